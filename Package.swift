@@ -1,0 +1,130 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The house, bottom-up: a target imports only from targets above it in this list (floors are named in docs/architecture.md).
+
+let strict: [SwiftSetting] =
+    Context.environment["SEALED_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let swiftSettings: [SwiftSetting] =
+    strict + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "SealedState",
+    products: [
+        .library(name: "SealedState", targets: ["SealedState"]),
+        .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
+        .executable(name: "sealctl", targets: ["sealctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    ],
+    targets: [
+        // Floor 1: C shims. Types and memory, no policy.
+        .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(name: "CSodium", dependencies: ["Clibsodium"]),
+        .target(name: "CLinux"),
+
+        // Floor 2: the Swift faces of the shims.
+        .target(name: "CryptoPrimitives", dependencies: ["CSodium"], swiftSettings: swiftSettings),
+        .target(name: "SharedFiles", dependencies: ["CLinux", system], swiftSettings: swiftSettings),
+
+        // Floor 3: the blob format, and app groups with their containers.
+        .target(name: "Sealing", dependencies: ["CryptoPrimitives"], swiftSettings: swiftSettings),
+        .target(name: "AppGroups", dependencies: ["SharedFiles", system], swiftSettings: swiftSettings),
+
+        // Floor 4: the keychain.
+        .target(
+            name: "KeyVault",
+            dependencies: ["Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux", system],
+            swiftSettings: swiftSettings),
+
+        // Floor 5: the store.
+        .target(
+            name: "SealedState",
+            dependencies: ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", system],
+            swiftSettings: swiftSettings),
+
+        // Floor 6: what lies in a container and what is wrong with it.
+        .target(
+            name: "ContainerAudit",
+            dependencies: ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", system],
+            swiftSettings: swiftSettings),
+
+        // Floor 7: the command line.
+        .executableTarget(
+            name: "sealctl",
+            dependencies: [
+                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives",
+                system, argumentParser,
+            ],
+            swiftSettings: swiftSettings),
+
+        // Examples: two programs of one app group, and the conductor of `make run`.
+        .target(
+            name: "AccountShared", dependencies: ["SealedState"], path: "Sources/Examples/account-shared",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "account-app", dependencies: ["AccountShared", "SealedState"], path: "Sources/Examples/account-app",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "account-widget", dependencies: ["AccountShared", "SealedState"],
+            path: "Sources/Examples/account-widget", swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "account-demo", path: "Sources/Examples/account-demo", swiftSettings: swiftSettings),
+
+        // Benchmarks: ratios against the same calls made from C, in one process.
+        .target(name: "CBaseline", dependencies: ["Clibsodium"], path: "Sources/Benchmarks/CBaseline"),
+        .executableTarget(
+            name: "sealed-bench",
+            dependencies: [
+                "CBaseline", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives",
+            ],
+            path: "Sources/Benchmarks/sealed-bench", swiftSettings: swiftSettings),
+
+        // Tests. `sealed-probe` is the real child process of every test that crosses processes.
+        .executableTarget(
+            name: "sealed-probe",
+            dependencies: ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"],
+            path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
+        .target(name: "TestSupport", dependencies: [system], path: "Tests/Support/TestSupport", swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CryptoPrimitivesTests", dependencies: ["CryptoPrimitives", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SharedFilesTests", dependencies: ["SharedFiles", "TestSupport", "sealed-probe", system],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SealingTests", dependencies: ["Sealing", "CryptoPrimitives", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "AppGroupsTests", dependencies: ["AppGroups", "SharedFiles", "TestSupport", system],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "KeyVaultTests",
+            dependencies: ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport", "sealed-probe"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SealedStateTests",
+            dependencies: [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport", "sealed-probe",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ContainerAuditTests",
+            dependencies: ["ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SealctlTests", dependencies: ["TestSupport", "sealctl"], swiftSettings: swiftSettings),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .c11
+)

@@ -1,0 +1,35 @@
+/// Why a primitive refused: a failed authentication, a parameter out of range, or a system that is out of memory.
+///
+/// It names no cause beyond that: a failed tag says nothing about which bytes were wrong.
+public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of refusal; more may be added.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name.
+        public let rawValue: String
+        /// Makes a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The tag, signature or key did not fit the data.
+        public static let authenticationFailed = Code(rawValue: "authenticationFailed")
+        /// A length or cost lies outside what the primitive takes.
+        public static let parameterOutOfRange = Code(rawValue: "parameterOutOfRange")
+        /// A public key that would make the shared secret predictable (RFC 7748, section 6.1).
+        public static let lowOrderPoint = Code(rawValue: "lowOrderPoint")
+        /// Memory for a secret or for a password hash could not be had.
+        public static let outOfMemory = Code(rawValue: "outOfMemory")
+        /// Text that should hold hexadecimal digits of an exact length does not.
+        public static let malformedEncoding = Code(rawValue: "malformedEncoding")
+    }
+
+    /// What kind of refusal this is.
+    public let code: Code
+    /// The primitive that refused.
+    public let operation: String
+
+    package init(_ code: Code, _ operation: String) {
+        self.code = code
+        self.operation = operation
+    }
+
+    /// One line for a person.
+    public var description: String { "\(operation): \(code.rawValue)" }
+}

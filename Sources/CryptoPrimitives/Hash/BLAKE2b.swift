@@ -1,0 +1,40 @@
+internal import CSodium
+
+/// BLAKE2b (RFC 7693), keyed or not, with or without personalisation.
+package enum BLAKE2b {
+    /// Writes the hash of `input` into `output`, whose size is the hash's size: 16 to 64 bytes.
+    ///
+    /// - Parameters:
+    ///   - input: Any number of bytes.
+    ///   - key: 0 to 64 bytes; empty means an unkeyed hash.
+    ///   - personalization: Keeps this use apart from every other; nil only for plain RFC 7693 hashes.
+    ///   - output: Where the hash goes; it must not overlap the input.
+    @inline(__always)
+    package static func hash(
+        _ input: UnsafeRawBufferPointer,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        personalization: Personalization?,
+        into output: UnsafeMutableRawBufferPointer
+    ) {
+        Sodium.start()
+        let status = csodium_blake2b(
+            output.bytePointer, output.count, input.bytePointer, input.count, key.bytePointer, key.count,
+            personalization?.pointer)
+        precondition(status == 0, "BLAKE2b takes keys of 0...64 and makes hashes of 16...64 bytes")
+    }
+
+    /// The unkeyed or keyed hash as bytes.
+    package static func hash(
+        _ input: [UInt8], key: [UInt8] = [], personalization: Personalization? = nil, count: Int
+    ) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
+            input.withUnsafeBytes { input in
+                key.withUnsafeBytes { key in
+                    hash(
+                        input, key: key, personalization: personalization, into: UnsafeMutableRawBufferPointer(output))
+                }
+            }
+            initialized = count
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import CSodium
+
+/// Argon2id version 1.3 (RFC 9106) with one lane, the password hash of passphrase slots.
+package enum Argon2id {
+    /// The salt's size in bytes.
+    package static let saltSize = 16
+
+    /// What one guess costs.
+    package struct Parameters: Hashable, Sendable {
+        /// Passes over the memory.
+        package let passes: UInt32
+        /// Memory in KiB.
+        package let memoryKiB: UInt32
+
+        /// Takes the costs as they are; `validate()` says whether they are within bounds.
+        package init(passes: UInt32, memoryKiB: UInt32) {
+            self.passes = passes
+            self.memoryKiB = memoryKiB
+        }
+
+        /// RFC 9106, section 4, second recommended option: 3 passes over 64 MiB.
+        package static let recommended = Parameters(passes: 3, memoryKiB: 64 * 1024)
+        /// The least that a file may ask for: 1 pass over 8 MiB. Less would make guessing cheap.
+        package static let minimum = Parameters(passes: 1, memoryKiB: 8 * 1024)
+        /// The most that a file may ask for: 32 passes, 1 GiB. More would let a planted file exhaust the reader.
+        package static let maximum = Parameters(passes: 32, memoryKiB: 1024 * 1024)
+
+        /// Refuses costs outside `minimum` to `maximum`; called before anything is allocated.
+        ///
+        /// - Throws: `CryptoError` `.parameterOutOfRange`.
+        package func validate() throws(CryptoError) {
+            guard (Self.minimum.passes...Self.maximum.passes).contains(passes),
+                (Self.minimum.memoryKiB...Self.maximum.memoryKiB).contains(memoryKiB)
+            else { throw CryptoError(.parameterOutOfRange, "Argon2id") }
+        }
+    }
+
+    /// Derives `count` secret bytes from a passphrase.
+    ///
+    /// - Throws: `CryptoError` `.parameterOutOfRange` before any memory is taken, `.outOfMemory` when it cannot be had.
+    package static func deriveKey(
+        passphrase: borrowing SecretBytes, salt: UnsafeRawBufferPointer, parameters: Parameters, count: Int
+    ) throws(CryptoError) -> SecretBytes {
+        try parameters.validate()
+        guard salt.count == saltSize else { throw CryptoError(.parameterOutOfRange, "Argon2id") }
+        return try passphrase.withUnsafeBytes { passphrase throws(CryptoError) in
+            try SecretBytes(count: count) { output throws(CryptoError) in
+                let status = csodium_argon2id(
+                    output.bytePointer, count, passphrase.baseAddress, passphrase.count, salt.bytePointer,
+                    UInt64(parameters.passes), Int(parameters.memoryKiB) * 1024)
+                guard status == 0 else { throw CryptoError(.outOfMemory, "Argon2id") }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import CSodium
+
+/// Plaintext that we own for a moment: ordinary memory (no page of its own), wiped when it ends.
+///
+/// Records are decrypted into one, decoded from it and forgotten. Keys do not belong here: they live in `SecretBytes`.
+// Protected by ownership: the struct is noncopyable, so only its holder can reach the memory.
+package struct PlaintextBuffer: ~Copyable, @unchecked Sendable {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    /// Room for `count` bytes, not yet initialised: write them all before lending them.
+    package init(count: Int) {
+        memory = .allocate(byteCount: count, alignment: 16)
+    }
+
+    deinit {
+        ScratchMemory.wipe(memory)
+        memory.deallocate()
+    }
+
+    /// How many bytes it holds.
+    package var count: Int { memory.count }
+
+    /// Lends the bytes for reading.
+    package borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(memory))
+    }
+
+    /// Lends the bytes for writing.
+    package mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(memory)
+    }
+}

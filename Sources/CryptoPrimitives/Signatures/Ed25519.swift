@@ -1,0 +1,65 @@
+internal import CSodium
+
+/// Ed25519 signatures (RFC 8032).
+package enum Ed25519 {
+    /// The size of a seed in bytes.
+    package static let seedSize = 32
+    /// The size of a signature in bytes.
+    package static let signatureSize = 64
+
+    /// A public key: 32 bytes that anybody may know.
+    package struct PublicKey: Hashable, Sendable {
+        /// The key's encoding.
+        package let bytes: [UInt8]
+
+        /// Takes an encoding of exactly 32 bytes.
+        ///
+        /// - Throws: `CryptoError` `.parameterOutOfRange` for another size.
+        package init(bytes: [UInt8]) throws(CryptoError) {
+            guard bytes.count == 32 else { throw CryptoError(.parameterOutOfRange, "Ed25519 public key") }
+            self.bytes = bytes
+        }
+
+        /// Checks a signature of `message`.
+        ///
+        /// - Throws: `CryptoError` `.authenticationFailed` for whatever does not verify, a wrong size included.
+        package func verify(_ signature: [UInt8], of message: [UInt8]) throws(CryptoError) {
+            Sodium.start()
+            guard signature.count == signatureSize,
+                csodium_ed25519_verify(signature, message, message.count, bytes) == 0
+            else { throw CryptoError(.authenticationFailed, "Ed25519") }
+        }
+    }
+
+    /// A signing key: its secret half never leaves guarded memory.
+    package struct SigningKey: ~Copyable, Sendable {
+        private let secret: SecretBytes
+        /// The public half.
+        package let publicKey: PublicKey
+
+        /// Derives the pair from a seed of exactly 32 bytes.
+        ///
+        /// - Throws: `CryptoError` `.parameterOutOfRange` for another size.
+        package init(seed: borrowing SecretBytes) throws(CryptoError) {
+            guard seed.count == seedSize else { throw CryptoError(.parameterOutOfRange, "Ed25519 seed") }
+            Sodium.start()
+            var publicBytes = [UInt8](repeating: 0, count: 32)
+            let pair = seed.withUnsafeBytes { seed in
+                SecretBytes(count: 64) { secret in
+                    _ = csodium_ed25519_keypair(&publicBytes, secret.bytePointer, seed.bytePointer)
+                }
+            }
+            publicKey = try PublicKey(bytes: publicBytes)
+            secret = pair
+        }
+
+        /// The signature of `message`: 64 bytes, the same for the same message.
+        package borrowing func sign(_ message: [UInt8]) -> [UInt8] {
+            var signature = [UInt8](repeating: 0, count: signatureSize)
+            secret.withUnsafeBytes { secret in
+                _ = csodium_ed25519_sign(&signature, message, message.count, secret.bytePointer)
+            }
+            return signature
+        }
+    }
+}

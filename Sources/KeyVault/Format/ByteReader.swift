@@ -1,0 +1,26 @@
+/// Takes a byte string apart field by field, little-endian; running past its end is a corrupt vault.
+struct ByteReader {
+    private var rest: ArraySlice<UInt8>
+    private let path: String
+
+    /// - Parameter path: The vault's path, for the error.
+    init(_ bytes: ArraySlice<UInt8>, path: String) {
+        rest = bytes
+        self.path = path
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    /// How many bytes are left.
+    var count: Int { rest.count }
+
+    mutating func integer<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(VaultError) -> Value {
+        let bytes = try take(MemoryLayout<Value>.size)
+        return bytes.reversed().reduce(into: Value.zero) { $0 = $0 << 8 | Value(truncatingIfNeeded: $1) }
+    }
+
+    mutating func take(_ count: Int) throws(VaultError) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= rest.count else { throw .corrupt(path, "It ends too early.") }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}

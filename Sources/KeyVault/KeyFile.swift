@@ -1,0 +1,99 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import SharedFiles
+internal import SystemPackage
+
+/// The key file of an unattended slot: `sealed-key-1 `, 64 hexadecimal digits, a line feed.
+///
+/// A text with a mark of its own, so that an empty, cut or unrelated file is told from a wrong key.
+enum KeyFile {
+    private static let mark: StaticString = "sealed-key-1 "
+    private static let keySize = 32
+    private static let size = 13 + 2 * keySize + 1
+
+    /// Reads a key file and refuses it where anybody but its owner may read or write it.
+    ///
+    /// - Throws: `VaultError` `.locked` when there is none, `.unsafeFile`, `.malformedKeyFile` or `.file`.
+    static func read(path: String) throws(VaultError) -> SecretBytes {
+        let text = try contents(path)
+        return try text.withUnsafeBytes { text throws(VaultError) in try key(text, path) }
+    }
+
+    /// Reads the key file of an access group, or makes it; safe when many processes do so at once.
+    static func readOrCreate(in directory: Directory, leaf: String) throws(VaultError) -> SecretBytes {
+        let path = directory.path.appending(leaf).string
+        if try VaultError.onFiles(making, { () throws(FileError) in try directory.exists(leaf) }) {
+            return try read(path: path)
+        }
+        let key = SecretBytes.random(count: keySize)
+        let text = encode(key)
+        do throws(FileError) {
+            try text.withUnsafeBytes { text throws(FileError) in
+                try directory.createExclusively(leaf, with: text, mode: 0o600)
+            }
+        } catch {
+            // Another process made it first: its key is the key.
+            guard error.code == .alreadyExists else { throw VaultError(error, making) }
+            return try read(path: path)
+        }
+        return key
+    }
+
+    private static let making = "make the key file"
+
+    private static func contents(_ path: String) throws(VaultError) -> SecretBytes {
+        do throws(FileError) {
+            let descriptor = try Descriptor.openForReading(path: path)
+            let attributes = try descriptor.attributes()
+            guard attributes.mode & 0o077 == 0 else {
+                throw FileError(
+                    .unsafeMode, operation: "read the key file", path: path,
+                    advice: "Take the others' rights away: chmod 600 \(path.shellQuoted)")
+            }
+            return try SecretFile.read(descriptor, limit: size, path: path)
+        } catch {
+            throw classified(error, path)
+        }
+    }
+
+    private static func classified(_ error: FileError, _ path: String) -> VaultError {
+        switch error.code {
+        case .notFound:
+            VaultError(
+                .locked, "open with key file", path, "There is no such key file.",
+                advice: "Restore it, or open the vault with its passphrase; no new key is made meanwhile.",
+                underlying: nil)
+        case .tooLarge: malformed(path, "It is longer than a key file.")
+        default: VaultError(error, "read the key file")
+        }
+    }
+
+    private static func key(_ text: UnsafeRawBufferPointer, _ path: String) throws(VaultError) -> SecretBytes {
+        let mark = UnsafeRawBufferPointer(start: Self.mark.utf8Start, count: Self.mark.utf8CodeUnitCount)
+        guard text.starts(with: mark) else { throw malformed(path, "It does not begin with \(Self.mark).") }
+        var digits = text[mark.count...]
+        if digits.last == 0x0A { digits.removeLast() }
+        do throws(CryptoError) {
+            return try SecretBytes(count: keySize) { key throws(CryptoError) in
+                try Hexadecimal.decode(UnsafeRawBufferPointer(rebasing: digits), into: key)
+            }
+        } catch {
+            throw malformed(path, "It does not hold 64 hexadecimal digits.")
+        }
+    }
+
+    private static func encode(_ key: borrowing SecretBytes) -> SecretBytes {
+        key.withUnsafeBytes { key in
+            SecretBytes(count: size) { text in
+                let mark = UnsafeRawBufferPointer(start: Self.mark.utf8Start, count: Self.mark.utf8CodeUnitCount)
+                text.copyMemory(from: mark)
+                Hexadecimal.encode(key, into: UnsafeMutableRawBufferPointer(rebasing: text[mark.count..<size - 1]))
+                text[size - 1] = 0x0A
+            }
+        }
+    }
+
+    private static func malformed(_ path: String, _ reason: String) -> VaultError {
+        VaultError(.malformedKeyFile, "read the key file", path, reason)
+    }
+}

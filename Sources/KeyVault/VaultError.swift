@@ -1,0 +1,117 @@
+public import SharedFiles
+
+/// Why a vault was not opened, made or changed.
+///
+/// Locked, absent, corrupt and wrong are four different codes, and no path turns one into another. It never holds key
+/// material or a passphrase.
+public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong, for programs: compare this, not the wording.
+    public let code: Code
+    /// What was being done, as a verb phrase.
+    public let operation: String
+    /// The vault's or key file's path, or the access group.
+    public let subject: String
+    /// What was found, as a sentence.
+    public let reason: String
+    /// One sentence on what to do.
+    public let advice: String
+    /// What failed on a file, where that is the cause.
+    public let underlying: FileError?
+
+    /// The system's error number, where a system call gave one.
+    public var errno: Int32? { underlying?.errno }
+
+    package init(
+        _ code: Code, _ operation: String, _ subject: String, _ reason: String, advice: String? = nil,
+        underlying: FileError? = nil
+    ) {
+        self.code = code
+        self.operation = operation
+        self.subject = subject
+        self.reason = reason
+        self.advice = advice ?? code.defaultAdvice
+        self.underlying = underlying
+    }
+
+    init(_ error: FileError, _ operation: String) {
+        let code: Code =
+            switch error.code {
+            case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile: .unsafeFile
+            case .lockTimeout: .lockTimeout
+            default: .file
+            }
+        self.init(code, operation, error.path, error.description, advice: error.advice, underlying: error)
+    }
+
+    /// Runs a step on files and turns its failure into a vault's.
+    static func onFiles<Result: ~Copyable>(
+        _ operation: String, _ body: () throws(FileError) -> Result
+    ) throws(VaultError) -> Result {
+        do throws(FileError) { return try body() } catch { throw VaultError(error, operation) }
+    }
+
+    /// One line: what failed, on what, why, and what to do.
+    public var description: String {
+        underlying?.description ?? "cannot \(operation) \(subject.printable): \(reason) \(advice)"
+    }
+}
+
+extension VaultError {
+    /// The kinds of failure; an open set.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name.
+        public let rawValue: String
+        /// A code by its stable name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// There is no vault for this access group.
+        public static let absent = Code(rawValue: "absent")
+        /// There is a vault, and nothing at hand opens it.
+        public static let locked = Code(rawValue: "locked")
+        /// The vault's file is damaged or was tampered with; it is left as it is.
+        public static let corrupt = Code(rawValue: "corrupt")
+        /// The passphrase opens no slot.
+        public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
+        /// The key file is intact and opens no slot.
+        public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+        /// The key file is not one, or is damaged.
+        public static let malformedKeyFile = Code(rawValue: "malformedKeyFile")
+        /// A vault of a version, slot kind or section that this program does not know.
+        public static let unsupported = Code(rawValue: "unsupported")
+        /// The vault belongs to another access group.
+        public static let wrongGroup = Code(rawValue: "wrongGroup")
+        /// Others may read or write what only the owner should, or it is no regular file.
+        public static let unsafeFile = Code(rawValue: "unsafeFile")
+        /// No key was made: blobs of this group exist whose key would be lost for good.
+        public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
+        /// There is a vault already.
+        public static let alreadyExists = Code(rawValue: "alreadyExists")
+        /// The keyring holds no active key.
+        public static let noActiveKey = Code(rawValue: "noActiveKey")
+        /// Somebody else held the vault's lock for the whole time limit.
+        public static let lockTimeout = Code(rawValue: "lockTimeout")
+        /// A passphrase that is empty or too long, or costs out of range.
+        public static let invalidArgument = Code(rawValue: "invalidArgument")
+        /// Memory for the password hash could not be had.
+        public static let outOfMemory = Code(rawValue: "outOfMemory")
+        /// The file system refused; see `underlying`.
+        public static let file = Code(rawValue: "file")
+
+        var defaultAdvice: String {
+            switch self {
+            case .absent: "Create it with sealctl init, or let the producing program open the store first."
+            case .locked: "Give the passphrase or key file that opens it; no new key is made meanwhile."
+            case .corrupt: "Restore the file from a backup; it was left as it is."
+            case .wrongPassphrase: "Try again; the vault is unchanged."
+            case .wrongKeyFile: "Restore the key file that belongs to this vault."
+            case .malformedKeyFile: "Restore the key file from a backup; it was left as it is."
+            case .unsupported: "Update this program."
+            case .wrongGroup: "Restore the vault of this access group; this one was copied from another."
+            case .orphanedBlobs: "Restore the vault that holds their key, or move the listed files away."
+            case .alreadyExists: "Use the vault that is there."
+            case .lockTimeout: "Wait for the other program, or end it if it hangs."
+            default: "Correct the call or the file."
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CryptoPrimitives
+
+/// Seals whole blobs held in memory.
+package enum BlobSealer {
+    /// The sealed blob for `plaintext`: header, then chunks.
+    ///
+    /// - Parameters:
+    ///   - plaintext: Any number of bytes; the caller wipes them.
+    ///   - description: What the header says.
+    ///   - key: The group's active key.
+    ///   - fixedSalt: Only for reproducible test vectors: a salt used twice under one key breaks both blobs.
+    package static func seal(
+        _ plaintext: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, fixedSalt: Salt? = nil
+    ) -> [UInt8] {
+        let size = BlobLayout.blobSize(plaintextSize: plaintext.count)
+        return [UInt8](unsafeUninitializedCapacity: size) { blob, count in
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(blob)[0..<size])
+            let header = UnsafeMutableRawBufferPointer(rebasing: bytes[0..<BlobLayout.headerSize])
+            withSealedHeader(description, key: key, fixedSalt: fixedSalt, into: header) { cipher in
+                cipher.sealAll(plaintext, into: UnsafeMutableRawBufferPointer(rebasing: bytes[BlobLayout.headerSize...]))
+            }
+            count = size
+        }
+    }
+
+    /// Writes a complete header and lends the cipher of its chunks; the single-use key is wiped afterwards.
+    @inline(__always)
+    static func withSealedHeader<Failure: Error>(
+        _ description: BlobDescription, key: SealingKey, fixedSalt: Salt?, into bytes: UnsafeMutableRawBufferPointer,
+        _ body: (ChunkCipher) throws(Failure) -> Void
+    ) throws(Failure) {
+        description.header(key: key).encode(into: bytes)
+        let header = UnsafeRawBufferPointer(bytes)
+        let salt =
+            fixedSalt
+            ?? KeyDerivation.freshSalt(
+                header: UnsafeRawBufferPointer(rebasing: header[0..<BlobLayout.saltOffset]), key: key)
+        bytes.storeBytes(of: salt.bytes, toByteOffset: BlobLayout.saltOffset, as: Bytes32.self)
+        try ScratchMemory.withSecret(count: KeyDerivation.derivedSize) { derived throws(Failure) in
+            KeyDerivation.derive(
+                header: UnsafeRawBufferPointer(rebasing: header[0..<BlobLayout.commitmentOffset]), key: key,
+                into: derived)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[BlobLayout.commitmentOffset...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: derived[32..<64]))
+            try body(ChunkCipher(derived: UnsafeRawBufferPointer(derived), blob: header))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// What a blob holds; unknown numbers are refused.
+package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+    case record = 1
+    case stream = 2
+    case vault = 3
+
+    package var description: String {
+        switch self {
+        case .record: "record"
+        case .stream: "stream"
+        case .vault: "vault"
+        }
+    }
+}
+
+/// The cryptographic suite; suite 1 is XChaCha20-Poly1305 with BLAKE2b.
+package enum BlobSuite: UInt8, Sendable {
+    case xchacha20poly1305Blake2b = 1
+}
+
+/// A header's flags; a set bit outside `known` is refused.
+package struct BlobFlags: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The record was deleted at this sequence; the payload is empty.
+    package static let tombstone = BlobFlags(rawValue: 1)
+    /// Written without a sync: it survives the process, not the machine.
+    package static let unsynced = BlobFlags(rawValue: 2)
+    /// What this version understands. Bit 4 (`signed`) is reserved and refused.
+    package static let known: BlobFlags = [.tombstone, .unsynced]
+}
+
+/// How a payload's bytes are to be read.
+package enum PayloadCodec: UInt8, Sendable, CustomStringConvertible {
+    case raw = 0
+    case json = 1
+    case binaryPropertyList = 2
+
+    package var description: String {
+        switch self {
+        case .raw: "raw"
+        case .json: "json"
+        case .binaryPropertyList: "bplist"
+        }
+    }
+}

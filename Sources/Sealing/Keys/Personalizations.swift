@@ -1,0 +1,10 @@
+internal import CryptoPrimitives
+
+/// Every use of BLAKE2b in the blob format; `docs/format.md`, section 4, lists the same strings.
+extension Personalization {
+    static let groupTag = Personalization("SealedState.grp1")
+    static let nameTag = Personalization("SealedState.nam1")
+    static let keyID = Personalization("SealedState.kid1")
+    static let salt = Personalization("SealedState.slt1")
+    static let subkey = Personalization("SealedState.sub1")
+}

@@ -1,0 +1,66 @@
+/// Why a blob was not sealed, or refused on opening.
+///
+/// It never holds plaintext or key material. A caller that knows the file's name adds it.
+public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of refusal, in the order in which an opener checks them; more may be added.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name.
+        public let rawValue: String
+        /// Makes a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Larger than the reader's limit; nothing was read or allocated for it.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// Not a sealed blob, or one whose fields contradict each other or its length.
+        public static let malformed = Code(rawValue: "malformed")
+        /// A sealed blob of a format, suite, kind, flag or codec that this version does not know.
+        public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+        /// A blob of another kind than the one asked for.
+        public static let wrongKind = Code(rawValue: "wrongKind")
+        /// Sealed for another app group.
+        public static let wrongGroup = Code(rawValue: "wrongGroup")
+        /// Sealed under another name: it was moved or copied here.
+        public static let wrongName = Code(rawValue: "wrongName")
+        /// Sealed under a key that the vault does not hold.
+        public static let unknownKey = Code(rawValue: "unknownKey")
+        /// The header's epoch is not the one that the vault has for that key.
+        public static let wrongEpoch = Code(rawValue: "wrongEpoch")
+        /// The header was changed, or written for another key.
+        public static let wrongCommitment = Code(rawValue: "wrongCommitment")
+        /// The contents were changed, cut short or added to.
+        public static let notAuthentic = Code(rawValue: "notAuthentic")
+        /// A key that does not have 32 bytes, or a range outside the contents.
+        public static let invalidArgument = Code(rawValue: "invalidArgument")
+    }
+
+    /// What kind of refusal this is.
+    public let code: Code
+    /// What was being done, such as `open` or `read header`.
+    public let operation: String
+    /// What exactly was found: field names and public numbers only.
+    public let detail: String
+
+    package init(_ code: Code, _ operation: String, _ detail: String) {
+        self.code = code
+        self.operation = operation
+        self.detail = detail
+    }
+
+    /// What a person can do about it.
+    public var advice: String {
+        switch code {
+        case .tooLarge: "Raise the size limit if the data is yours."
+        case .malformed: "This file was not written by SealedState or is damaged: restore it or write it anew."
+        case .unsupportedFormat: "Update the reading program, or write the blob anew with this version."
+        case .wrongKind: "Use the command or call that fits the blob's kind."
+        case .wrongGroup: "Open it with the app group that it was sealed for."
+        case .wrongName: "Put the file back under its own name, or write the record anew."
+        case .unknownKey: "Restore the vault that holds the key; a new key cannot open it."
+        case .wrongEpoch: "The vault or the blob was rolled back: restore both from the same moment."
+        case .wrongCommitment, .notAuthentic: "Do not use the contents: restore the file, or write it anew."
+        default: "Correct the call."
+        }
+    }
+
+    /// One line for a person: operation, kind, detail and what to do.
+    public var description: String { "\(operation): \(code.rawValue): \(detail) \(advice)" }
+}

@@ -1,0 +1,57 @@
+/// A row of neighbouring chunks on its way through the pipeline.
+struct Batch {
+    /// The bytes read into the buffer.
+    let count: Int
+    /// The index of the first chunk.
+    let firstChunk: UInt64
+    /// Whether the stream ends with it.
+    let isLast: Bool
+}
+
+/// Cuts a source into batches of whole chunks and knows, one byte ahead, which batch is the last.
+///
+/// The last chunk carries a mark in its nonce, so a batch cannot be sealed or opened before it is known whether
+/// anything follows it.
+struct BatchReader<IOFailure: Error>: Sendable {
+    let source: StreamSource<IOFailure>
+    /// The size of one chunk as the source has it: plain when sealing, sealed when opening.
+    let chunkSize: Int
+    private var carried: UInt8?
+    private var nextChunk: UInt64 = 0
+    private var hasEnded = false
+
+    init(source: @escaping StreamSource<IOFailure>, chunkSize: Int) {
+        self.source = source
+        self.chunkSize = chunkSize
+    }
+
+    /// Fills `buffer`, whose size is a number of chunks plus one byte; nil when the stream has ended.
+    mutating func next(into buffer: UnsafeMutableRawBufferPointer) throws(StreamFailure<IOFailure>) -> Batch? {
+        guard !hasEnded else { return nil }
+        let capacity = buffer.count - 1
+        var count = takeCarried(into: buffer)
+        while count < buffer.count {
+            let read = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            if read == 0 { break }
+            count += read
+        }
+        hasEnded = count <= capacity
+        if !hasEnded {
+            carried = buffer[capacity]
+            count = capacity
+        }
+        defer { nextChunk += UInt64(capacity / chunkSize) }
+        return Batch(count: count, firstChunk: nextChunk, isLast: hasEnded)
+    }
+
+    private mutating func takeCarried(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let byte = carried else { return 0 }
+        carried = nil
+        buffer[0] = byte
+        return 1
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(StreamFailure<IOFailure>) -> Int {
+        do { return try source(buffer) } catch { throw .input(error) }
+    }
+}

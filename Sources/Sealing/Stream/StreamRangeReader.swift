@@ -1,0 +1,107 @@
+internal import CryptoPrimitives
+
+/// Reads parts of a stream without the rest.
+///
+/// The last chunk is authenticated first: its mark proves that the length is the writer's. Then a range costs the chunks
+/// that it touches. Bytes come from a closure so that the format does no input of its own.
+package final class StreamRangeReader<IOFailure: Error>: Sendable {
+    /// Fills the whole buffer from that offset of the blob; fewer bytes are an error of the source.
+    package typealias RandomAccess = @Sendable (Int, UnsafeMutableRawBufferPointer) throws(IOFailure) -> Void
+    package typealias Failure = StreamFailure<IOFailure>
+
+    /// The header, verified.
+    package let header: VerifiedHeader
+    /// The plaintext's size in bytes, authenticated.
+    package let plaintextSize: Int
+    private let headerBytes: [UInt8]
+    private let derived: SecretBytes
+    private let plan: BlobLayout.ChunkPlan
+    private let blobSize: Int
+    private let readAt: RandomAccess
+
+    /// Verifies the header and the last chunk.
+    ///
+    /// - Parameters:
+    ///   - blobSize: The blob's size in bytes.
+    ///   - context: The place the stream is bound to.
+    ///   - keys: Where keys are looked up by id.
+    ///   - readAt: Reads bytes of the blob.
+    /// - Throws: `StreamFailure`.
+    package init(
+        blobSize: Int, context: BlobContext?, keys: some SealingKeySource, readAt: @escaping RandomAccess
+    ) throws(Failure) {
+        let bytes = try Self.read(readAt, at: 0, count: min(blobSize, BlobLayout.headerSize))
+        do throws(SealingError) {
+            let parsed = try bytes.withRawBytes { bytes throws(SealingError) in
+                try BlobOpener.shape(bytes, context: context)
+            }
+            var verified: VerifiedHeader?
+            derived = try SecretBytes(count: KeyDerivation.derivedSize) { derived throws(SealingError) in
+                verified = try bytes.withRawBytes { bytes throws(SealingError) in
+                    try BlobOpener.verify(parsed, in: bytes, keys: keys, derived: derived)
+                }
+            }
+            guard let verified else { throw SealingError(.wrongCommitment, "open", "The header was not verified.") }
+            header = verified
+            plan = try BlobLayout.ChunkPlan(sealedSize: blobSize - BlobLayout.headerSize)
+        } catch { throw .sealing(error) }
+        plaintextSize = plan.plaintextSize
+        headerBytes = bytes
+        self.blobSize = blobSize
+        self.readAt = readAt
+        _ = try openChunk(plan.chunkCount - 1)
+    }
+
+    /// The plaintext bytes of `range`.
+    ///
+    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.notAuthentic` for changed chunks.
+    package func read(_ range: Range<Int>) throws(Failure) -> [UInt8] {
+        guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
+            throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
+        }
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let index = position / BlobLayout.chunkSize
+            let start = index * BlobLayout.chunkSize
+            let end = min(range.upperBound - start, BlobLayout.chunkSize)
+            try openChunk(index).withUnsafeBytes { result.append(contentsOf: $0[(position - start)..<end]) }
+            position = start + end
+        }
+        return result
+    }
+
+    private func openChunk(_ index: Int) throws(Failure) -> PlaintextBuffer {
+        let start = BlobLayout.headerSize + index * BlobLayout.sealedChunkSize
+        let sealed = try Self.read(readAt, at: start, count: min(BlobLayout.sealedChunkSize, blobSize - start))
+        do throws(SealingError) {
+            return try open(sealed, index: index)
+        } catch { throw .sealing(error) }
+    }
+
+    private func open(_ sealed: [UInt8], index: Int) throws(SealingError) -> PlaintextBuffer {
+        try derived.withUnsafeBytes { derived throws(SealingError) in
+            try headerBytes.withRawBytes { header throws(SealingError) in
+                try sealed.withRawBytes { sealed throws(SealingError) in
+                    var plaintext = PlaintextBuffer(count: sealed.count - BlobLayout.tagSize)
+                    let cipher = ChunkCipher(derived: derived, blob: header)
+                    try plaintext.withUnsafeMutableBytes { output throws(SealingError) in
+                        try cipher.open(
+                            sealed, index: UInt64(index), isLast: index == plan.chunkCount - 1, into: output)
+                    }
+                    return plaintext
+                }
+            }
+        }
+    }
+
+    private static func read(_ readAt: RandomAccess, at offset: Int, count: Int) throws(Failure) -> [UInt8] {
+        do throws(IOFailure) {
+            var bytes = [UInt8](repeating: 0, count: count)
+            var span = bytes.mutableSpan
+            try span.withUnsafeMutableBytes { buffer throws(IOFailure) in try readAt(offset, buffer) }
+            return bytes
+        } catch { throw .input(error) }
+    }
+}
