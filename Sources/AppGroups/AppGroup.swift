@@ -1,0 +1,58 @@
+/// An app group: the identifier that a set of programs belongs to.
+///
+/// There are two forms, as on Apple's platforms: `group.<name>`, which a developer registers, and
+/// `<team identifier>.<name>`, the macOS form that needs no registration. The identifier is case-sensitive, at most
+/// 200 bytes of ASCII, and safe as one component of a path. `docs/app-groups.md` gives the whole grammar.
+///
+/// An `AppGroup` can't exist with an identifier that breaks the rules, whether it was written in code or decoded.
+public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
+    /// The two ways an app group's identifier may begin.
+    public enum Form: Hashable, Sendable {
+        /// `group.<name>`, registered with the developer account.
+        case registered
+        /// `<team identifier>.<name>`, used on macOS without registration.
+        case teamPrefixed
+    }
+
+    /// The longest identifier in bytes, since it names directories and files that need room for affixes.
+    public static let maximumLength = IdentifierParser.maximumLength
+
+    /// The whole identifier, for example `group.com.example.app`.
+    public let identifier: String
+
+    /// Which of the two forms the identifier has.
+    public let form: Form
+
+    /// The whole identifier.
+    public var description: String { identifier }
+
+    /// Checks an app group's identifier.
+    ///
+    /// - Throws: ``AppGroupError`` with the first fault found: `emptyIdentifier`, `tooLong`, `controlCharacter`,
+    ///   `pathTraversal`, `invalidCharacter`, `missingPrefix`, `invalidTeamIdentifier`, `emptyName` or
+    ///   `emptyComponent`. Nothing is trimmed, folded or repaired.
+    public init(_ identifier: String) throws(AppGroupError) {
+        try self.init(identifier, as: .appGroup)
+    }
+
+    init(_ identifier: String, as kind: IdentifierKind) throws(AppGroupError) {
+        form = try IdentifierParser(text: identifier, kind: kind).parse()
+        self.identifier = identifier
+    }
+
+    /// The team that the identifier begins with; `nil` in the registered form.
+    public var teamIdentifier: TeamIdentifier? {
+        switch form {
+        case .registered: nil
+        case .teamPrefixed: TeamIdentifier(wellFormed: identifier.prefix(TeamIdentifier.length))
+        }
+    }
+
+    /// What follows the prefix and its dot, for example `com.example.app`.
+    public var name: String {
+        switch form {
+        case .registered: String(identifier.dropFirst(IdentifierParser.registeredPrefix.count + 1))
+        case .teamPrefixed: String(identifier.dropFirst(TeamIdentifier.length + 1))
+        }
+    }
+}

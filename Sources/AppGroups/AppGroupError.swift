@@ -1,0 +1,102 @@
+public import SharedFiles
+
+/// Why an identifier was refused, or a group's place could not be found, made or trusted.
+public struct AppGroupError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong, for programs.
+    public let code: Code
+
+    /// What was being done, as a verb and its object.
+    public let operation: String
+
+    /// The identifier as it was given (escaped, and cut after 80 characters), the path, or the variable's name.
+    public let subject: String
+
+    /// What was found, as the rest of a sentence about the subject.
+    public let reason: String
+
+    /// The system's error number, where a system call failed.
+    public let errno: Int32?
+
+    /// One sentence on what to do.
+    public let advice: String
+
+    /// What failed on a shared file, where that is the cause.
+    public let underlying: FileError?
+
+    /// Everything above in one line, with nothing in it that a terminal would act on.
+    public var description: String {
+        if code == .file, let underlying { return underlying.description }
+        return "cannot \(operation): \"\(subject.printable)\": \(reason). \(advice.printable)"
+    }
+
+    init(
+        code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil
+    ) {
+        self.code = code
+        self.operation = operation
+        self.subject = subject
+        self.reason = reason
+        errno = underlying?.errno
+        self.advice = advice
+        self.underlying = underlying
+    }
+}
+
+// Identifiers.
+extension AppGroupError {
+    /// A refused identifier.
+    init(_ code: Code, _ identifier: String, in kind: IdentifierKind, because reason: String) {
+        self.init(
+            code: code, operation: kind.operation, subject: DisplayText.identifier(identifier), reason: reason,
+            advice: kind.advice)
+    }
+}
+
+// Places.
+extension AppGroupError {
+    private static let findHome = "find the place of group containers"
+
+    static func relativeHome(_ value: String) -> Self {
+        Self(
+            code: .invalidHome, operation: findHome, subject: HomeEnvironment.root,
+            reason: "its value \"\(value.printable)\" is not an absolute path",
+            advice: "Set it to an absolute path, for example /srv/sealed-groups, or unset it.")
+    }
+
+    static func unreadableHome(_ variable: String) -> Self {
+        Self(
+            code: .invalidHome, operation: findHome, subject: variable, reason: "its value is not UTF-8",
+            advice: "Set it to a path in UTF-8.")
+    }
+
+    static func homeUnavailable() -> Self {
+        Self(
+            code: .homeUnavailable, operation: findHome, subject: HomeEnvironment.home,
+            reason: "it is not an absolute path, and the user database has none either",
+            advice: "Set HOME, or SEALED_GROUPS_HOME, to an absolute path.")
+    }
+}
+
+// Containers.
+extension AppGroupError {
+    /// What a failure on a file means for the container of a group.
+    init(_ error: FileError, openingContainerOf group: AppGroup) {
+        let (code, reason) = Self.meaning(of: error)
+        let advice =
+            code == .containerMissing ? "Create it first: sealctl init --group \(group)" : error.advice
+        self.init(
+            code: code, operation: "open the container of \(group)", subject: error.path, reason: reason,
+            advice: advice,
+            underlying: error)
+    }
+
+    private static func meaning(of error: FileError) -> (Code, reason: String) {
+        switch error.code {
+        case .notFound: (.containerMissing, "it does not exist")
+        case .notDirectory, .unsafePath: (.notADirectory, "it is a link or a file where a directory has to be")
+        case .unsafeMode: (.unsafeContainer, "others may write there")
+        case .wrongOwner: (.unsafeContainer, "it belongs to another user")
+        default: (.file, "cannot \(error.operation)")
+        }
+    }
+}

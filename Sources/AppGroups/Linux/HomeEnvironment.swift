@@ -1,0 +1,32 @@
+internal import Glibc
+
+/// The variables that decide where a home lies.
+package enum HomeEnvironment {
+    /// Puts everything below one directory.
+    package static let root = "SEALED_GROUPS_HOME"
+    static let home = "HOME"
+    static let data = "XDG_DATA_HOME"
+    static let configuration = "XDG_CONFIG_HOME"
+    static let state = "XDG_STATE_HOME"
+
+    /// Every variable that is looked at.
+    package static let names = [root, home, data, configuration, state]
+
+    /// The variables that are set in this process.
+    ///
+    /// Nothing in a set-user-ID or set-group-ID program: its caller could otherwise point it at a directory of the
+    /// caller's own.
+    ///
+    /// - Throws: ``AppGroupError`` with `invalidHome` for a value that is not UTF-8. Repairing it would name another
+    ///   directory.
+    static func read() throws(AppGroupError) -> [String: String] {
+        var values: [String: String] = [:]
+        guard getuid() == geteuid(), getgid() == getegid() else { return values }
+        for name in names {
+            guard let pointer = getenv(name) else { continue }
+            guard let value = String(validatingCString: pointer) else { throw .unreadableHome(name) }
+            values[name] = value
+        }
+        return values
+    }
+}

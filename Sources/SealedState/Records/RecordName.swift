@@ -1,0 +1,53 @@
+internal import SharedFiles
+
+/// A checked record name: `/`-separated segments of letters, digits, `.`, `_`, `-`, none starting with a dot.
+package struct RecordName: Hashable, Sendable, CustomStringConvertible {
+    /// The longest segment in bytes: it becomes a file name with an ending and, while it is written, a prefix.
+    package static let maximumSegmentSize = 200
+    /// The longest name in bytes.
+    package static let maximumSize = 512
+    /// The most segments.
+    package static let maximumDepth = 8
+
+    package let text: String
+
+    /// Checks a name.
+    ///
+    /// - Throws: `StoreError` `.invalidName`, saying which rule it breaks.
+    package init(_ text: String) throws(StoreError) {
+        if let reason = Self.fault(of: text) {
+            throw StoreError(
+                .invalidName, "use the record name", text.printable, reason,
+                advice: "A name looks like widget_auth_state or accounts/ada.")
+        }
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    private static func fault(of text: String) -> String? {
+        if text.isEmpty { return "It is empty." }
+        if text.utf8.count > maximumSize { return "It has \(text.utf8.count) bytes; \(maximumSize) are allowed." }
+        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if segments.count > maximumDepth { return "It has \(segments.count) segments; \(maximumDepth) are allowed." }
+        return segments.lazy.compactMap { fault(ofSegment: Array($0)) }.first
+    }
+
+    private static func fault(ofSegment segment: [UInt8]) -> String? {
+        if segment.isEmpty { return "It has an empty segment." }
+        if segment.count > maximumSegmentSize { return "It has a segment of over \(maximumSegmentSize) bytes." }
+        if segment[0] == UInt8(ascii: ".") { return "A segment begins with a dot." }
+        // Record x.sealed/y would need a directory where record x has its file.
+        if segment.suffix(7).elementsEqual(".sealed".utf8) { return "A segment ends with .sealed." }
+        return segment.allSatisfy(isAllowed) ? nil : "Only letters, digits, '.', '_', '-' and '/' are allowed."
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

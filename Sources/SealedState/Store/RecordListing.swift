@@ -1,0 +1,53 @@
+internal import CryptoPrimitives
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// One record as a list shows it; its contents were not opened.
+public struct RecordListing: Sendable {
+    /// The record's name.
+    public let name: String
+    /// Its provenance; nil when its header is refused.
+    public let provenance: Provenance?
+    /// Whether it is a deletion that is kept so that it cannot be undone unseen.
+    public let isDeleted: Bool
+    /// Why its header is refused; nil when it is not.
+    public let rejection: StoreError?
+}
+
+extension SealedStore {
+    /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
+    ///
+    /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
+    public func list() throws(StoreError) -> [RecordListing] {
+        let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
+        return names.sorted().compactMap(listing)
+    }
+
+    private func listing(_ name: String) -> RecordListing? {
+        do throws(StoreError) {
+            let place = try places.place(name)
+            let prefix = try StoreError.onFiles("list", name) { () throws(FileError) in
+                try backend.readPrefix(place.address, count: BlobLayout.headerSize)
+            }
+            guard let prefix else { return nil }
+            let header: VerifiedHeader
+            do throws(SealingError) { header = try verifyHeader(prefix, place) } catch {
+                throw StoreError(error, "list", name)
+            }
+            try judge(watermarks.verdict(on: header), header.header, place)
+            return RecordListing(
+                name: name, provenance: Provenance(header.header),
+                isDeleted: header.header.flags.contains(.tombstone), rejection: nil)
+        } catch {
+            return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error)
+        }
+    }
+
+    /// Verifies the header at the start of a record's blob.
+    func verifyHeader(_ prefix: [UInt8], _ place: RecordPlace) throws(SealingError) -> VerifiedHeader {
+        try prefix.withRawBytes { bytes throws(SealingError) in
+            try BlobOpener.verifyHeader(bytes, context: place.context, keys: vault.keyring)
+        }
+    }
+}

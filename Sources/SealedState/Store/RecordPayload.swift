@@ -1,0 +1,28 @@
+package import FoundationEssentials
+internal import CryptoPrimitives
+package import Sealing
+
+/// A record encoded and about to be sealed; `wipe()` ends it.
+package final class RecordPayload {
+    private var bytes: Data
+    let codec: PayloadCodec
+    let schemaVersion: UInt32
+    /// Milliseconds since 1970; 0 means no end.
+    let notAfter: UInt64
+
+    package init(_ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64) {
+        self.bytes = bytes
+        self.codec = codec
+        self.schemaVersion = schemaVersion
+        self.notAfter = notAfter
+    }
+
+    var count: Int { bytes.count }
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withUnsafeBytes(body) }
+
+    /// Overwrites the plaintext; the buffer is ours alone, so nothing is copied first.
+    package func wipe() {
+        bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) }
+    }
+}

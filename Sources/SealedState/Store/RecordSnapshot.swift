@@ -1,0 +1,46 @@
+public import FoundationEssentials
+internal import Sealing
+
+/// Where a value came from.
+public struct Provenance: Sendable, Hashable {
+    /// +1 for each write of the record, from 1.
+    public let sequence: UInt64
+    /// The epoch of the key it was sealed under.
+    public let epoch: UInt32
+    /// When it was sealed, by the writer's clock.
+    public let sealedAt: Date
+    /// When it stops being valid; nil for never.
+    public let notAfter: Date?
+    /// The schema version it was written in.
+    public let schemaVersion: Int
+    /// Who wrote it, as 32 hexadecimal digits; nil until writers sign.
+    public let writer: String?
+
+    init(_ header: BlobHeader) {
+        sequence = header.sequence
+        epoch = header.epoch
+        sealedAt = Date(milliseconds: header.sealedAt)
+        notAfter = header.notAfter == 0 ? nil : Date(milliseconds: header.notAfter)
+        schemaVersion = Int(header.schemaVersion)
+        writer = header.writer == .none ? nil : header.writer.description
+    }
+}
+
+/// A value together with its provenance.
+public struct RecordSnapshot<Record: SealedRecord>: Sendable {
+    /// The validated value.
+    public let value: Record
+    /// Where it came from.
+    public let provenance: Provenance
+}
+
+extension Date {
+    init(milliseconds: UInt64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+    /// Milliseconds since 1970, rounded down; 1 for everything before, nil for what no header can hold.
+    var headerMilliseconds: UInt64? {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
+        guard milliseconds.isFinite, milliseconds < 9e15 else { return nil }
+        return UInt64(max(1, milliseconds))
+    }
+}

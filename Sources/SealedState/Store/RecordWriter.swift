@@ -1,0 +1,157 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// Writes one record while its lock is held.
+struct RecordWriter: ~Copyable {
+    private let store: SealedStore
+    private let place: RecordPlace
+    private let lock: HeldLock
+
+    init(store: SealedStore, place: RecordPlace, lock: consuming HeldLock) {
+        self.store = store
+        self.place = place
+        self.lock = lock
+    }
+
+    /// Seals and writes the next value.
+    func write(_ payload: RecordPayload, durability: Durability) throws(StoreError) -> UInt64 {
+        guard payload.count <= store.options.maximumRecordSize else {
+            throw StoreError(
+                .tooLarge, "write", place.name.text,
+                "It has \(payload.count) bytes; \(store.options.maximumRecordSize) are allowed.")
+        }
+        let sequence = try nextSequence(try standing())
+        return try payload.withUnsafeBytes { bytes in
+            put(
+                bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
+                notAfter: payload.notAfter, durability: durability)
+        }.get()
+    }
+
+    /// Writes a tombstone.
+    func delete(durability: Durability) throws(StoreError) -> UInt64 {
+        let standing = try standing()
+        if case .nothing = standing {
+            throw StoreError(.absent, "delete", place.name.text, "No record of that name was written.")
+        }
+        if case .verified(let header) = standing, header.header.flags.contains(.tombstone) {
+            throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
+        }
+        return try put(
+            UnsafeRawBufferPointer(start: nil, count: 0), sequence: try nextSequence(standing), flags: .tombstone,
+            codec: .raw, schemaVersion: 0, notAfter: 0, durability: durability
+        ).get()
+    }
+
+    /// What lies in the record's place.
+    private enum Standing {
+        case nothing
+        case verified(VerifiedHeader)
+        /// Refused; the claim helps not to fall behind, when there is one.
+        case refused(claim: BlobHeader?)
+    }
+
+    private func standing() throws(StoreError) -> Standing {
+        let prefix: [UInt8]?
+        do throws(FileError) {
+            prefix = try store.backend.readPrefix(place.address, count: BlobLayout.headerSize)
+        } catch {
+            // A planted link or pipe: the rename puts the new blob in its place and never follows it.
+            guard error.code == .notRegularFile || error.code == .unsafePath else {
+                throw StoreError(error, "write", place.name.text)
+            }
+            return .refused(claim: nil)
+        }
+        guard let prefix else { return .nothing }
+        do throws(SealingError) {
+            return .verified(try store.verifyHeader(prefix, place))
+        } catch {
+            return try refused(prefix, error)
+        }
+    }
+
+    /// A blob that cannot be read is not destroyed by a write: it is copied to quarantine first. One whose key is
+    /// missing is not replaced at all, because then it is the vault that is wrong.
+    private func refused(_ prefix: [UInt8], _ error: SealingError) throws(StoreError) -> Standing {
+        guard error.code != .unknownKey && error.code != .wrongEpoch && error.code != .unsupportedFormat else {
+            throw StoreError(error, "replace", place.name.text)
+        }
+        _ = try StoreError.onFiles("copy to quarantine", place.name.text) { () throws(FileError) in
+            try store.backend.quarantine(
+                place.address, limit: BlobLayout.blobSize(plaintextSize: store.options.maximumRecordSize))
+        }
+        let claim = try? UnverifiedHeader(parsing: prefix).claimed
+        return .refused(claim: claim?.nameTag == place.context.nameTag ? claim : nil)
+    }
+
+    /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
+    private func nextSequence(_ standing: Standing) throws(StoreError) -> UInt64 {
+        let mark = store.watermarks.mark(of: place.context.nameTag)
+        var highest = mark?.sequence ?? 0
+        switch standing {
+        case .nothing: break
+        case .verified(let header):
+            let verdict = store.watermarks.verdict(on: header)
+            if verdict == .jumps { try store.judge(verdict, header.header, place) }
+            highest = max(highest, header.header.sequence)
+        case .refused(let claim):
+            // A flipped high bit must not send the record beyond what readers accept.
+            if let claim, claim.sequence <= highest + Watermark.maximumJump / 2 {
+                highest = max(highest, claim.sequence)
+            }
+        }
+        guard highest < UInt64.max - 1 else {
+            throw StoreError(.sequenceJump, "write", place.name.text, "Its sequence cannot grow any further.")
+        }
+        return highest + 1
+    }
+
+    private func put(
+        _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
+        schemaVersion: UInt32, notAfter: UInt64, durability: Durability
+    ) -> Result<UInt64, StoreError> {
+        do throws(StoreError) {
+            let key = try activeKey()
+            let description = BlobDescription(
+                record: place.context, flags: durability == .unsynced ? flags.union(.unsynced) : flags,
+                schemaVersion: schemaVersion, sequence: sequence,
+                sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
+            let blob = BlobSealer.seal(plaintext, as: description, key: key)
+            try replace(with: blob, durability)
+            try remember(blob)
+            return .success(sequence)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func activeKey() throws(StoreError) -> SealingKey {
+        do throws(VaultError) { return try store.vault.activeKey() } catch {
+            throw StoreError(error, "write with")
+        }
+    }
+
+    private func replace(with blob: [UInt8], _ durability: Durability) throws(StoreError) {
+        // A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
+        guard lock.isStillNamed() else {
+            throw StoreError(
+                .lockTimeout, "write", place.name.text, "The container's lock file was replaced meanwhile.",
+                advice: "Write again.")
+        }
+        try StoreError.onFiles("write", place.name.text) { () throws(FileError) in
+            try store.backend.replace(place.address, with: blob, durability: durability)
+        }
+    }
+
+    /// A writer has accepted what it wrote.
+    private func remember(_ blob: [UInt8]) throws(StoreError) {
+        do throws(SealingError) {
+            _ = store.watermarks.accept(try store.verifyHeader(blob, place))
+        } catch {
+            throw StoreError(error, "write", place.name.text)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import AppGroups
+public import KeyVault
+internal import Sealing
+internal import SharedFiles
+internal import SystemPackage
+
+/// Reads and writes the records of one app group.
+///
+/// It joins the group's container, the vault of the access group and a backend. Every value it returns has been
+/// authenticated, checked against what was accepted before, checked for freshness and validated; everything else is
+/// refused with a `StoreError` that says why. It may be used from any thread, and by any number of processes at once.
+public final class SealedStore: Sendable {
+    /// The group whose records these are.
+    public let group: AppGroup
+    /// Where the container lies, for messages.
+    public let containerPath: String
+    /// How the store behaves.
+    public let options: StoreOptions
+
+    package let vault: Vault
+    let backend: any BlobBackend
+    let places: RecordPlaces
+    let watermarks: WatermarkTable
+
+    /// Opens the group's container and vault, and makes them where there are none yet.
+    ///
+    /// The vault's first key is born here, once, whichever of the group's programs comes first. A locked, damaged or
+    /// missing vault never leads to a new key while sealed records exist.
+    /// - Parameters:
+    ///   - group: The app group.
+    ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
+    ///   - credential: What opens the vault: its key file unless stated.
+    ///   - creating: With false nothing is made: a missing container or vault is an error.
+    ///   - options: Limits, durability and clock.
+    /// - Throws: `StoreError`: `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
+    ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.vault`, `.lockTimeout`.
+    public init(
+        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .defaultKeyFile,
+        creating: Bool = true, options: StoreOptions = StoreOptions()
+    ) throws(StoreError) {
+        let home = try Self.resolve(home)
+        let container: GroupContainer
+        do throws(AppGroupError) {
+            container = try GroupContainer.open(group, in: home, creating: creating)
+        } catch {
+            throw StoreError(error, "open the store of")
+        }
+        vault = try Self.openVault(group, home, credential, container, creating: creating)
+        self.group = group
+        self.options = options
+        containerPath = container.path
+        backend = FileBackend(container: container)
+        places = RecordPlaces(group: group.identifier)
+        watermarks = Self.watermarks(group, home, vault)
+    }
+
+    /// What is known of the file that remembers accepted states across processes.
+    public var watermarkCondition: WatermarkCondition { watermarks.condition }
+
+    private static func resolve(_ home: GroupsHome?) throws(StoreError) -> GroupsHome {
+        if let home { return home }
+        do throws(AppGroupError) { return try GroupsHome.current() } catch {
+            throw StoreError(error, "find the place of")
+        }
+    }
+
+    private static func openVault(
+        _ group: AppGroup, _ home: GroupsHome, _ credential: VaultCredential, _ container: GroupContainer,
+        creating: Bool
+    ) throws(StoreError) -> Vault {
+        do throws(VaultError) {
+            let accessGroup = AccessGroup(group)
+            return creating
+                ? try Vault.openOrCreate(accessGroup, in: home, with: credential, for: container)
+                : try Vault.open(accessGroup, in: home, with: credential)
+        } catch {
+            throw StoreError(error, "open the vault of")
+        }
+    }
+
+    private static func watermarks(_ group: AppGroup, _ home: GroupsHome, _ vault: Vault) -> WatermarkTable {
+        let leaf = group.identifier + ".marks"
+        return WatermarkTable.shared(path: home.watermarksPath.appending(leaf).string) {
+            WatermarkLog(directoryPath: home.watermarksPath, leaf: leaf, key: vault.watermarkKey())
+        }
+    }
+}

@@ -1,0 +1,22 @@
+public import FoundationEssentials
+public import SharedFiles
+
+/// How a store behaves; the defaults suit small state of one machine.
+public struct StoreOptions: Sendable {
+    /// The largest record in bytes of its encoded form. 1 MiB unless stated.
+    public var maximumRecordSize = 1 << 20
+    /// How deep a record may be nested before it is refused undecoded. 64 unless stated.
+    public var maximumDepth = 64
+    /// How long a writer waits for a record's lock. 5 seconds unless stated.
+    public var lockTimeout: Duration = .seconds(5)
+    /// How far in the future a record may claim to have been sealed. 5 seconds unless stated: programs of one machine
+    /// share its clock, but the clock is stepped now and then.
+    public var clockSkew: Duration = .seconds(5)
+    /// Whether a write has to survive a power loss. `.durable` unless stated.
+    public var durability: Durability = .durable
+    /// The time of day; it decides freshness only, never order.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,70 @@
+internal import AppGroups
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// What errors of lower floors mean for a store.
+extension StoreError {
+    init(_ error: FileError, _ operation: String, _ subject: String) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .absent
+            case .tooLarge: .tooLarge
+            case .unsafePath, .notRegularFile: .malformed
+            case .lockTimeout, .lockFileReplaced: .lockTimeout
+            case .cancelled: .cancelled
+            case .durabilityUnknown: .durabilityUnknown
+            case .noSpace, .quotaExceeded: .noSpace
+            case .permissionDenied: .permissionDenied
+            default: .file
+            }
+        self.init(
+            code, operation, subject, error.description, advice: code == .absent ? nil : error.advice,
+            errno: error.errno, cause: error)
+    }
+
+    init(_ error: SealingError, _ operation: String, _ subject: String) {
+        let code: Code =
+            switch error.code {
+            case .tooLarge: .tooLarge
+            case .unsupportedFormat: .unsupportedFormat
+            case .wrongGroup: .wrongGroup
+            case .wrongName, .wrongKind: .wrongName
+            case .unknownKey: .unknownKey
+            case .wrongEpoch: .wrongEpoch
+            case .wrongCommitment: .wrongCommitment
+            case .notAuthentic: .tampered
+            default: .malformed
+            }
+        self.init(code, operation, subject, error.detail, cause: error)
+    }
+
+    init(_ error: VaultError, _ operation: String) {
+        let code: Code =
+            switch error.code {
+            case .absent: .vaultAbsent
+            case .locked: .locked
+            case .corrupt: .vaultCorrupt
+            case .wrongPassphrase: .wrongPassphrase
+            case .wrongKeyFile: .wrongKeyFile
+            case .orphanedBlobs: .orphanedBlobs
+            case .lockTimeout: .lockTimeout
+            default: .vault
+            }
+        self.init(
+            code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    init(_ error: AppGroupError, _ operation: String) {
+        self.init(
+            error.code == .containerMissing ? .containerMissing : .container, operation, error.subject, error.reason,
+            advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    /// Runs a step on files and turns its failure into a store's.
+    static func onFiles<Result: ~Copyable>(
+        _ operation: String, _ subject: String, _ body: () throws(FileError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(FileError) { return try body() } catch { throw StoreError(error, operation, subject) }
+    }
+}

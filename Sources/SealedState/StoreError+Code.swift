@@ -1,0 +1,116 @@
+extension StoreError {
+    /// The kinds of failure; an open set, so a `switch` over it needs a default.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name, as printed in machine-readable output.
+        public let rawValue: String
+        /// A code by its stable name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        // No value.
+
+        /// No record of that name was written, or it was deleted.
+        public static let absent = Code(rawValue: "absent")
+        /// The vault exists and nothing at hand opens it.
+        public static let locked = Code(rawValue: "locked")
+
+        // Refused on read, in the order of the checks.
+
+        /// Larger than the store's limit.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// Not a sealed blob, or damaged beyond recognition.
+        public static let malformed = Code(rawValue: "malformed")
+        /// A sealed blob of a format that this version does not know.
+        public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+        /// Sealed for another app group.
+        public static let wrongGroup = Code(rawValue: "wrongGroup")
+        /// Sealed under another record's name, or as another kind.
+        public static let wrongName = Code(rawValue: "wrongName")
+        /// Sealed under a key that the vault does not hold.
+        public static let unknownKey = Code(rawValue: "unknownKey")
+        /// The blob's epoch is not the vault's epoch for that key.
+        public static let wrongEpoch = Code(rawValue: "wrongEpoch")
+        /// The header was changed, or written for another key.
+        public static let wrongCommitment = Code(rawValue: "wrongCommitment")
+        /// The contents were changed, cut or added to.
+        public static let tampered = Code(rawValue: "tampered")
+        /// Authentic, and older than what was accepted before.
+        public static let replayed = Code(rawValue: "replayed")
+        /// Authentic, with the sequence of an accepted blob and other contents.
+        public static let forked = Code(rawValue: "forked")
+        /// The sequence is further ahead than any program writes.
+        public static let sequenceJump = Code(rawValue: "sequenceJump")
+        /// Written by a schema version older than the type still reads.
+        public static let tooOld = Code(rawValue: "tooOld")
+        /// Written by a schema version newer than the type knows.
+        public static let tooNew = Code(rawValue: "tooNew")
+        /// Nested or sized beyond what a decoder is given.
+        public static let unsafeStructure = Code(rawValue: "unsafeStructure")
+        /// The payload does not decode as the type.
+        public static let undecodable = Code(rawValue: "undecodable")
+        /// Expired, or older than the type's maximum age.
+        public static let stale = Code(rawValue: "stale")
+        /// Sealed in the future.
+        public static let notYetValid = Code(rawValue: "notYetValid")
+        /// The record's own rules refuse it.
+        public static let invalid = Code(rawValue: "invalid")
+
+        // Writing.
+
+        /// The value does not encode.
+        public static let unencodable = Code(rawValue: "unencodable")
+        /// No valid record name.
+        public static let invalidName = Code(rawValue: "invalidName")
+        /// Somebody else held the record's lock for the whole time limit.
+        public static let lockTimeout = Code(rawValue: "lockTimeout")
+        /// The calling task was cancelled while it waited.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// The new value is in place, but whether it outlives a power loss is not known.
+        public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
+        /// The file system is full or the quota is used up; the old value stands.
+        public static let noSpace = Code(rawValue: "noSpace")
+        /// The system's permissions refuse it.
+        public static let permissionDenied = Code(rawValue: "permissionDenied")
+
+        // The group's set-up.
+
+        /// The container or its place cannot be used as it is.
+        public static let container = Code(rawValue: "container")
+        /// The group has no container yet, and none was to be made.
+        public static let containerMissing = Code(rawValue: "containerMissing")
+        /// The group has no vault yet, and none was to be made.
+        public static let vaultAbsent = Code(rawValue: "vaultAbsent")
+        /// The vault is damaged.
+        public static let vaultCorrupt = Code(rawValue: "vaultCorrupt")
+        /// The passphrase opens no slot of the vault.
+        public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
+        /// The key file opens no slot of the vault.
+        public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+        /// Blobs exist whose key the vault does not have; no new key was made.
+        public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
+        /// The vault cannot be used for another reason; see `cause`.
+        public static let vault = Code(rawValue: "vault")
+        /// The file system refused; see `cause`.
+        public static let file = Code(rawValue: "file")
+
+        var defaultAdvice: String {
+            switch self {
+            case .absent: "Show the placeholder until the producing program has written it."
+            case .locked: "Unlock the vault; no new key is made meanwhile."
+            case .tooLarge: "Raise the store's size limit if the record is yours."
+            case .malformed, .tampered, .wrongCommitment:
+                "Do not use it; the next write replaces it and keeps a copy in quarantine."
+            case .replayed, .forked: "Do not use it; the producing program's next write mends it."
+            case .wrongName, .wrongGroup: "Put the file back where it was written, or write the record anew."
+            case .unknownKey, .wrongEpoch: "Restore the vault that belongs to this container."
+            case .tooNew, .unsupportedFormat: "Update this program."
+            case .tooOld: "Let a current program write the record anew."
+            case .stale: "Wait for the producing program to refresh it."
+            case .notYetValid: "Check the clock of this machine."
+            case .lockTimeout: "Try again, or end the program that holds the lock."
+            case .durabilityUnknown: "Read it back, and write it again if in doubt."
+            case .noSpace: "Free space and write again; the old value stands."
+            default: "See the reason."
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+extension Personalization {
+    /// The code of one entry of a watermark file; `docs/watermarks.md` lists it.
+    static let watermarkEntry = Personalization("SealedState.wme1")
+}
+
+/// One accepted state as it is remembered on disk: 128 bytes, authenticated, in clear (`docs/watermarks.md`).
+///
+/// It holds nothing that the blob's own header does not show.
+struct WatermarkEntry: Hashable, Sendable {
+    static let size = 128
+    private static let codedSize = 96
+
+    let name: NameTag
+    let mark: Watermark
+    /// Whether the blob was written durably: a power loss cannot have taken it back.
+    let isDurable: Bool
+    /// The boot in which it was accepted.
+    let boot: BootID
+
+    func encoded(key: borrowing SecretBytes) -> [UInt8] {
+        var bytes: [UInt8] = []
+        name.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: mark.epoch.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt32(isDurable ? 1 : 0).littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: mark.sequence.littleEndian) { bytes.append(contentsOf: $0) }
+        (mark.commitment?.bytes ?? .zero).withUnsafeBytes { bytes.append(contentsOf: $0) }
+        boot.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: repeatElement(0, count: Self.codedSize - bytes.count))
+        return bytes + Self.code(bytes, key)
+    }
+
+    /// Reads an entry; nil when its code does not fit.
+    init?(parsing entry: UnsafeRawBufferPointer, key: borrowing SecretBytes) {
+        guard entry.count == Self.size else { return nil }
+        let coded = Array(entry[0..<Self.codedSize])
+        let isAuthentic = Self.code(coded, key).withRawBytes {
+            ConstantTime.areEqual($0, UnsafeRawBufferPointer(rebasing: entry[Self.codedSize...]))
+        }
+        let flags = UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
+        guard isAuthentic, flags <= 1 else { return nil }
+        name = NameTag(bytes: Bytes16(entry))
+        mark = Watermark(
+            epoch: UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)),
+            sequence: UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
+            commitment: Commitment(bytes: Bytes32(UnsafeRawBufferPointer(rebasing: entry[32..<64]))))
+        isDurable = flags == 1
+        boot = BootID(bytes: Bytes16(UnsafeRawBufferPointer(rebasing: entry[64..<80])))
+    }
+
+    init(name: NameTag, mark: Watermark, isDurable: Bool, boot: BootID) {
+        self.name = name
+        self.mark = mark
+        self.isDurable = isDurable
+        self.boot = boot
+    }
+
+    /// What still holds in `now`'s boot: all of it within its own boot; after a restart one less than what was durable,
+    /// since a crash may take back a write that was not yet acknowledged; nothing of what was not.
+    func floor(in now: BootID) -> Watermark? {
+        if boot == now { return mark }
+        guard isDurable, mark.sequence > 0 else { return nil }
+        return Watermark(epoch: mark.epoch, sequence: mark.sequence - 1, commitment: nil)
+    }
+
+    private static func code(_ bytes: [UInt8], _ key: borrowing SecretBytes) -> [UInt8] {
+        key.withUnsafeBytes { key in
+            [UInt8](unsafeUninitializedCapacity: 32) { output, count in
+                count = 32
+                let output = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(output)[0..<32])
+                bytes.withRawBytes { BLAKE2b.hash($0, key: key, personalization: .watermarkEntry, into: output) }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Glibc
+
+extension Directory {
+    /// Opens a regular file for reading. Anything else is refused as `notRegularFile`, without blocking on it.
+    package func openForReading(_ relative: String) throws(FileError) -> Descriptor {
+        let (opened, _) = try openContent(relative)
+        return Descriptor(owning: opened, path: display(relative))
+    }
+
+    /// Reads a whole regular file.
+    ///
+    /// - Parameter limit: more bytes than this are refused as `tooLarge`, before anything is allocated. A file that
+    ///   grows meanwhile is read on up to the limit; one that shrinks gives what is left.
+    package func read(_ relative: String, limit: Int) throws(FileError) -> [UInt8] {
+        let (opened, size) = try openContent(relative)
+        defer { close(opened) }
+        if size > limit { throw FileError(.tooLarge, operation: "read", path: display(relative)) }
+        // One byte more than expected: the short answer shows the end, so the common case is a single call.
+        var bytes = try read(opened, relative, offset: 0, count: Int(size) + 1)
+        while bytes.count > Int(size) && bytes.count <= limit {
+            let more = try read(opened, relative, offset: bytes.count, count: min(limit - bytes.count + 1, 1 << 20))
+            if more.isEmpty { return bytes }
+            bytes += more
+        }
+        if bytes.count > limit { throw FileError(.tooLarge, operation: "read", path: display(relative)) }
+        return bytes
+    }
+
+    /// Reads at most the first `count` bytes of a regular file, and says how large it is.
+    package func readPrefix(_ relative: String, count: Int) throws(FileError) -> (bytes: [UInt8], size: Int64) {
+        let (opened, size) = try openContent(relative)
+        defer { close(opened) }
+        return (try read(opened, relative, offset: 0, count: min(count, Int(size))), size)
+    }
+
+    /// The facts about a name. A final link is not followed; `.` is the directory itself.
+    package func attributes(_ relative: String) throws(FileError) -> FileAttributes {
+        if relative == "." { return try descriptor.attributes() }
+        let (parent, leaf) = try parent(of: relative, "examine")
+        return try parent.attributes(ofLeaf: leaf)
+    }
+
+    func attributes(ofLeaf leaf: UnsafePointer<CChar>) throws(FileError) -> FileAttributes {
+        var status = stat()
+        let result = uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }
+        if result < 0 { throw error(-result, "examine", String(cString: leaf)) }
+        return FileAttributes(status)
+    }
+
+    /// The open file and its size; the caller closes it.
+    private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, size: Int64) {
+        try RelativePath.check(relative, "open", in: self)
+        let opened = openBeneath(descriptor.rawValue, relative, contentFlags)
+        if opened < 0 { throw error(-opened, "open", relative) }
+        var status = stat()
+        let number = fstat(opened, &status) < 0 ? errno : 0
+        if number == 0 && status.st_mode & S_IFMT == S_IFREG { return (opened, Int64(status.st_size)) }
+        close(opened)
+        if number != 0 { throw error(number, "examine", relative) }
+        throw FileError(.notRegularFile, operation: "open", path: display(relative))
+    }
+
+    private func read(_ file: Int32, _ relative: String, offset: Int, count: Int) throws(FileError) -> [UInt8] {
+        var result = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let space = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+            result = preadFully(file, space, Int64(offset))
+            initialized = max(result, 0)
+        }
+        if result < 0 { throw error(Int32(-result), "read", relative) }
+        return bytes
+    }
+}

@@ -1,0 +1,59 @@
+package import Glibc
+
+/// What a name stands for.
+package enum FileKind: String, Sendable, Hashable {
+    case regular, directory, symbolicLink, fifo, socket, characterDevice, blockDevice, unknown
+
+    init(mode: mode_t) {
+        self =
+            switch mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            case S_IFSOCK: .socket
+            case S_IFCHR: .characterDevice
+            case S_IFBLK: .blockDevice
+            default: .unknown
+            }
+    }
+}
+
+/// The inode's facts at one moment.
+package struct FileAttributes: Sendable, Hashable {
+    /// What it is; a link is a link, never what it points to.
+    package let kind: FileKind
+    /// Permission bits with set-id and sticky: `0o7777` at most.
+    package let mode: mode_t
+    /// Owner.
+    package let uid: uid_t
+    /// Group.
+    package let gid: gid_t
+    /// Bytes.
+    package let size: Int64
+    /// Number of names.
+    package let nlink: UInt64
+    /// Number of the inode, unique with `device` while the file exists.
+    package let inode: UInt64
+    /// Device of the file system.
+    package let device: UInt64
+    /// Last change of the content, in nanoseconds since 1970.
+    package let modifiedNanoseconds: Int64
+
+    init(_ status: stat) {
+        kind = FileKind(mode: status.st_mode)
+        mode = status.st_mode & 0o7777
+        uid = status.st_uid
+        gid = status.st_gid
+        size = Int64(status.st_size)
+        nlink = UInt64(status.st_nlink)
+        inode = UInt64(status.st_ino)
+        device = UInt64(status.st_dev)
+        modifiedNanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+    }
+
+    /// Whether both describe one and the same file.
+    package func isSameFile(as other: FileAttributes) -> Bool {
+        inode == other.inode && device == other.device
+    }
+}

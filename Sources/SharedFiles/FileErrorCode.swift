@@ -1,0 +1,87 @@
+internal import Glibc
+
+extension FileError.Code {
+    /// The code that stands for a system error number; `io` for those without one of their own.
+    init(errno: Int32) {
+        self = Self.codes[errno] ?? .io
+    }
+
+    private static let codes: [Int32: Self] = [
+        ENOENT: .notFound, EEXIST: .alreadyExists, EACCES: .permissionDenied, EPERM: .permissionDenied,
+        ELOOP: .unsafePath, EXDEV: .unsafePath, EISDIR: .notRegularFile, ENXIO: .notRegularFile,
+        ENOTDIR: .notDirectory, EFBIG: .tooLarge, ENOSPC: .noSpace, EDQUOT: .quotaExceeded, EROFS: .readOnly,
+        EMFILE: .tooManyOpenFiles, ENFILE: .tooManyOpenFiles, ENAMETOOLONG: .invalidName, ENOSYS: .unsupported,
+        EOPNOTSUPP: .unsupported,
+    ]
+
+    /// The symbol of an error number, for messages.
+    static func name(ofErrno number: Int32) -> String {
+        names[number] ?? "errno \(number)"
+    }
+
+    private static let names: [Int32: String] = [
+        ENOENT: "ENOENT", EEXIST: "EEXIST", EACCES: "EACCES", EPERM: "EPERM", ELOOP: "ELOOP", EXDEV: "EXDEV",
+        EISDIR: "EISDIR", ENXIO: "ENXIO", ENOTDIR: "ENOTDIR", EFBIG: "EFBIG", ENOSPC: "ENOSPC", EDQUOT: "EDQUOT",
+        EROFS: "EROFS", EMFILE: "EMFILE", ENFILE: "ENFILE", ENAMETOOLONG: "ENAMETOOLONG", ENOSYS: "ENOSYS",
+        EOPNOTSUPP: "EOPNOTSUPP", EIO: "EIO", EAGAIN: "EAGAIN", EINVAL: "EINVAL", EBADF: "EBADF", EPIPE: "EPIPE",
+        ENOTEMPTY: "ENOTEMPTY", EBUSY: "EBUSY", EMLINK: "EMLINK", ENOMEM: "ENOMEM", EINTR: "EINTR",
+        ENOLCK: "ENOLCK", ESTALE: "ESTALE", ETXTBSY: "ETXTBSY",
+    ]
+}
+
+extension FileError.Code {
+    /// The reason in words, as it stands in a message.
+    var meaning: String { Self.meanings[self] ?? rawValue }
+
+    private static let meanings: [Self: String] = [
+        .notFound: "nothing has that name",
+        .alreadyExists: "the name is taken",
+        .permissionDenied: "permission denied",
+        .unsafePath: "the path crosses a symbolic link or leaves its directory",
+        .notRegularFile: "not a regular file",
+        .notDirectory: "not a directory",
+        .tooLarge: "larger than allowed",
+        .tooDeep: "nested deeper than allowed",
+        .unsafeMode: "others may write there",
+        .wrongOwner: "owned by somebody else",
+        .noSpace: "the file system is full",
+        .quotaExceeded: "the quota is used up",
+        .readOnly: "the file system is read-only",
+        .tooManyOpenFiles: "too many open files",
+        .io: "the system failed",
+        .durabilityUnknown: "the new value is in place, but may not survive a power loss",
+        .lockTimeout: "somebody else held the lock for the whole time limit",
+        .lockFileReplaced: "the lock's file was replaced",
+        .cancelled: "cancelled",
+        .invalidName: "not usable as a name",
+        .unsupported: "not supported by this system",
+    ]
+
+    /// The sentence that an error carries when its thrower has no better one.
+    func defaultAdvice(path: String) -> String {
+        let quoted = path.shellQuoted
+        return switch self {
+        case .notFound: "Check the name, or create it first."
+        case .alreadyExists: "Choose another name, or remove it first: rm \(quoted)"
+        case .permissionDenied: "See who may do this: namei -l \(quoted)"
+        case .unsafePath: "See where the link is and replace it by a real directory or file: namei -l \(quoted)"
+        case .notRegularFile: "See what it is and move it away: ls -ld \(quoted)"
+        case .notDirectory: "See what it is and move it away: ls -ld \(quoted)"
+        case .tooLarge: "Raise the limit if the file is meant to be that large: ls -l \(quoted)"
+        case .tooDeep: "Move it up, or raise the limit."
+        case .unsafeMode: "Take the permission away: chmod go-w \(quoted)"
+        case .wrongOwner: "Make it yours: chown \"$(id -u)\" \(quoted)"
+        case .noSpace: "Free some space and try again: df -h \(quoted)"
+        case .quotaExceeded: "Free some of your quota and try again: quota -s"
+        case .readOnly: "Use another place, or mount it writable: findmnt -T \(quoted)"
+        case .tooManyOpenFiles: "Raise the limit and try again: ulimit -n 4096"
+        case .durabilityUnknown: "Check the disk (dmesg), then write the value again."
+        case .lockTimeout: "See who holds it and whether it is stopped: lsof \(quoted)"
+        case .lockFileReplaced: "Try again, and find out what replaces lock files there."
+        case .cancelled: "Try again when you want it done."
+        case .invalidName: "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."
+        case .unsupported: "Linux 5.6 or newer and a local file system are needed."
+        default: "Check the disk and the system log (dmesg), then try again."
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package import Glibc
+
+/// A value that is being written and has no name yet: it gets one whole, or leaves nothing behind.
+///
+/// The steps, and what a crash after each leaves, are in docs/locking.md. Only a complete file ever gets the pending
+/// name `.<leaf>.new`. So a crash leaves at most one complete file under it, which the next write of that leaf removes;
+/// and two writers that ignore the lock can cost each other an update, but never tear one: whatever `renameat` moves is
+/// somebody's complete value.
+package struct NewFile: ~Copyable {
+    /// The file to write to. Its position is where the last write ended.
+    package let descriptor: Descriptor
+    private let directory: Directory
+    private let leaf: LeafName
+    /// The name to take away again when this value ends without having been committed.
+    private var temporary: String?
+
+    /// Starts a new value for a name in a directory. Nothing is visible under that name before `commit`.
+    ///
+    /// - Parameter mode: exact permission bits of the result, whatever the umask.
+    package static func create(
+        in directory: Directory, leaf: String, mode: mode_t, strategy: TemporaryStrategy = .automatic
+    ) throws(FileError) -> NewFile {
+        let leaf = try LeafName(leaf)
+        let anonymous = strategy == .anonymous || (strategy == .automatic && AnonymousFile.canBeNamed)
+        let opened = anonymous ? AnonymousFile.open(in: directory.descriptor.rawValue) : -EOPNOTSUPP
+        let file: NewFile
+        if opened >= 0 {
+            let descriptor = Descriptor(owning: opened, path: directory.display(leaf.string))
+            file = NewFile(descriptor: descriptor, directory: directory, leaf: leaf, temporary: nil)
+        } else if strategy != .anonymous && AnonymousFile.isUnsupported(opened) {
+            file = try named(in: directory, leaf)
+        } else {
+            throw directory.error(-opened, "create", leaf.string)
+        }
+        if fchmod(file.descriptor.rawValue, mode) < 0 { throw directory.error(errno, "set the mode of", leaf.string) }
+        return file
+    }
+
+    private static func named(in directory: Directory, _ leaf: LeafName) throws(FileError) -> NewFile {
+        try directory.removeLitter(of: leaf)
+        let name = leaf.randomName()
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: 0o600)
+        if opened < 0 { throw directory.error(-opened, "create", name) }
+        let descriptor = Descriptor(owning: opened, path: directory.display(leaf.string))
+        return NewFile(descriptor: descriptor, directory: directory, leaf: leaf, temporary: name)
+    }
+
+    init(descriptor: consuming Descriptor, directory: Directory, leaf: LeafName, temporary: String?) {
+        self.descriptor = descriptor
+        self.directory = directory
+        self.leaf = leaf
+        self.temporary = temporary
+    }
+
+    deinit {
+        if let temporary { unlinkat(directory.descriptor.rawValue, temporary, 0) }
+    }
+}
+
+extension NewFile {
+    /// Reserves space for the whole value: a full disk is reported here, before anything is written.
+    package func reserve(_ count: Int64) throws(FileError) {
+        let result = reserveSpace(descriptor.rawValue, count)
+        if result < 0 { throw directory.error(-result, "reserve space for", leaf.string) }
+    }
+
+    /// Appends to the value.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try descriptor.write(bytes)
+    }
+
+    /// Gives the complete value its name.
+    ///
+    /// On every error but `durabilityUnknown` the old value stands and nothing is left behind. A link or any other
+    /// non-directory under the name is itself replaced, never what it points to; a directory is refused.
+    /// - Parameter replacing: false refuses a name that is taken as `alreadyExists`, atomically.
+    package consuming func commit(replacing: Bool, durability: Durability) throws(FileError) {
+        if replacing {
+            try takePendingName()
+            try syncContent(durability)
+            try rename()
+        } else {
+            try syncContent(durability)
+            try linkExclusively()
+        }
+        if durability == .durable { try directory.sync(after: "write", leaf.string) }
+    }
+
+    /// Gives the value up; nothing of it stays. Dropping it does the same.
+    package consuming func discard() {}
+
+    /// Before the content is synced, so that this one sync also covers the name: some file systems log nothing for a
+    /// file that has none.
+    private mutating func takePendingName() throws(FileError) {
+        guard temporary == nil else { return }
+        let pending = leaf.pendingName
+        var result = link(as: pending)
+        if result == -EEXIST {
+            // A crashed writer's complete value, or something planted. Only the name goes, whatever it stands for.
+            let removed = uninterrupted { unlinkat(directory.descriptor.rawValue, pending, 0) }
+            if removed < 0 && removed != -ENOENT { throw directory.error(-removed, "clear the way for", pending) }
+            result = link(as: pending)
+        }
+        if result < 0 { throw directory.error(-result, "name", pending) }
+        temporary = pending
+    }
+
+    private func link(as name: String) -> Int32 {
+        AnonymousFile.link(descriptor.rawValue, as: name, in: directory.descriptor.rawValue)
+    }
+
+    /// Never tried twice: the kernel may drop the pages that it could not write and then report success.
+    private func syncContent(_ durability: Durability) throws(FileError) {
+        if durability == .durable && fdatasync(descriptor.rawValue) < 0 {
+            throw directory.error(errno, "sync", leaf.string)
+        }
+    }
+
+    private mutating func rename() throws(FileError) {
+        guard let name = temporary else { return }
+        let at = directory.descriptor.rawValue
+        let result = uninterrupted { renameat(at, name, at, leaf.string) }
+        if result == -ENOENT {
+            throw FileError(
+                errno: ENOENT, operation: "replace", path: directory.display(leaf.string),
+                advice: "Another writer took the new value away: write it again, and under the lock.")
+        }
+        if result < 0 { throw directory.error(-result, "replace", leaf.string) }
+        temporary = nil
+    }
+
+    private mutating func linkExclusively() throws(FileError) {
+        let at = directory.descriptor.rawValue
+        let result =
+            if let temporary {
+                uninterrupted { linkat(at, temporary, at, leaf.string, 0) }
+            } else {
+                link(as: leaf.string)
+            }
+        if result < 0 { throw directory.error(-result, "create", leaf.string) }
+        // A second name of the value now; should it stay, the next write of this leaf removes it.
+        if let temporary { unlinkat(at, temporary, 0) }
+        temporary = nil
+    }
+}
+
+extension Directory {
+    /// Removes what crashed writers of a leaf left under pending and random names.
+    ///
+    /// Takes a live writer's file as well if that one ignores the lock; its rename then fails, and nothing is torn.
+    func removeLitter(of leaf: LeafName) throws(FileError) {
+        for entry in try entries() where entry.name == leaf.pendingName || leaf.isRandomName(entry.name) {
+            let result = uninterrupted { unlinkat(descriptor.rawValue, entry.name, 0) }
+            if result < 0 && result != -ENOENT { throw error(-result, "clear the way for", entry.name) }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import AppGroups
+import SystemPackage
+import Testing
+
+@Suite struct GroupsHomeTests {
+    /// One environment and the four directories it means.
+    struct Resolution: Sendable, CustomTestStringConvertible {
+        let name: String
+        let environment: [String: String]
+        var accountHome: String? = "/home/account"
+        let paths: [FilePath]
+
+        var testDescription: String { name }
+    }
+
+    static let resolutions = [
+        Resolution(
+            name: "one directory for everything", environment: ["SEALED_GROUPS_HOME": "/srv/groups"],
+            paths: ["/srv/groups/Containers", "/srv/groups/Vaults", "/srv/groups/Keys", "/srv/groups/Watermarks"]),
+        Resolution(
+            name: "one directory wins over the others",
+            environment: [
+                "SEALED_GROUPS_HOME": "/r", "HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c",
+                "XDG_STATE_HOME": "/s",
+            ],
+            paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
+        Resolution(
+            name: "a trailing slash changes nothing", environment: ["SEALED_GROUPS_HOME": "/r/"],
+            paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
+        Resolution(
+            name: "one directory needs no home", environment: ["SEALED_GROUPS_HOME": "/r"], accountHome: nil,
+            paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
+        Resolution(
+            name: "only HOME", environment: ["HOME": "/home/ada"], paths: defaults(below: "/home/ada")),
+        Resolution(
+            name: "spaces and accents in HOME", environment: ["HOME": "/home/ada b\u{F6}"],
+            paths: defaults(below: "/home/ada b\u{F6}")),
+        Resolution(
+            name: "all base directories, no home",
+            environment: ["XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"], accountHome: nil,
+            paths: [
+                "/d/sealed-groups/Containers", "/d/sealed-groups/Vaults", "/c/sealed-groups/Keys",
+                "/s/sealed-groups/Watermarks",
+            ]),
+        Resolution(
+            name: "one base directory", environment: ["HOME": "/h", "XDG_CONFIG_HOME": "/c"],
+            paths: [
+                "/h/.local/share/sealed-groups/Containers", "/h/.local/share/sealed-groups/Vaults",
+                "/c/sealed-groups/Keys", "/h/.local/state/sealed-groups/Watermarks",
+            ]),
+        Resolution(
+            name: "relative and empty base directories are ignored",
+            environment: ["HOME": "/h", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "./c", "XDG_STATE_HOME": ""],
+            paths: defaults(below: "/h")),
+        Resolution(name: "no HOME", environment: [:], paths: defaults(below: "/home/account")),
+        Resolution(name: "an empty HOME", environment: ["HOME": ""], paths: defaults(below: "/home/account")),
+        Resolution(name: "a relative HOME", environment: ["HOME": "ada"], paths: defaults(below: "/home/account")),
+    ]
+
+    private static func defaults(below home: FilePath) -> [FilePath] {
+        [
+            home.appending(".local/share/sealed-groups/Containers"),
+            home.appending(".local/share/sealed-groups/Vaults"),
+            home.appending(".config/sealed-groups/Keys"),
+            home.appending(".local/state/sealed-groups/Watermarks"),
+        ]
+    }
+
+    @Test(arguments: resolutions)
+    func anEnvironmentMeansFourDirectories(resolution: Resolution) throws {
+        let home = try GroupsHome(environment: resolution.environment) { resolution.accountHome }
+        #expect([home.containersPath, home.vaultsPath, home.keysPath, home.watermarksPath] == resolution.paths)
+    }
+
+    @Test(arguments: ["", "relative", "./r", "../r", "~/r", " /r"])
+    func aRootThatIsNotAbsoluteIsAnErrorAndNotIgnored(root: String) {
+        let error = #expect(throws: AppGroupError.self) {
+            try GroupsHome(environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"]) { nil }
+        }
+        #expect(error?.code == .invalidHome)
+    }
+
+    @Test(arguments: [nil, "", "relative"])
+    func withoutAnyHomeThereIsNoPlace(accountHome: String?) {
+        let error = #expect(throws: AppGroupError.self) {
+            try GroupsHome(environment: ["XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"]) { accountHome }
+        }
+        #expect(error?.code == .homeUnavailable)
+    }
+
+    @Test func theUserDatabaseIsAskedOnceAndOnlyWhenNeeded() throws {
+        var asked = 0
+        _ = try GroupsHome(environment: ["HOME": "/h"]) {
+            asked += 1; return nil
+        }
+        #expect(asked == 0)
+        _ = try GroupsHome(environment: [:]) {
+            asked += 1; return "/h"
+        }
+        #expect(asked == 1)
+    }
+
+    @Test func theUserDatabaseKnowsTheHomeOfWhoRunsThis() throws {
+        let home = try #require(AccountHome.read())
+        #expect(FilePath(home).isAbsolute)
+    }
+
+    @Test func anExplicitRootMeansWhatTheVariableMeans() throws {
+        #expect(try GroupsHome(root: "/r") == GroupsHome(environment: ["SEALED_GROUPS_HOME": "/r"]) { nil })
+    }
+
+    @Test func aRelativeExplicitRootIsResolvedAtOnce() {
+        let home = GroupsHome(root: "some/where")
+        #expect(home.containersPath.isAbsolute)
+        #expect(home.containersPath.ends(with: "some/where/Containers"))
+    }
+}
