@@ -37,13 +37,16 @@ extension Vault {
         let opened: BlobOpener.Opened
         do throws(SealingError) {
             let key = try SealingKey(secret: secrets.derived(.vaultBodyKey), epoch: 1)
-            let context = BlobContext(group: place.accessGroup.identifier, kind: .vault, name: "")
             opened = try Array(file.body).withRawBytes { body throws(SealingError) in
-                try BlobOpener.open(body, context: context, keys: key, limit: VaultFile.maximumSize)
+                try BlobOpener.open(body, context: nil, keys: key, limit: VaultFile.maximumSize)
             }
         } catch {
-            let code: VaultError.Code = error.code == .wrongGroup ? .wrongGroup : .corrupt
-            throw VaultError(code, "open the vault", place.path, error.detail)
+            throw .corrupt(place.path, error.detail)
+        }
+        // Asked only now: before it was verified, another group's tag could as well be a flipped bit.
+        let context = BlobContext(group: place.accessGroup.identifier, kind: .vault, name: "")
+        guard opened.header.header.groupTag == context.groupTag, opened.header.header.nameTag == context.nameTag else {
+            throw VaultError(.wrongGroup, "open the vault", place.path, "It was made for another access group.")
         }
         guard opened.header.header.sequence == file.header.generation else {
             throw .corrupt(place.path, "Its header and its contents are of different writes.")

@@ -1,0 +1,87 @@
+import AppGroups
+import Glibc
+import KeyVault
+import Sealing
+import Testing
+import TestSupport
+
+/// A key is born once.
+@Suite struct KeyBirthTests {
+    @Test func sixteenProcessesGetOneKey() throws {
+        // process 1..16: look (absent) ......... lock, look again, make or open
+        // all of them are let go by one line each, after every one has said that it is ready
+        let fixture = try VaultFixture()
+        let children = try (0..<16).map { _ in
+            try ChildProcess("sealed-probe", ["vault-key", fixture.directory.path, fixture.group.identifier])
+        }
+        for child in children { #expect(try child.readLine() == "ready") }
+        for child in children { try child.write("go\n") }
+        let answers = try children.map { child in
+            let answer = try child.readLine()
+            #expect(try child.finish().exitCode == 0)
+            return answer
+        }
+        #expect(Set(answers).count == 1)
+        #expect(answers.first == .some(try fixture.keyID()))
+    }
+
+    @Test func sixteenThreadsGetOneKey() throws {
+        let fixture = try VaultFixture()
+        let results = try concurrently(16) { _ in
+            try Vault.openOrCreate(fixture.accessGroup, in: fixture.home, for: nil).activeKey().id
+        }
+        #expect(Set(try results.map { try $0.get() }).count == 1)
+    }
+
+    @Test func noKeyIsBornWhileTheContainerHoldsBlobsOfTheGroup() throws {
+        let fixture = try VaultFixture()
+        let container = try GroupContainer.open(fixture.group, in: fixture.home)
+        try seal(into: fixture, "Library/Application Support/orphan.sealed", group: fixture.group.identifier)
+        do throws(VaultError) {
+            _ = try fixture.openOrCreate(for: container)
+            Issue.record("a key was born")
+        } catch {
+            #expect(error.code == .orphanedBlobs)
+            #expect(error.reason.contains("Library/Application Support/orphan.sealed"))
+        }
+        #expect(access(fixture.path, F_OK) != 0)
+        #expect(access(fixture.keyFile, F_OK) != 0)
+    }
+
+    @Test func quarantineAndOtherGroupsBlobsDoNotCount() throws {
+        let fixture = try VaultFixture()
+        let container = try GroupContainer.open(fixture.group, in: fixture.home)
+        _ = try fixture.directory.directory("Containers/\(fixture.group)/Quarantine")
+        try seal(into: fixture, "Quarantine/old.sealed", group: fixture.group.identifier)
+        try seal(into: fixture, "Library/Caches/foreign.sealed", group: "group.com.example.foreign")
+        #expect(throws: Never.self) { try fixture.openOrCreate(for: container) }
+    }
+
+    @Test func aKeyFileThatWasLeftBehindIsUsedAgain() throws {
+        // A crash between the key file and the vault leaves the key file alone.
+        let fixture = try VaultFixture()
+        try fixture.create()
+        let key = try SystemFile.read(fixture.keyFile)
+        unlink(fixture.path)
+        _ = try fixture.openOrCreate()
+        #expect(try SystemFile.read(fixture.keyFile) == key)
+    }
+
+    @Test func aNamedKeyFileIsNeverMade() throws {
+        let fixture = try VaultFixture()
+        let path = fixture.directory.path("elsewhere.key")
+        let credential = VaultCredential.keyFile(path: path)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate(with: credential) } == .locked)
+        #expect(access(path, F_OK) != 0)
+        #expect(access(fixture.path, F_OK) != 0)
+    }
+
+    private func seal(into fixture: VaultFixture, _ relative: String, group: String) throws {
+        let context = BlobContext(group: group, kind: .record, name: "orphan")
+        let blob = BlobSealer.seal(
+            UnsafeRawBufferPointer(start: nil, count: 0),
+            as: BlobDescription(record: context, schemaVersion: 1, sequence: 1, sealedAt: 1),
+            key: try .random(epoch: 1))
+        try SystemFile.write(fixture.directory.path("Containers/\(fixture.group)/\(relative)"), blob)
+    }
+}

@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// A system call that a test relies on has failed.
+package struct SystemFailure: Error, CustomStringConvertible {
+    let call: String
+    let number: Int32
+
+    init(_ call: String, _ number: Int32 = errno) {
+        self.call = call
+        self.number = number
+    }
+
+    /// The call and the reason.
+    package var description: String { "\(call): \(String(cString: strerror(number)))" }
+}
+
+/// Throws unless a system call answered something non-negative.
+@discardableResult
+func checked(_ result: Int32, _ call: String) throws -> Int32 {
+    if result < 0 { throw SystemFailure(call) }
+    return result
+}

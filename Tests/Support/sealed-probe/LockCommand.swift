@@ -1,0 +1,39 @@
+internal import Glibc
+internal import SharedFiles
+
+/// `lock DIRECTORY NAME SLOT|whole shared|exclusive MILLISECONDS`
+///
+/// Prints `held` or the error's code. While it holds the lock it answers lines of its input: `named` with `true` or
+/// `false`, `unlock` with `free`. It ends, and so frees the lock, at the end of its input.
+func lockCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 5, let limit = Int(arguments[4]) else { return 64 }
+    let range = UInt64(arguments[2]).map { LockRange(slot: $0) } ?? .whole
+    do throws(FileError) {
+        let file = LockFile(directory: try .open(arguments[0]), name: arguments[1])
+        let held = try file.acquire(range, arguments[3] == "shared" ? .shared : .exclusive, timeout: .milliseconds(limit))
+        say("held")
+        serve(held)
+        return 0
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+}
+
+private func serve(_ held: consuming HeldLock) {
+    while let line = readLine() {
+        if line == "named" { say("\(held.isStillNamed())") }
+        if line == "unlock" {
+            held.unlock()
+            say("free")
+            while readLine() != nil {}
+            return
+        }
+    }
+}
+
+/// Prints one line at once: the test waits for it.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}

@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import SealedState
+
+/// The record that child processes write: a number and enough text to fill several chunks if asked.
+struct ProbeRecord: SealedRecord, Equatable {
+    static let recordName = "probe"
+    static let schemaVersion = 1
+    var number: Int
+    var text: String
+
+    func validate() throws(ValidationFailure) {
+        guard text.allSatisfy({ $0 == "x" }) else { throw ValidationFailure("text", "Only the letter x.") }
+    }
+}
+
+/// `store-write HOME GROUP NUMBER SIZE durable|unsynced`: writes the record once.
+///
+/// Prints `written SEQUENCE` once the write is acknowledged, or the error's code.
+func storeWriteCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 5, let number = Int(arguments[2]), let size = Int(arguments[3]) else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let record = ProbeRecord(number: number, text: String(repeating: "x", count: size))
+        say("written \(try store.write(record, durability: arguments[4] == "unsynced" ? .unsynced : .durable))")
+    }
+}
+
+/// `store-write-loop HOME GROUP SIZE`: writes the record again and again, a line `written NUMBER` after each, until it is
+/// killed or its input ends.
+func storeWriteLoopCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let size = Int(arguments[2]) else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        var number = store.readIfValid(ProbeRecord.self)?.number ?? 0
+        while true {
+            number += 1
+            try store.write(
+                ProbeRecord(number: number, text: String(repeating: "x", count: size)), durability: .unsynced)
+            say("written \(number)")
+        }
+    }
+}
+
+/// `store-read HOME GROUP`: prints `NUMBER SIZE SEQUENCE`, or the error's code.
+func storeReadCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let snapshot = try store.snapshot(of: ProbeRecord.self)
+        say("\(snapshot.value.number) \(snapshot.value.text.count) \(snapshot.provenance.sequence)")
+    }
+}
+
+/// `store-increment HOME GROUP COUNT`: adds one to the record that often, each under its lock.
+func storeIncrementCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let count = Int(arguments[2]) else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        for _ in 0..<count {
+            try store.update(
+                ProbeRecord.self, startingWith: ProbeRecord(number: 0, text: ""), durability: .unsynced
+            ) { $0.number += 1 }
+        }
+        say("done")
+    }
+}
+
+private func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {
+    guard let group = try? AppGroup(arguments[1]) else { return 64 }
+    do throws(StoreError) {
+        var options = StoreOptions()
+        options.lockTimeout = .seconds(30)
+        try body(try SealedStore(group: group, in: GroupsHome(root: arguments[0]), options: options))
+        return 0
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+}

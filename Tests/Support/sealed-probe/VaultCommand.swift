@@ -1,0 +1,22 @@
+internal import AppGroups
+internal import KeyVault
+internal import Sealing
+
+/// `vault-key HOME GROUP`: waits for a line, then opens the vault or makes it.
+///
+/// Prints `ready`, then the active key's id or the error's code.
+func vaultKeyCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2, let group = try? AppGroup(arguments[1]) else { return 64 }
+    let home = GroupsHome(root: arguments[0])
+    say("ready")
+    _ = readLine()
+    do throws(VaultError) {
+        let container = try? GroupContainer.open(group, in: home)
+        let vault = try Vault.openOrCreate(AccessGroup(group), in: home, for: container)
+        say(try vault.activeKey().id.description)
+        return 0
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+}
