@@ -1,6 +1,6 @@
 internal import AppGroups
-internal import SharedFiles
 internal import Sealing
+internal import SharedFiles
 
 /// Refuses the birth of a key while blobs exist that only a lost key can open.
 ///

@@ -13,7 +13,8 @@ public final class Passphrase: Sendable, CustomStringConvertible {
     public init(_ bytes: consuming SecretBytes) throws(VaultError) {
         guard (1...Self.maximumSize).contains(bytes.count) else {
             throw VaultError(
-                .invalidArgument, "use", "passphrase", "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
+                .invalidArgument, "use", "passphrase",
+                "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
         }
         self.bytes = bytes
     }
@@ -22,7 +23,8 @@ public final class Passphrase: Sendable, CustomStringConvertible {
     public convenience init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
         guard (1...Self.maximumSize).contains(bytes.count) else {
             throw VaultError(
-                .invalidArgument, "use", "passphrase", "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
+                .invalidArgument, "use", "passphrase",
+                "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
         }
         try self.init(SecretBytes(copying: bytes))
     }

@@ -36,7 +36,8 @@ extension Vault {
     }
 
     private static func open(
-        _ header: VaultHeader, _ place: VaultPlace, with credential: some SlotCredential, otherwise code: VaultError.Code
+        _ header: VaultHeader, _ place: VaultPlace, with credential: some SlotCredential,
+        otherwise code: VaultError.Code
     ) throws(VaultError) -> VaultSecrets {
         for slot in header.slots where slot.kind == type(of: credential).kind {
             do throws(CryptoError) {

@@ -11,6 +11,8 @@ public final class Vault: Sendable {
     public let accessGroup: AccessGroup
     /// Where its file lies, for messages.
     public let path: String
+    /// 32 hexadecimal digits, made with the vault: another vault of the same group has others.
+    package let vaultID: String
     /// The sealing keys that this credential reaches.
     package let keyring: Keyring
     /// Which slots the file has, without anything secret.
@@ -22,6 +24,7 @@ public final class Vault: Sendable {
     init(place: VaultPlace, header: VaultHeader, secrets: consuming VaultSecrets, keyring: Keyring) {
         accessGroup = place.accessGroup
         path = place.path
+        vaultID = header.vaultID.withUnsafeBytes { $0.hexadecimal }
         self.keyring = keyring
         slots = header.slots.map(SlotSummary.init)
         generation = header.generation

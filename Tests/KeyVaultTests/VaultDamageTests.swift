@@ -1,8 +1,8 @@
 import CryptoPrimitives
 import Glibc
 import KeyVault
-import Testing
 import TestSupport
+import Testing
 
 /// A damaged vault is corrupt (or of a version nobody knows), is left as it is, and never leads to a second key.
 @Suite struct VaultDamageTests {

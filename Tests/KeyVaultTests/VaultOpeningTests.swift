@@ -2,8 +2,8 @@ import AppGroups
 import Glibc
 import KeyVault
 import Sealing
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct VaultOpeningTests {
     @Test func anAbsentVaultIsAbsentAndOpeningMakesNothing() throws {

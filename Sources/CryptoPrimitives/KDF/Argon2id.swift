@@ -4,6 +4,8 @@ internal import CSodium
 package enum Argon2id {
     /// The salt's size in bytes.
     package static let saltSize = 16
+    /// The least number of bytes that libsodium derives.
+    private static let minimumOutputSize = 16
 
     /// What one guess costs.
     package struct Parameters: Hashable, Sendable {
@@ -42,7 +44,9 @@ package enum Argon2id {
         passphrase: borrowing SecretBytes, salt: UnsafeRawBufferPointer, parameters: Parameters, count: Int
     ) throws(CryptoError) -> SecretBytes {
         try parameters.validate()
-        guard salt.count == saltSize else { throw CryptoError(.parameterOutOfRange, "Argon2id") }
+        guard salt.count == saltSize, count >= minimumOutputSize else {
+            throw CryptoError(.parameterOutOfRange, "Argon2id")
+        }
         return try passphrase.withUnsafeBytes { passphrase throws(CryptoError) in
             try SecretBytes(count: count) { output throws(CryptoError) in
                 let status = csodium_argon2id(

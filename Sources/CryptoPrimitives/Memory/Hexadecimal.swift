@@ -15,6 +15,7 @@ package enum Hexadecimal {
     package static func decode(
         _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer
     ) throws(CryptoError) {
+        if text.isEmpty && bytes.isEmpty { return }
         guard let input = text.bytePointer, let output = bytes.bytePointer,
             csodium_hex_decode(output, bytes.count, input, text.count) == 0
         else { throw CryptoError(.malformedEncoding, "hexadecimal decoding") }

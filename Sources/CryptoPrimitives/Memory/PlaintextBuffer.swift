@@ -3,8 +3,7 @@ internal import CSodium
 /// Plaintext that we own for a moment: ordinary memory (no page of its own), wiped when it ends.
 ///
 /// Records are decrypted into one, decoded from it and forgotten. Keys do not belong here: they live in `SecretBytes`.
-// Protected by ownership: the struct is noncopyable, so only its holder can reach the memory.
-package struct PlaintextBuffer: ~Copyable, @unchecked Sendable {
+package struct PlaintextBuffer: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Room for `count` bytes, not yet initialised: write them all before lending them.
@@ -34,3 +33,6 @@ package struct PlaintextBuffer: ~Copyable, @unchecked Sendable {
         try body(memory)
     }
 }
+
+// Protected by ownership: the struct is noncopyable, so only its holder can reach the memory.
+extension PlaintextBuffer: @unchecked Sendable {}

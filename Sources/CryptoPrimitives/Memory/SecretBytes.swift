@@ -4,8 +4,7 @@ internal import CSodium
 ///
 /// The memory is written by the initialiser only and is read-only afterwards. An allocation costs tens of microseconds
 /// (libsodium maps whole pages), so keys live in it for long; nothing on a hot path makes one.
-// Protected by being immutable: nothing writes to `memory` once `init` has returned.
-public struct SecretBytes: ~Copyable, @unchecked Sendable {
+public struct SecretBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     /// How many bytes it holds.
     public let count: Int
@@ -59,3 +58,6 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
         return csodium_compare(memory, other.memory, count) == 0
     }
 }
+
+// Protected by being immutable: nothing writes to `memory` once `init` has returned.
+extension SecretBytes: @unchecked Sendable {}

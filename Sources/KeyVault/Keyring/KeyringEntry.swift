@@ -44,7 +44,10 @@ struct KeyringEntry: Hashable, Sendable {
         writer.append(wrappedKey)
     }
 
-    init(keyID: [UInt8], epoch: UInt32, state: KeyState, protection: ProtectionClass, createdAt: UInt64, wrappedKey: [UInt8]) {
+    init(
+        keyID: [UInt8], epoch: UInt32, state: KeyState, protection: ProtectionClass, createdAt: UInt64,
+        wrappedKey: [UInt8]
+    ) {
         self.keyID = keyID
         self.epoch = epoch
         self.state = state

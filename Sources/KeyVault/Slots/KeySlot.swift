@@ -73,7 +73,9 @@ struct KeySlot: Hashable, Sendable {
             throw VaultError(
                 .unsupported, "open the vault", path, "It has a key slot of kind \(kindByte), reach \(reachByte).")
         }
-        guard reserved == 0, alsoReserved == 0 else { throw VaultError.corrupt(path, "A key slot has impossible numbers.") }
+        guard reserved == 0, alsoReserved == 0 else {
+            throw VaultError.corrupt(path, "A key slot has impossible numbers.")
+        }
         return KeySlot(
             kind: kind, reach: reach, id: id, createdAt: createdAt, payload: Array(try reader.take(Int(size))))
     }

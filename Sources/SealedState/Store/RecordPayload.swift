@@ -1,5 +1,5 @@
-package import FoundationEssentials
 internal import CryptoPrimitives
+package import FoundationEssentials
 package import Sealing
 
 /// A record encoded and about to be sealed; `wipe()` ends it.

@@ -1,5 +1,5 @@
-public import SharedFiles
 internal import Dispatch
+public import SharedFiles
 internal import Synchronization
 
 /// The calls that may wait, for tasks: they wait on a thread of their own, never on one of the task pool.

@@ -1,8 +1,8 @@
-internal import FoundationEssentials
-public import SharedFiles
 internal import CryptoPrimitives
+internal import FoundationEssentials
 internal import KeyVault
 internal import Sealing
+public import SharedFiles
 
 extension SealedStore {
     /// Creates or replaces a record. Blocks while another program writes the same record.

@@ -79,7 +79,8 @@ public final class SealedStore: Sendable {
     }
 
     private static func watermarks(_ group: AppGroup, _ home: GroupsHome, _ vault: Vault) -> WatermarkTable {
-        let leaf = group.identifier + ".marks"
+        // A new vault has a new root: it could not read the old file, and has no use for it.
+        let leaf = "\(group.identifier).\(vault.vaultID.prefix(16)).marks"
         return WatermarkTable.shared(path: home.watermarksPath.appending(leaf).string) {
             WatermarkLog(directoryPath: home.watermarksPath, leaf: leaf, key: vault.watermarkKey())
         }

@@ -7,7 +7,9 @@ struct BootID: Hashable, Sendable {
 
     /// This boot's id; all zero where the kernel does not tell, which then never counts as a restart.
     static let current: BootID = {
-        guard let file = try? Descriptor.openForReading(path: "/proc/sys/kernel/random/boot_id") else { return .unknown }
+        guard let file = try? Descriptor.openForReading(path: "/proc/sys/kernel/random/boot_id") else {
+            return .unknown
+        }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             guard let count = try? file.read(into: buffer) else { return .unknown }
             return BootID(text: buffer[0..<count])

@@ -25,10 +25,7 @@ package enum BlobOpener {
         }
         let header = try shape(blob, context: context)
         let chunks = UnsafeRawBufferPointer(rebasing: blob[BlobLayout.headerSize...])
-        let plan = try BlobLayout.ChunkPlan(sealedSize: chunks.count)
-        guard !header.flags.contains(.tombstone) || plan.plaintextSize == 0 else {
-            throw SealingError(.malformed, "open", "A tombstone with contents.")
-        }
+        let plan = try plan(for: header, sealedSize: chunks.count)
         return try withCipher(blob, header: header, keys: keys) { verified, cipher throws(SealingError) in
             var plaintext = PlaintextBuffer(count: plan.plaintextSize)
             try plaintext.withUnsafeMutableBytes { output throws(SealingError) in
@@ -82,6 +79,15 @@ package enum BlobOpener {
             throw SealingError(.wrongCommitment, "open", "The header does not fit key \(header.keyID).")
         }
         return VerifiedHeader(verified: header)
+    }
+
+    /// How the bytes behind a header split into chunks; a tombstone has one, and it is empty.
+    static func plan(for header: BlobHeader, sealedSize: Int) throws(SealingError) -> BlobLayout.ChunkPlan {
+        let plan = try BlobLayout.ChunkPlan(sealedSize: sealedSize)
+        guard !header.flags.contains(.tombstone) || plan.plaintextSize == 0 else {
+            throw SealingError(.malformed, "open", "A tombstone with contents.")
+        }
+        return plan
     }
 
     /// Shape and place, before any key is touched.

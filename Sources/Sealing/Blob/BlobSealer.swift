@@ -12,12 +12,14 @@ package enum BlobSealer {
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, fixedSalt: Salt? = nil
     ) -> [UInt8] {
+        precondition(plaintext.isEmpty || !description.flags.contains(.tombstone), "a tombstone has no contents")
         let size = BlobLayout.blobSize(plaintextSize: plaintext.count)
         return [UInt8](unsafeUninitializedCapacity: size) { blob, count in
             let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(blob)[0..<size])
             let header = UnsafeMutableRawBufferPointer(rebasing: bytes[0..<BlobLayout.headerSize])
             withSealedHeader(description, key: key, fixedSalt: fixedSalt, into: header) { cipher in
-                cipher.sealAll(plaintext, into: UnsafeMutableRawBufferPointer(rebasing: bytes[BlobLayout.headerSize...]))
+                cipher.sealAll(
+                    plaintext, into: UnsafeMutableRawBufferPointer(rebasing: bytes[BlobLayout.headerSize...]))
             }
             count = size
         }
@@ -29,7 +31,11 @@ package enum BlobSealer {
         _ description: BlobDescription, key: SealingKey, fixedSalt: Salt?, into bytes: UnsafeMutableRawBufferPointer,
         _ body: (ChunkCipher) throws(Failure) -> Void
     ) throws(Failure) {
-        description.header(key: key).encode(into: bytes)
+        let unsealed = description.header(key: key)
+        // A writer must not report success for a blob that every reader refuses.
+        precondition(
+            unsealed.isConsistent, "a blob's fields must not contradict each other (docs/format.md, section 3)")
+        unsealed.encode(into: bytes)
         let header = UnsafeRawBufferPointer(bytes)
         let salt =
             fixedSalt

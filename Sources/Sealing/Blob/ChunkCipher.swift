@@ -2,8 +2,7 @@ internal import CryptoPrimitives
 
 /// Seals and opens single chunks of one blob: XChaCha20-Poly1305 under the blob's single-use key, the chunk's index and
 /// last mark as nonce, the whole header as associated data. Chunks are independent of each other.
-// Protected by being read-only: nothing writes to either buffer while a cipher of it exists.
-struct ChunkCipher: @unchecked Sendable {
+struct ChunkCipher {
     /// The blob's single-use key: 32 bytes that the caller wipes.
     let subkey: UnsafeRawBufferPointer
     /// The whole header: 176 bytes.
@@ -79,3 +78,6 @@ struct ChunkCipher: @unchecked Sendable {
         }
     }
 }
+
+// Protected by being read-only: nothing writes to either buffer while a cipher of it exists.
+extension ChunkCipher: @unchecked Sendable {}

@@ -61,6 +61,14 @@ extension BlobHeader {
         return codec
     }
 
+    /// Whether the fields fit each other, as a reader will check.
+    var isConsistent: Bool {
+        do throws(SealingError) {
+            try checkConsistency()
+            return true
+        } catch { return false }
+    }
+
     private func checkConsistency() throws(SealingError) {
         guard epoch > 0 else { throw .malformed("The epoch is 0; epochs count from 1.") }
         guard writer == .none else { throw .unsupported("a writer id; writers do not sign in this version.") }
@@ -73,7 +81,9 @@ extension BlobHeader {
 }
 
 extension SealingError {
-    fileprivate static func malformed(_ detail: String) -> SealingError { SealingError(.malformed, "read header", detail) }
+    fileprivate static func malformed(_ detail: String) -> SealingError {
+        SealingError(.malformed, "read header", detail)
+    }
     fileprivate static func unsupported(_ detail: String) -> SealingError {
         SealingError(.unsupportedFormat, "read header", "It has \(detail)")
     }

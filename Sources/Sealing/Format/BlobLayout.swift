@@ -36,7 +36,8 @@ package enum BlobLayout {
             let rest = sealedSize % sealedChunkSize
             let restIsValid = rest > tagSize || (rest == tagSize && full == 0) || (rest == 0 && full > 0)
             guard sealedSize >= tagSize, restIsValid else {
-                throw SealingError(.malformed, "read chunks", "\(sealedSize) bytes behind the header are no row of chunks.")
+                throw SealingError(
+                    .malformed, "read chunks", "\(sealedSize) bytes behind the header are no row of chunks.")
             }
             chunkCount = full + (rest > 0 ? 1 : 0)
             plaintextSize = sealedSize - chunkCount * tagSize

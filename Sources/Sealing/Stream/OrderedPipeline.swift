@@ -6,7 +6,8 @@ internal import Synchronization
 /// Reads batches in order, transforms them on all cores, writes them in order, in constant memory.
 ///
 /// Each worker takes a batch under the reading lock, transforms it in its own buffers and writes when its turn comes:
-/// while one waits for the disk the others compute. Nothing behind a failed batch is written.
+/// while one waits for the disk the others compute. A failure waits for its turn as well: everything before it is
+/// written, nothing behind it, and the failure reported is the first in the order of the stream.
 final class OrderedPipeline<IOFailure: Error>: Sendable {
     typealias Failure = StreamFailure<IOFailure>
     /// Turns a batch's bytes into output bytes and returns their number; runs on several threads.
@@ -55,10 +56,10 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         var input = PlaintextBuffer(count: inputSize)
         var output = PlaintextBuffer(count: outputSize)
         do throws(Failure) {
-            while let (batch, ticket) = try take(into: &input) {
-                let count = try apply(transform, batch, input, &output)
+            while let (batch, ticket) = take(into: &input) {
+                let count = apply(transform, batch, input, &output)
                 guard gate.wait(for: ticket) else { return }
-                try put(output, count: count, write)
+                try put(output, count: try count.get(), write)
                 gate.advance()
             }
         } catch {
@@ -66,14 +67,31 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         }
     }
 
-    private func take(into input: inout PlaintextBuffer) throws(Failure) -> (Batch, Int)? {
-        try input.withUnsafeMutableBytes { buffer throws(Failure) in
-            try intake.withLock { intake throws(Failure) in
-                guard !intake.isClosed, let batch = try intake.reader.next(into: buffer) else { return nil }
+    /// The next batch, or the failure to read it, with its place in the order; nil when there is nothing more to do.
+    private func take(into input: inout PlaintextBuffer) -> (Result<Batch, Failure>, Int)? {
+        input.withUnsafeMutableBytes { buffer in
+            intake.withLock { intake in
+                guard !intake.isClosed else { return nil }
                 defer { intake.nextTicket += 1 }
-                return (batch, intake.nextTicket)
+                do throws(Failure) {
+                    guard let batch = try intake.reader.next(into: buffer) else { return nil }
+                    return (.success(batch), intake.nextTicket)
+                } catch {
+                    // The reader has lost its place: another worker must not read on from here.
+                    intake.isClosed = true
+                    return (.failure(error), intake.nextTicket)
+                }
             }
         }
+    }
+
+    private func apply(
+        _ transform: Transform, _ batch: Result<Batch, Failure>, _ input: borrowing PlaintextBuffer,
+        _ output: inout PlaintextBuffer
+    ) -> Result<Int, Failure> {
+        do throws(Failure) {
+            return .success(try apply(transform, try batch.get(), input, &output))
+        } catch { return .failure(error) }
     }
 
     private func apply(
@@ -98,9 +116,9 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         } catch { throw .output(error) }
     }
 
-    /// Keeps the first failure and sends every worker away.
+    /// Keeps the failure and sends every worker away; called in turn, so there is only one.
     private func stop(for error: Failure) {
-        failure.withLock { if $0 == nil { $0 = error } }
+        failure.withLock { $0 = error }
         gate.stop()
         intake.withLock { $0.isClosed = true }
     }

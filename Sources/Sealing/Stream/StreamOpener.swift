@@ -31,7 +31,7 @@ package enum StreamOpener {
                     outputChunkSize: BlobLayout.chunkSize, workers: workers)
                 try pipeline.run(
                     transform: { batch, input, output throws(SealingError) in
-                        try cipher.open(batch, from: input, into: output)
+                        try cipher.open(batch, of: verified.header, from: input, into: output)
                     }, write: sink)
                 return verified
             }
@@ -81,9 +81,10 @@ package enum StreamOpener {
 extension ChunkCipher {
     /// Opens a batch of chunks; the result is the number of plaintext bytes written.
     fileprivate func open(
-        _ batch: Batch, from sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+        _ batch: Batch, of blob: BlobHeader, from sealed: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
     ) throws(SealingError) -> Int {
-        let plan = try BlobLayout.ChunkPlan(sealedSize: batch.count)
+        let plan = try BlobOpener.plan(for: blob, sealedSize: batch.count)
         guard plan.plaintextSize > 0 || batch.firstChunk == 0 else {
             throw SealingError(.malformed, "open", "An empty chunk behind others.")
         }

@@ -30,7 +30,7 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
     package init(
         blobSize: Int, context: BlobContext?, keys: some SealingKeySource, readAt: @escaping RandomAccess
     ) throws(Failure) {
-        let bytes = try Self.read(readAt, at: 0, count: min(blobSize, BlobLayout.headerSize))
+        let bytes = try Self.read(readAt, at: 0, count: max(0, min(blobSize, BlobLayout.headerSize)))
         do throws(SealingError) {
             let parsed = try bytes.withRawBytes { bytes throws(SealingError) in
                 try BlobOpener.shape(bytes, context: context)
@@ -43,7 +43,7 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
             }
             guard let verified else { throw SealingError(.wrongCommitment, "open", "The header was not verified.") }
             header = verified
-            plan = try BlobLayout.ChunkPlan(sealedSize: blobSize - BlobLayout.headerSize)
+            plan = try BlobOpener.plan(for: parsed, sealedSize: blobSize - BlobLayout.headerSize)
         } catch { throw .sealing(error) }
         plaintextSize = plan.plaintextSize
         headerBytes = bytes

@@ -1,8 +1,7 @@
 internal import Glibc
 
 /// Lets workers through in the order of their tickets, or sends all of them away.
-// Protected by `mutex`: `next` and `isStopped` are only touched while it is held.
-final class TurnGate: @unchecked Sendable {
+final class TurnGate {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var next = 0
@@ -45,3 +44,6 @@ final class TurnGate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 }
+
+// Protected by `mutex`: `next` and `isStopped` are only touched while it is held.
+extension TurnGate: @unchecked Sendable {}
