@@ -16,8 +16,9 @@ package protocol BlobBackend: Sendable {
     func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]?
     /// Puts a blob in place of what is there, whole or not at all. Called with the address's lock held.
     func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError)
-    /// Keeps a copy of what is there, where no reader takes it for a record; returns its place. The original stays.
-    func quarantine(_ address: BlobAddress, limit: Int) throws(FileError) -> String
+    /// Keeps what is there under a second name, where no reader takes it for a record; returns that name. The original
+    /// stays until it is replaced.
+    func quarantine(_ address: BlobAddress) throws(FileError) -> String
     /// The names of all records, in byte order.
     func names() throws(FileError) -> [String]
     /// Waits for the address's lock.

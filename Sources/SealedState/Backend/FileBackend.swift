@@ -41,19 +41,17 @@ struct FileBackend: BlobBackend {
         }
     }
 
-    func quarantine(_ address: BlobAddress, limit: Int) throws(FileError) -> String {
-        let bytes = try root.read(path(address), limit: limit)
-        let digest = BLAKE2b.hash(bytes, count: 16).withRawBytes { $0.prefix(8).map { String($0, radix: 16) } }.joined()
-        let flat = address.name.text.split(separator: "/").joined(separator: "+")
+    func quarantine(_ address: BlobAddress) throws(FileError) -> String {
+        let attributes = try root.attributes(path(address))
+        let flat = address.name.text.split(separator: "/").joined(separator: "+").suffix(120)
+        // The same file is kept once, however often a write over it is tried.
+        let identity = "\(String(attributes.inode, radix: 16))-\(String(attributes.modifiedNanoseconds, radix: 16))"
+        let place = "\(ContainerLayout.quarantine)/\(flat).\(identity)\(ContainerLayout.recordSuffix)"
         _ = try root.makeDirectory(ContainerLayout.quarantine, mode: Self.directoryMode)
-        let place = "\(ContainerLayout.quarantine)/\(flat.suffix(120)).\(digest)\(ContainerLayout.recordSuffix)"
-        try bytes.withRawBytes { bytes throws(FileError) in
-            do throws(FileError) {
-                try root.createExclusively(place, with: bytes, mode: Self.mode)
-            } catch {
-                // The same bytes were quarantined before.
-                guard error.code == .alreadyExists else { throw error }
-            }
+        do throws(FileError) {
+            try root.link(path(address), as: place)
+        } catch {
+            guard error.code == .alreadyExists else { throw error }
         }
         return place
     }

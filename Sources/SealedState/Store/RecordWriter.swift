@@ -73,15 +73,14 @@ struct RecordWriter: ~Copyable {
         }
     }
 
-    /// A blob that cannot be read is not destroyed by a write: it is copied to quarantine first. One whose key is
+    /// A blob that cannot be read is not destroyed by a write: it is kept in quarantine first. One whose key is
     /// missing is not replaced at all, because then it is the vault that is wrong.
     private func refused(_ prefix: [UInt8], _ error: SealingError) throws(StoreError) -> Standing {
         guard error.code != .unknownKey && error.code != .wrongEpoch && error.code != .unsupportedFormat else {
             throw StoreError(error, "replace", place.name.text)
         }
-        _ = try StoreError.onFiles("copy to quarantine", place.name.text) { () throws(FileError) in
-            try store.backend.quarantine(
-                place.address, limit: BlobLayout.blobSize(plaintextSize: store.options.maximumRecordSize))
+        _ = try StoreError.onFiles("keep in quarantine", place.name.text) { () throws(FileError) in
+            try store.backend.quarantine(place.address)
         }
         let claim = try? UnverifiedHeader(parsing: prefix).claimed
         return .refused(claim: claim?.nameTag == place.context.nameTag ? claim : nil)

@@ -49,15 +49,31 @@ extension SealedStore {
         return RecordSnapshot(value: value, provenance: Provenance(header))
     }
 
+    /// How often a blob that was overtaken while it was read is read again.
+    private static var maximumRereads: Int { 16 }
+
     /// Size, shape, place, key, commitment, contents and watermark; a tombstone is an absent record.
     func openAccepted(_ place: RecordPlace) throws(StoreError) -> BlobOpener.Opened {
-        let opened = try openAuthentic(place)
-        try judge(watermarks.accept(opened.header), opened.header.header, place)
-        guard !opened.header.header.flags.contains(.tombstone) else {
-            throw StoreError(
-                .absent, "read", place.name.text, "It was deleted (sequence \(opened.header.header.sequence)).")
+        var previous: Commitment?
+        var attempts = 0
+        while true {
+            let opened = try openAuthentic(place)
+            let header = opened.header.header
+            let verdict = watermarks.accept(opened.header)
+            // Another thread may have accepted a newer blob after this one was read: then the file has changed since,
+            // and reading it again ends the race. A blob that is still there is a replay; so is a row of old ones that
+            // somebody keeps exchanging.
+            if verdict == .replayed, header.commitment != previous, attempts < Self.maximumRereads {
+                previous = header.commitment
+                attempts += 1
+                continue
+            }
+            try judge(verdict, header, place)
+            guard !header.flags.contains(.tombstone) else {
+                throw StoreError(.absent, "read", place.name.text, "It was deleted (sequence \(header.sequence)).")
+            }
+            return opened
         }
-        return opened
     }
 
     private func openAuthentic(_ place: RecordPlace) throws(StoreError) -> BlobOpener.Opened {
