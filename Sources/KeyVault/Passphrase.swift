@@ -21,11 +21,6 @@ public final class Passphrase: Sendable, CustomStringConvertible {
 
     /// A copy of UTF-8 bytes; wiping the original stays the caller's duty.
     public convenience init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
-        guard (1...Self.maximumSize).contains(bytes.count) else {
-            throw VaultError(
-                .invalidArgument, "use", "passphrase",
-                "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
-        }
         try self.init(SecretBytes(copying: bytes))
     }
 

@@ -1,0 +1,128 @@
+# make run         build, then show the demo: an app and its widget share sealed state (STATE=file.json signs in yours)
+# make test        build and run all tests (TESTFLAGS="--filter Sealing" runs some)
+# make lint        check format and house rules
+# make format      format all sources in place
+# make bench       release build, then the benchmarks (BENCHFLAGS are handed on)
+# make faults      the long sweep of crashes, failing calls and full disks
+# make fuzz        the long sweep of damaged and hostile input
+# make vectors     regenerate Fixtures/vectors
+# make release     build sealctl for installation, with its completions; needs no root
+# make install     copy sealctl, its completions and its manual below PREFIX (/usr/local), in DESTDIR if given
+# make uninstall   remove what install copied
+# make setup       check the machine and install the packages that a build needs (the targets above do so themselves)
+# make clean       remove everything that was built
+# make help        this list
+#
+# SWIFT=/path/to/swift chooses a toolchain.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+export SWIFT
+
+# SwiftPM keeps a cache in the home folder: without a usable one, it gets one that `make clean` removes.
+ifneq ($(shell test -n "$$HOME" && test -d "$$HOME" && test -w "$$HOME" && echo usable),usable)
+export HOME := $(CURDIR)/.build/home
+endif
+
+FORMAT = $(SWIFT) format
+FORMATTED = --recursive --parallel --configuration .swift-format Package.swift Sources Tests
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: run test lint format bench faults fuzz vectors release install uninstall setup clean help
+
+# --- Set-up: .ci/bootstrap is silent and quick when nothing is missing
+
+SETUPS := setup-swift setup-build setup-test setup-bench
+.PHONY: $(SETUPS)
+$(SETUPS): setup-%:
+	@.ci/bootstrap $*
+
+setup: setup-build
+
+# --- Run and test share one debug build
+
+run: setup-build
+	$(SWIFT) build
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	    SEALED_DEMO_BIN="$$bin" exec "$$bin/account-demo" $${STATE:+--state "$$STATE"}
+
+# Tests kill and crash their children on purpose; a backtrace of each would bury the results.
+test faults fuzz: export SWIFT_BACKTRACE := enable=no
+faults fuzz: export SEALED_LONG := 1
+
+test: setup-test
+	$(SWIFT) test $(TESTFLAGS)
+
+# `swift test` counts a filter that matches nothing as a success; a sweep that has lost its tests is a failure.
+define sweep
+	$(SWIFT) build --build-tests
+	@$(SWIFT) test list --skip-build | grep $(1) >/dev/null || { echo "No test is named *$(1)*." >&2; exit 1; }
+	$(SWIFT) test --skip-build --filter $(1) $(TESTFLAGS)
+endef
+
+faults: setup-test
+	$(call sweep,Fault)
+
+fuzz: setup-test
+	$(call sweep,Fuzz)
+
+vectors: setup-build
+	$(SWIFT) run sealed-probe vectors Fixtures/vectors
+
+# sealctl lies beside sealed-bench, which measures it as a program.
+bench: setup-bench
+	$(SWIFT) build -c release --product sealed-bench
+	$(SWIFT) build -c release --product sealctl
+	@"$$($(SWIFT) build -c release --show-bin-path)/sealed-bench" $(BENCHFLAGS)
+
+# --- Style: both halves always report
+
+lint: setup-swift
+	@status=0; \
+	.ci/lint || status=1; \
+	$(FORMAT) lint --strict $(FORMATTED) || status=1; \
+	exit $$status
+
+format: setup-swift
+	$(FORMAT) --in-place $(FORMATTED)
+
+# --- Installation: what is built depends on the sources, so `sudo make install` after `make release` only copies
+
+RELEASE := .build/release-static
+STAGE := $(RELEASE)/stage
+SOURCES := Makefile Package.swift $(shell find Sources -type f)
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
+INSTALLED = $(BINDIR)/sealctl $(SHARE)/man/man1/sealctl.1 $(SHARE)/bash-completion/completions/sealctl \
+	$(SHARE)/zsh/site-functions/_sealctl $(SHARE)/fish/vendor_completions.d/sealctl.fish
+
+release: $(STAGE)/sealctl $(STAGE)/sealctl.bash $(STAGE)/sealctl.zsh $(STAGE)/sealctl.fish
+
+# A scratch path of its own: the flags would make other release builds compile everything anew. `-s` strips symbols.
+BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --scratch-path $(RELEASE)
+$(STAGE)/sealctl: $(SOURCES)
+	@.ci/bootstrap build
+	$(BUILD_RELEASE) --product sealctl
+	@mkdir -p $(STAGE)
+	@cp "$$($(BUILD_RELEASE) --show-bin-path)/sealctl" $@
+
+$(STAGE)/sealctl.%: $(STAGE)/sealctl
+	@$< --generate-completion-script $* > $@
+
+install: release docs/sealctl.1
+	install -D -m 755 $(STAGE)/sealctl $(BINDIR)/sealctl
+	install -D -m 644 docs/sealctl.1 $(SHARE)/man/man1/sealctl.1
+	install -D -m 644 $(STAGE)/sealctl.bash $(SHARE)/bash-completion/completions/sealctl
+	install -D -m 644 $(STAGE)/sealctl.zsh $(SHARE)/zsh/site-functions/_sealctl
+	install -D -m 644 $(STAGE)/sealctl.fish $(SHARE)/fish/vendor_completions.d/sealctl.fish
+
+uninstall:
+	rm -f $(INSTALLED)
+
+clean:
+	rm -rf .build .build-* .build_*
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
