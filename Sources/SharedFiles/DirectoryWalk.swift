@@ -18,8 +18,8 @@ package struct WalkEntry: Sendable {
 extension Directory {
     /// Visits everything below this directory: each directory before its content, names in byte order.
     ///
-    /// Links are visited, never followed; FIFOs, sockets and devices are visited, never opened. What can't be examined or
-    /// entered is visited with its error, and the walk goes on. It holds one descriptor per level.
+    /// Links are visited, never followed; FIFOs, sockets and devices are visited, never opened. What can't be examined
+    /// or entered is visited with its error, and the walk goes on. It holds one descriptor per level.
     /// - Parameter maximumDepth: entries of this directory have depth 1; a directory at the maximum is visited with
     ///   `tooDeep` and not entered.
     package func walk<Failure: Error>(

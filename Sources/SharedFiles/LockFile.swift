@@ -26,7 +26,7 @@ package final class LockFile: Sendable {
     ///   - timeout: zero tries once.
     ///   - isCancelled: asked before each wait.
     /// - Throws: `lockTimeout`, `lockFileReplaced` when the time ran out on a file that kept being replaced,
-    ///   `cancelled`, `notRegularFile` or `unsafePath` when the name stands for something planted, or what opening it gave.
+    ///   `cancelled`, `notRegularFile` or `unsafePath` for something planted, or what opening it gave.
     package func acquire(
         _ range: LockRange, _ lockMode: LockMode, timeout: Duration, isCancelled: (() -> Bool)? = nil
     ) throws(FileError) -> HeldLock {

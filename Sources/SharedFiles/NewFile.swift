@@ -37,11 +37,13 @@ package struct NewFile: ~Copyable {
     }
 
     private static func named(in directory: Directory, _ leaf: LeafName) throws(FileError) -> NewFile {
-        try directory.removeLitter(of: leaf)
+        directory.removeLitter(of: leaf)
         let name = leaf.randomName()
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: 0o600)
         if opened < 0 { throw directory.error(-opened, "create", name) }
+        // Tells other writers that this is no litter; ends with the descriptor, so also when this process is killed.
+        _ = ByteRangeLock.attempt(opened, .whole, .exclusive)
         let descriptor = Descriptor(owning: opened, path: directory.display(leaf.string))
         return NewFile(descriptor: descriptor, directory: directory, leaf: leaf, temporary: name)
     }
@@ -142,17 +144,5 @@ extension NewFile {
         // A second name of the value now; should it stay, the next write of this leaf removes it.
         if let temporary { unlinkat(at, temporary, 0) }
         temporary = nil
-    }
-}
-
-extension Directory {
-    /// Removes what crashed writers of a leaf left under pending and random names.
-    ///
-    /// Takes a live writer's file as well if that one ignores the lock; its rename then fails, and nothing is torn.
-    func removeLitter(of leaf: LeafName) throws(FileError) {
-        for entry in try entries() where entry.name == leaf.pendingName || leaf.isRandomName(entry.name) {
-            let result = uninterrupted { unlinkat(descriptor.rawValue, entry.name, 0) }
-            if result < 0 && result != -ENOENT { throw error(-result, "clear the way for", entry.name) }
-        }
     }
 }

@@ -6,7 +6,8 @@ enum RelativePath {
     /// Refuses absolute paths and `..` as `unsafePath`; empty and `.` segments and NUL as `invalidName`.
     static func check(_ path: String, _ operation: String, in directory: Directory) throws(FileError) {
         if path.utf8.first == UInt8(ascii: "/") {
-            throw FileError(.unsafePath, operation: operation, path: path, advice: "Use a path relative to its directory.")
+            throw FileError(
+                .unsafePath, operation: operation, path: path, advice: "Use a path relative to its directory.")
         }
         var length = 0
         var dots = 0

@@ -2,7 +2,8 @@ extension String {
     /// The string as one word of a POSIX shell, for commands that an advice names.
     package var shellQuoted: String {
         let plain = !isEmpty && utf8.allSatisfy { Self.isPlain($0) }
-        return plain ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return plain
+            ? self : "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

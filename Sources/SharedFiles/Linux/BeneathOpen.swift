@@ -11,7 +11,7 @@ func openBeneath(_ directory: Int32, _ path: String, _ flags: Int32, mode: mode_
     while true {
         let result = clinux_openat2(directory, path, flags | O_CLOEXEC | O_NOCTTY, UInt32(mode), resolve)
         if result == -EINTR { continue }
-        // The kernel asks for another try when a rename anywhere raced with the walk; bounded, since a member can go on.
+        // The kernel asks for another try when a rename raced with the walk; bounded, since a member can go on.
         attempts += 1
         if result != -EAGAIN || attempts > 32 { return result }
     }

@@ -58,7 +58,9 @@ extension ChildProcess {
             var rest = input[...]
             if rest.isEmpty { streams.close(\.input) } else { _ = fcntl(streams.input, F_SETFL, O_NONBLOCK) }
             do {
-                while streams.output >= 0 || streams.errors >= 0 { rest = try streams.pump(input: rest, until: deadline) }
+                while streams.output >= 0 || streams.errors >= 0 {
+                    rest = try streams.pump(input: rest, until: deadline)
+                }
             } catch {
                 Glibc.kill(pid, SIGKILL)
                 _ = streams.reap(pid)

@@ -10,7 +10,8 @@ func lockCommand(arguments: [String]) -> Int32 {
     let range = UInt64(arguments[2]).map { LockRange(slot: $0) } ?? .whole
     do throws(FileError) {
         let file = LockFile(directory: try .open(arguments[0]), name: arguments[1])
-        let held = try file.acquire(range, arguments[3] == "shared" ? .shared : .exclusive, timeout: .milliseconds(limit))
+        let held = try file.acquire(
+            range, arguments[3] == "shared" ? .shared : .exclusive, timeout: .milliseconds(limit))
         say("held")
         serve(held)
         return 0

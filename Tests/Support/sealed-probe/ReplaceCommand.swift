@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SharedFiles
 
-/// `replace DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: replaces a file for ever, each time with another
-/// single letter, until it is killed. Prints `started` once the first value is in place.
+/// `replace DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: replaces a file for ever, each time with
+/// another single letter, until it is killed. Prints `started` once the first value is in place.
 func replaceCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let size = Int(arguments[2]) else { return 64 }
     do throws(FileError) {

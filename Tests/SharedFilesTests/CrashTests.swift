@@ -1,0 +1,52 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+/// A writer that is killed at any moment leaves the old value or the new one, and the next write leaves no litter.
+@Suite(.timeLimit(.minutes(2))) struct CrashTests {
+    private static let size = 300_000
+
+    @Test(arguments: strategies, ["durable", "unsynced"])
+    func killingAWriterLeavesAWholeValue(_ strategy: TemporaryStrategy, _ durability: String) throws {
+        let yard = try Yard()
+        for round in 0..<25 {
+            let writer = try ChildProcess(
+                "sealed-probe",
+                ["replace", yard.path(""), "x", "\(Self.size)", "\(strategy)", durability])
+            #expect(try writer.readLine() == "started")
+            usleep(UInt32(round * 137 % 3000))
+            writer.kill(SIGKILL)
+            #expect(try writer.finish().status == .signalled(SIGKILL))
+
+            let value = try yard.inside.read("x", limit: 1 << 20)
+            #expect(value.count == Self.size)
+            #expect(Set(value).count == 1)
+            // At most one left over, whatever the moment.
+            #expect(try yard.names().count <= 2)
+            try yard.inside.replace("x", with: [7], mode: 0o600, durability: .unsynced, strategy: strategy)
+            #expect(try yard.names() == ["x"])
+        }
+    }
+
+    @Test(
+        .enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"),
+        arguments: ["anonymous", "named"])
+    func killingAWriterAtEverySystemCallLeavesOldOrNew(_ strategy: String) throws {
+        let yard = try Yard()
+        let traced = TracedReplace(yard: yard, strategy: strategy == "named" ? .named : .anonymous)
+        let calls = try traced.calls()
+        #expect(Set(calls.map(\.name)).isSuperset(of: ["write", "fdatasync", "renameat", "fsync"]))
+        var outcomes: Set<String> = []
+        for call in calls where call.name != "exit_group" {
+            try yard.file("x", "old")
+            _ = try traced.run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"])
+            outcomes.insert(try yard.text("x"))
+            #expect(try yard.names().count <= 2)
+            #expect(try traced.run().outputText == "done\n")
+            #expect(try yard.names() == ["x"])
+        }
+        // Both were met: the sweep crossed the rename.
+        #expect(outcomes == ["old", TracedReplace.newValue])
+    }
+}

@@ -1,0 +1,70 @@
+import SharedFiles
+import TestSupport
+import Testing
+
+/// System calls that fail: the old value stands, or the new one does and the error says what is not known.
+@Suite(.enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(1)))
+struct FaultTests {
+    static let faults: [(String, FileError.Code)] = [
+        ("fallocate:error=ENOSPC", .noSpace), ("fallocate:error=EDQUOT", .quotaExceeded),
+        ("fdatasync:error=EIO:when=1", .io), ("fdatasync:error=EINTR:when=1", .io),
+        ("fdatasync:error=ENOSPC", .noSpace),
+        ("renameat:error=EROFS", .readOnly), ("fchmod:error=EPERM", .permissionDenied),
+    ]
+
+    @Test(arguments: faults, [TracedReplace.TemporaryStrategyName.anonymous, .named])
+    func aFailureBeforeTheRenameLeavesTheOldValueAndNothingElse(
+        _ fault: (String, FileError.Code), _ strategy: TracedReplace.TemporaryStrategyName
+    ) throws {
+        let yard = try Yard()
+        try yard.file("x", "old")
+        let result = try TracedReplace(yard: yard, strategy: strategy).run(injecting: [fault.0])
+        #expect(result.outputText == "\(fault.1.rawValue)\n")
+        #expect(try yard.text("x") == "old")
+        #expect(try yard.names() == ["x"])
+    }
+
+    // A second fsync would succeed, after the kernel has dropped what it could not write.
+    @Test(arguments: ["fsync:error=EIO:when=1", "fsync:error=EINTR:when=1"])
+    func aFailedSyncIsNotTriedAgain(_ fault: String) throws {
+        let yard = try Yard()
+        try yard.file("x", "old")
+        let result = try TracedReplace(yard: yard, strategy: .automatic).run(injecting: [fault])
+        #expect(result.outputText == "durabilityUnknown\n")
+        #expect(try yard.text("x") == TracedReplace.newValue)
+        #expect(try yard.names() == ["x"])
+    }
+
+    @Test func unsyncedWritesSyncNothing() throws {
+        let yard = try Yard()
+        let traced = TracedReplace(yard: yard, strategy: .automatic, durability: "unsynced")
+        let result = try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"])
+        #expect(result.outputText == "done\n")
+    }
+
+    @Test(arguments: ["fallocate:error=EINTR:when=1", "renameat:error=EINTR:when=1", "fallocate:error=EOPNOTSUPP"])
+    func aSignalOrAMissingReservationDoesNotMatter(_ fault: String) throws {
+        let yard = try Yard()
+        #expect(try TracedReplace(yard: yard, strategy: .automatic).run(injecting: [fault]).outputText == "done\n")
+        #expect(try yard.text("x") == TracedReplace.newValue)
+    }
+
+    // The last openat of a run is the one with O_TMPFILE.
+    @Test(arguments: ["EOPNOTSUPP", "EISDIR", "ENOENT"])
+    func aFileSystemWithoutAnonymousFilesGetsNamedOnes(_ number: String) throws {
+        let yard = try Yard()
+        let traced = TracedReplace(yard: yard, strategy: .automatic)
+        let last = try #require(try traced.calls().last { $0.name == "openat" })
+        let fault = "openat:error=\(number):when=\(last.ordinal)"
+        #expect(try traced.run(injecting: [fault]).outputText == "done\n")
+        #expect(try yard.names() == ["x"])
+        let strict = TracedReplace(yard: yard, strategy: .anonymous)
+        #expect(try strict.run(injecting: [fault]).outputText != "done\n")
+    }
+
+    @Test func aKernelWithoutOpenat2IsSaidToBeUnsupported() throws {
+        let yard = try Yard()
+        let result = try TracedReplace(yard: yard, strategy: .named).run(injecting: ["openat2:error=ENOSYS"])
+        #expect(result.outputText == "unsupported\n")
+    }
+}

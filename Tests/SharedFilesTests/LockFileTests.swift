@@ -1,0 +1,185 @@
+import Glibc
+import SharedFiles
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LockFileTests {
+    private let yard: Yard
+    private let file: LockFile
+
+    init() throws {
+        yard = try Yard()
+        file = LockFile(directory: yard.inside, name: "lock")
+    }
+
+    /// Whether a range can be taken right now.
+    private func isFree(_ range: LockRange, _ mode: LockMode = .exclusive) throws -> Bool {
+        do throws(FileError) {
+            _ = try file.acquire(range, mode, timeout: .zero)
+            return true
+        } catch {
+            if error.code != .lockTimeout { throw error }
+            return false
+        }
+    }
+
+    @Test func slotsExcludeThemselvesAndTheWhole() throws {
+        let held = try file.acquire(LockRange(slot: 5), .exclusive, timeout: .zero)
+        let heldIsNamed = held.isStillNamed()
+        #expect(heldIsNamed)
+        #expect(try !isFree(LockRange(slot: 5)))
+        #expect(try !isFree(LockRange(slot: 5), .shared))
+        #expect(try !isFree(.whole))
+        #expect(try isFree(LockRange(slot: 4)))
+        #expect(try isFree(LockRange(slot: 6)))
+        held.unlock()
+        #expect(try isFree(LockRange(slot: 5)))
+        let whole = try file.acquire(.whole, .exclusive, timeout: .zero)
+        #expect(try !isFree(LockRange(slot: .max)))
+        #expect(try !isFree(LockRange(slot: 0)))
+        whole.unlock()
+    }
+
+    @Test func theUpperTwoBitsOfASlotDoNotCount() throws {
+        #expect(LockRange(slot: 0xC000_0000_0000_0001) == LockRange(slot: 1))
+        #expect(LockRange(slot: .max) != LockRange(slot: 1))
+        #expect(try isFree(LockRange(slot: .max)))
+    }
+
+    @Test func sharedHoldersExcludeOnlyExclusiveOnes() throws {
+        let first = try file.acquire(LockRange(slot: 1), .shared, timeout: .zero)
+        let second = try file.acquire(LockRange(slot: 1), .shared, timeout: .zero)
+        #expect(try !isFree(LockRange(slot: 1)))
+        first.unlock()
+        #expect(try !isFree(LockRange(slot: 1)))
+        second.unlock()
+        #expect(try isFree(LockRange(slot: 1)))
+    }
+
+    @Test func aDroppedLockIsFree() throws {
+        do { _ = try file.acquire(.whole, .exclusive, timeout: .zero) }
+        #expect(try isFree(.whole))
+    }
+
+    // A child that is forked while the lock is held shares its description, as this duplicate does.
+    @Test func unlockingFreesItAlsoWhereADuplicateIsOpen() throws {
+        let held = try file.acquire(.whole, .exclusive, timeout: .zero)
+        let copies = try yard.openDescriptors("lock").map { dup($0) }
+        #expect(copies.count == 1)
+        held.unlock()
+        #expect(try isFree(.whole))
+        for copy in copies { close(copy) }
+    }
+
+    // A plain POSIX lock of this process would be gone after the close.
+    @Test func closingAnotherDescriptorOfTheFileDoesNotFreeIt() throws {
+        let held = try file.acquire(.whole, .exclusive, timeout: .zero)
+        close(open(yard.path("lock"), O_RDWR))
+        #expect(try !isFree(.whole))
+        held.unlock()
+    }
+
+    @Test func threadsExcludeEachOther() throws {
+        let inside = Atomic(0)
+        let file = file
+        let results = try concurrently(6) { _ in
+            for _ in 0..<50 {
+                let held = try file.acquire(LockRange(slot: 9), .exclusive, timeout: .seconds(50))
+                let others = inside.add(1, ordering: .sequentiallyConsistent).oldValue
+                sched_yield()
+                inside.subtract(1, ordering: .sequentiallyConsistent)
+                held.unlock()
+                if others != 0 { throw FileError(.io, operation: "exclude", path: "lock") }
+            }
+        }
+        for result in results { try result.get() }
+    }
+
+    @Test func aWaiterCanGiveUp() throws {
+        let held = try file.acquire(.whole, .exclusive, timeout: .zero)
+        var asked = 0
+        let error = fileError {
+            let held = try file.acquire(.whole, .exclusive, timeout: .seconds(50)) {
+                asked += 1
+                return asked == 3
+            }
+            held.unlock()
+        }
+        #expect(error?.code == .cancelled)
+        held.unlock()
+    }
+
+    //  waiter                              holder
+    //                                      hold the old file
+    //  try: taken
+    //                                      replace the lock file, then unlock
+    //  try: the old file's lock is free, but dead
+    //  take on the new file
+    @Test func aLockThatComesFreeOnADeadFileIsNotTaken() throws {
+        final class Holder {
+            var lock: HeldLock?
+            init(_ lock: consuming HeldLock) { self.lock = consume lock }
+        }
+        let held = try file.acquire(.whole, .exclusive, timeout: .zero)
+        let holder = Holder(consume held)
+        try yard.file("other", "")
+        let taken = try file.acquire(.whole, .exclusive, timeout: .seconds(50)) {
+            // Works the first time only: there is one other file.
+            rename(yard.path("other"), yard.path("lock"))
+            holder.lock = nil
+            return false
+        }
+        let isNamed = taken.isStillNamed()
+        #expect(isNamed)
+        taken.unlock()
+    }
+
+    @Test(arguments: ["0000", "0777"]) func theUmaskDoesNotMatter(_ umask: String) throws {
+        let result = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", #"umask "$0"; exec "$@""#, umask, builtProduct("sealed-probe"), "lock", yard.path(""), "lock",
+                "whole", "exclusive", "0",
+            ])
+        #expect(result.outputText == "held\n")
+        #expect(try SystemFile.mode(yard.path("lock")) == 0o600)
+    }
+
+    @Test(
+        arguments: [
+            (Planted.fifo, FileError.Code.notRegularFile), (.directory, .notRegularFile), (.linkToFile, .unsafePath),
+            (.linkToDirectory, .unsafePath), (.danglingLink, .unsafePath), (.device, .notRegularFile),
+        ].filter { Planted.possible.contains($0.0) })
+    func whatIsPlantedUnderItsNameIsRefused(_ planted: Planted, _ code: FileError.Code) throws {
+        try planted.plant("lock", in: yard)
+        #expect(fileError { _ = try isFree(.whole) }?.code == code)
+        try yard.expectOutsideUntouched()
+    }
+
+    @Test func aSecondNameOfAnotherFileIsRefused() throws {
+        #expect(link(yard.place.path("outside/precious"), yard.path("lock")) == 0)
+        #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
+        #expect(try SystemFile.mode(yard.place.path("outside/precious")) == 0o600)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func aStrangersLockFileIsRefused() throws {
+        try yard.file("lock", "")
+        try #require(chown(yard.path("lock"), 4321, 4321) == 0)
+        #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
+        // In a directory that a group shares, its members' files are ours as well.
+        try #require(chown(yard.path(""), 0, 4321) == 0)
+        try #require(chmod(yard.path(""), 0o2770) == 0)
+        #expect(try isFree(.whole))
+    }
+
+    @Test(arguments: ["", "..", "a/b"]) func aLockFileNeedsAPlainName(_ name: String) {
+        let file = LockFile(directory: yard.inside, name: name)
+        let error = fileError {
+            let held = try file.acquire(.whole, .exclusive, timeout: .zero)
+            held.unlock()
+        }
+        #expect(error?.code == .invalidName)
+    }
+}
