@@ -95,7 +95,9 @@ let package = Package(
             name: "sealed-probe",
             dependencies: ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
-        .target(name: "TestSupport", dependencies: [system], path: "Tests/Support/TestSupport", swiftSettings: swiftSettings),
+        .target(
+            name: "TestSupport", dependencies: [system], path: "Tests/Support/TestSupport", swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "CryptoPrimitivesTests", dependencies: ["CryptoPrimitives", "TestSupport"],
             swiftSettings: swiftSettings),
@@ -110,17 +112,23 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "KeyVaultTests",
-            dependencies: ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport", "sealed-probe"],
+            dependencies: [
+                "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport", "sealed-probe",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport", "sealed-probe",
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport",
+                "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "ContainerAuditTests",
-            dependencies: ["ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "TestSupport"],
+            dependencies: [
+                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "TestSupport",
+                "sealed-probe",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SealctlTests", dependencies: ["TestSupport", "sealctl"], swiftSettings: swiftSettings),

@@ -30,11 +30,21 @@ enum KeyBirthGuard {
     ) throws(VaultError) -> Bool {
         do throws(FileError) {
             let (bytes, _) = try root.readPrefix(path, count: BlobLayout.headerSize)
-            guard let header = try? UnverifiedHeader(parsing: bytes) else { return false }
-            return header.claimed.groupTag == group
+            return isSealed(bytes, for: group)
         } catch {
             if error.code == .notFound { return false }
             throw VaultError(error, "search the container for sealed blobs")
+        }
+    }
+
+    /// A blob that a newer version wrote counts as well, and where its tag cannot be read, whatever its group.
+    private static func isSealed(_ bytes: [UInt8], for group: GroupTag) -> Bool {
+        do throws(SealingError) {
+            return try UnverifiedHeader(parsing: bytes).claimed.groupTag == group
+        } catch {
+            guard error.code == .unsupportedFormat else { return false }
+            return bytes[4] != BlobLayout.format
+                || group.bytes.withUnsafeBytes { $0.elementsEqual(bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)) }
         }
     }
 

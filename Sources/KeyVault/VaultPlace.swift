@@ -27,22 +27,22 @@ package struct VaultPlace: Sendable, Hashable {
 
     /// The vault's directory, checked; `.notFound` when there is none.
     func openDirectory() throws(FileError) -> Directory {
-        let directory = try Directory.open(directoryPath)
-        try directory.requirePrivate(allowGroup: false)
-        return directory
+        try trusted(Directory.open(directoryPath))
     }
 
     /// The vault's directory, made when it is missing.
     func makeDirectory() throws(FileError) -> Directory {
-        let directory = try Directory.create(directoryPath, mode: 0o700)
-        try directory.requirePrivate(allowGroup: false)
-        return directory
+        try trusted(Directory.create(directoryPath, mode: 0o700))
     }
 
     /// The directory of key files, made when it is missing.
     func makeKeysDirectory() throws(FileError) -> Directory {
-        let directory = try Directory.create(keysPath, mode: 0o700)
+        try trusted(Directory.create(keysPath, mode: 0o700))
+    }
+
+    private func trusted(_ directory: Directory) throws(FileError) -> Directory {
         try directory.requirePrivate(allowGroup: false)
+        try directory.requireSafeAncestors()
         return directory
     }
 

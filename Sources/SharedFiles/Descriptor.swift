@@ -99,15 +99,19 @@ extension Descriptor {
 }
 
 /// Reads at an offset until the buffer is full or the file ends: the byte count, or -errno.
-func preadFully(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int {
+///
+/// - Parameter end: how many bytes behind the offset the file was seen to end. A read that stops just there has seen the
+///   end again and needs no second call to say so.
+func preadFully(
+    _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64, end: Int = 0
+) -> Int {
     var filled = 0
     while filled < buffer.count {
         let start = buffer.baseAddress?.advanced(by: filled)
         let count = uninterruptedCount { Glibc.pread(descriptor, start, buffer.count - filled, Int(offset) + filled) }
         if count < 0 { return count }
-        // The end of the file stops here without a second call that would only say so again.
         filled += count
-        if count == 0 { break }
+        if count == 0 || filled == end { break }
     }
     return filled
 }

@@ -23,22 +23,35 @@ extension Directory {
         }
     }
 
-    /// Refuses a directory whose name somebody else could replace: an ancestor, up to `/`, that everybody may write and
-    /// that lacks the sticky bit is `unsafeMode`.
+    /// Refuses a directory whose name somebody else could replace.
+    ///
+    /// - Throws: for an ancestor, up to `/`: `wrongOwner` where it belongs neither to the effective user nor to root, for
+    ///   an owner may rename whatever lies in a directory; `unsafeMode` where everybody may write it and it lacks the
+    ///   sticky bit.
     package func requireSafeAncestors() throws(FileError) {
         var current = try ancestor(of: descriptor.rawValue)
         var last = try attributes(".")
         while true {
             let facts = try current.attributes()
             if facts.isSameFile(as: last) { return }
-            if facts.mode & S_IWOTH != 0 && facts.mode & S_ISVTX == 0 {
-                let name = location(of: current.rawValue)
-                throw FileError(
-                    .unsafeMode, operation: "trust what lies in", path: name,
-                    advice: "Take the permission away: chmod o-w \(name.shellQuoted)")
-            }
+            try requireSafe(facts, at: current.rawValue)
             last = facts
             current = try ancestor(of: current.rawValue)
+        }
+    }
+
+    private func requireSafe(_ facts: FileAttributes, at ancestor: Int32) throws(FileError) {
+        let trusting = "trust what lies in"
+        if !TrustedOwner.includes(facts.uid) {
+            throw FileError(
+                .wrongOwner, operation: trusting, path: location(of: ancestor),
+                advice: "Run as its owner (uid \(facts.uid)), or choose another place with SEALED_GROUPS_HOME.")
+        }
+        if facts.mode & S_IWOTH != 0 && facts.mode & S_ISVTX == 0 {
+            let name = location(of: ancestor)
+            throw FileError(
+                .unsafeMode, operation: trusting, path: name,
+                advice: "Take the permission away: chmod o-w \(name.shellQuoted)")
         }
     }
 

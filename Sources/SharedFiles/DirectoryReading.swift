@@ -16,7 +16,7 @@ extension Directory {
         defer { close(opened) }
         if size > limit { throw FileError(.tooLarge, operation: "read", path: display(relative)) }
         // One byte more than expected: the short answer shows the end, so the common case is a single call.
-        var bytes = try read(opened, relative, offset: 0, count: Int(size) + 1)
+        var bytes = try read(opened, relative, offset: 0, count: Int(size) + 1, end: Int(size))
         while bytes.count > Int(size) && bytes.count <= limit {
             let more = try read(opened, relative, offset: bytes.count, count: min(limit - bytes.count + 1, 1 << 20))
             if more.isEmpty { return bytes }
@@ -60,11 +60,13 @@ extension Directory {
         throw FileError(.notRegularFile, operation: "open", path: display(relative))
     }
 
-    private func read(_ file: Int32, _ relative: String, offset: Int, count: Int) throws(FileError) -> [UInt8] {
+    private func read(
+        _ file: Int32, _ relative: String, offset: Int, count: Int, end: Int = 0
+    ) throws(FileError) -> [UInt8] {
         var result = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             let space = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-            result = preadFully(file, space, Int64(offset))
+            result = preadFully(file, space, Int64(offset), end: end)
             initialized = max(result, 0)
         }
         if result < 0 { throw error(Int32(-result), "read", relative) }

@@ -5,32 +5,45 @@
 enum RelativePath {
     /// Refuses absolute paths and `..` as `unsafePath`; empty and `.` segments and NUL as `invalidName`.
     static func check(_ path: String, _ operation: String, in directory: Directory) throws(FileError) {
-        if path.utf8.first == UInt8(ascii: "/") {
+        // Straight over the bytes where they lie in one piece: every call that takes a path comes through here.
+        switch path.utf8.withContiguousStorageIfAvailable(fault) ?? fault(in: path.utf8) {
+        case .none: return
+        case .absolute:
             throw FileError(
                 .unsafePath, operation: operation, path: path, advice: "Use a path relative to its directory.")
+        case .upward: throw FileError(.unsafePath, operation: operation, path: directory.display(path))
+        case .malformed: throw FileError(.invalidName, operation: operation, path: directory.display(path))
         }
-        var length = 0
-        var dots = 0
-        for byte in path.utf8 {
-            if byte == UInt8(ascii: "/") {
-                try checkSegment(length, dots, path, operation, directory)
-                (length, dots) = (0, 0)
-            } else {
-                if byte == 0 { throw FileError(.invalidName, operation: operation, path: directory.display(path)) }
-                length += 1
-                if byte == UInt8(ascii: ".") { dots += 1 }
-            }
-        }
-        try checkSegment(length, dots, path, operation, directory)
     }
 
-    private static func checkSegment(
-        _ length: Int, _ dots: Int, _ path: String, _ operation: String, _ directory: Directory
-    ) throws(FileError) {
-        if length == dots && length <= 2 {
-            let code: FileError.Code = length == 2 ? .unsafePath : .invalidName
-            throw FileError(code, operation: operation, path: directory.display(path))
+    private enum Fault {
+        case none, absolute, upward, malformed
+    }
+
+    private static func fault(in path: some Sequence<UInt8>) -> Fault {
+        var isFirst = true
+        var length = 0
+        var dots = 0
+        for byte in path {
+            switch byte {
+            case UInt8(ascii: "/"):
+                let fault = isFirst ? .absolute : fault(ofSegment: length, dots)
+                if fault != .none { return fault }
+                (length, dots) = (-1, 0)
+            case UInt8(ascii: "."): dots += 1
+            case 0: return .malformed
+            default: break
+            }
+            length += 1
+            isFirst = false
         }
+        return fault(ofSegment: length, dots)
+    }
+
+    /// Of a segment by its length and the number of its dots: empty, `.` and `..` are refused.
+    private static func fault(ofSegment length: Int, _ dots: Int) -> Fault {
+        guard length == dots && length <= 2 else { return .none }
+        return length == 2 ? .upward : .malformed
     }
 
     /// The part before the last `/`, if any, and the part after it.

@@ -52,4 +52,14 @@ import Testing
         try #require(chmod(place.path("a/b"), 0o777) == 0)
         try directory.requireSafeAncestors()
     }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
+    func anAncestorOfSomebodyElseIsRefusedEvenWhenSticky() throws {
+        let place = try TemporaryDirectory()
+        try place.directory("a", mode: 0o1777)
+        let directory = try Directory.open(try place.directory("a/b"))
+        try #require(chown(place.path("a"), 4321, 0) == 0)
+        #expect(fileError { try directory.requireSafeAncestors() }?.code == .wrongOwner)
+        #expect(fileError { try directory.requireSafeAncestors() }?.path == place.path("a"))
+    }
 }

@@ -9,7 +9,10 @@ func openBeneath(_ directory: Int32, _ path: String, _ flags: Int32, mode: mode_
     let resolve = clinux_resolve_beneath | clinux_resolve_no_symlinks | clinux_resolve_no_magiclinks
     var attempts = 0
     while true {
-        let result = clinux_openat2(directory, path, flags | O_CLOEXEC | O_NOCTTY, UInt32(mode), resolve)
+        // Not handed over as it is: that conversion copies the string twice.
+        let result = path.withCString {
+            clinux_openat2(directory, $0, flags | O_CLOEXEC | O_NOCTTY, UInt32(mode), resolve)
+        }
         if result == -EINTR { continue }
         // The kernel asks for another try when a rename raced with the walk; bounded, since a member can go on.
         attempts += 1

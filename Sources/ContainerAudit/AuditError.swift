@@ -1,0 +1,58 @@
+internal import SharedFiles
+
+/// Why there is no report at all. What is wrong with a container that was audited are findings, never errors.
+public struct AuditError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong, for programs: compare this, not the wording.
+    public let code: Code
+    /// What was being done, as a verb phrase.
+    public let operation: String
+    /// The path or the app group.
+    public let subject: String
+    /// What was found, as a sentence.
+    public let reason: String
+    /// The system's error number, where a system call gave one.
+    public let errno: Int32?
+    /// One sentence on what to do.
+    public let advice: String
+
+    init(
+        _ code: Code, _ operation: String, _ subject: String, _ reason: String, advice: String, errno: Int32? = nil
+    ) {
+        self.code = code
+        self.operation = operation
+        self.subject = subject
+        self.reason = reason
+        self.errno = errno
+        self.advice = advice
+    }
+
+    /// One line: what failed, on what, why, and what to do.
+    public var description: String { "cannot \(operation) \(subject.printable): \(reason) \(advice.printable)" }
+}
+
+extension AuditError {
+    /// The kinds of failure; an open set, so a `switch` over it needs a default.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name, as printed in machine-readable output.
+        public let rawValue: String
+        /// A code by its stable name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Nothing has that path.
+        public static let notFound = Code(rawValue: "notFound")
+        /// The path is a file, a link or anything else but a directory.
+        public static let notADirectory = Code(rawValue: "notADirectory")
+        /// The group has no container.
+        public static let containerMissing = Code(rawValue: "containerMissing")
+        /// The system's permissions refuse it.
+        public static let permissionDenied = Code(rawValue: "permissionDenied")
+        /// It could not be read for another reason.
+        public static let unreadable = Code(rawValue: "unreadable")
+        /// The place of group containers could not be found from the environment.
+        public static let invalidHome = Code(rawValue: "invalidHome")
+        /// The passphrase that was given opens no slot of the vault.
+        public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
+        /// The key file that was given opens no slot of the vault, or is none.
+        public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+    }
+}

@@ -1,0 +1,109 @@
+internal import AppGroups
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// Opens a sealed blob as a reader of its place would, and says what a reader would say.
+///
+/// It goes further than a reader where that tells more: a blob whose place does not fit is verified without its place, so
+/// that one that was moved is told from one whose header was changed.
+struct BlobExaminer: Sendable {
+    let scope: AuditScope
+
+    /// - Returns: nil for what is no sealed blob in a place of its own.
+    /// - Throws: `FileError` when it cannot be read, `.notFound` when it is gone.
+    func examine(_ subject: AuditSubject) throws(FileError) -> BlobExamination? {
+        guard subject.kind.isSealed, let header = subject.header else { return nil }
+        switch header {
+        case .success(let header): return try examine(subject, claimed: header.claimed)
+        case .failure(let error): return refusal(subject, error)
+        }
+    }
+
+    private func examine(_ subject: AuditSubject, claimed: BlobHeader) throws(FileError) -> BlobExamination {
+        if claimed.kind == .vault { return BlobExamination(verdict: .unverified) }
+        if let misplaced = misplaced(subject, claimed) { return misplaced }
+        var examination = try contents(subject, claimed)
+        if case .refused = examination.verdict { return examination }
+        let judge = BlobJudge(scope: scope, place: FindingPlace(subject.path, in: scope))
+        examination.findings += judge.freshness(claimed, isVerified: examination.verdict == .verified)
+        if subject.attributes.size > BlobLayout.blobSize(plaintextSize: scope.limits.maximumRecordSize),
+            claimed.kind == .record
+        {
+            examination.findings.append(judge.oversized(subject.attributes.size))
+        }
+        return examination
+    }
+
+    // MARK: Place
+
+    /// The refusal of a blob that is not where it was written; nil for one that may be.
+    private func misplaced(_ subject: AuditSubject, _ claimed: BlobHeader) -> BlobExamination? {
+        guard let fault = BlobPlaceRule(scope: scope).fault(of: claimed, at: subject.place) else { return nil }
+        let place = FindingPlace(subject.path, in: scope)
+        switch verification(of: subject, in: nil) {
+        case .failure(let error) where error.code == .wrongCommitment:
+            return .refused(
+                fault.code.rawValue,
+                AuditCheck.blobTampered.finding(
+                    at: place, "Its header does not fit its key: a tag or another field of it was changed."))
+        case .success:
+            return .refused(fault.code.rawValue, AuditCheck.blobWrongPlace.finding(at: place, fault.detail))
+        default:
+            return .refused(
+                fault.code.rawValue,
+                AuditCheck.blobWrongPlace.finding(at: place, fault.detail, confidence: .likely))
+        }
+    }
+
+    /// The header alone, verified; nil without keys.
+    private func verification(
+        of subject: AuditSubject, in context: BlobContext?
+    ) -> Result<VerifiedHeader, SealingError>? {
+        guard let store = scope.store,
+            let head = try? scope.root.readPrefix(subject.path, count: BlobLayout.headerSize).bytes
+        else { return nil }
+        do throws(SealingError) {
+            return .success(
+                try head.span.withUnsafeBytes { head throws(SealingError) in
+                    try BlobOpener.verifyHeader(head, context: context, keys: store.vault.keyring)
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: Contents
+
+    private func contents(_ subject: AuditSubject, _ claimed: BlobHeader) throws(FileError) -> BlobExamination {
+        guard let store = scope.store else { return BlobExamination(verdict: .unverified) }
+        guard subject.attributes.size <= scope.limits.maximumSealedBytes else {
+            throw FileError(.tooLarge, operation: "open", path: scope.root.display(subject.path))
+        }
+        let context = BlobPlaceRule(scope: scope).context(of: claimed, at: subject.place)
+        let reader = BlobReader(root: scope.root, keys: store.vault.keyring, limits: scope.limits)
+        var last: VerifiedHeader?
+        for _ in 0..<Self.maximumReadings {
+            switch try reader.open(subject.path, context: context) {
+            case .failure(let error): return refusal(subject, error)
+            case .success(let header):
+                guard header.header.kind == .record else { return BlobExamination(verdict: .verified) }
+                let judge = BlobJudge(scope: scope, place: FindingPlace(subject.path, in: scope))
+                let examination = judge.order(of: header, seenBy: store)
+                // A writer of this process may replace the blob between our reading and our judging, which then looks
+                // like a replay: only what is read twice is judged.
+                if examination.verdict == .verified || header == last { return examination }
+                last = header
+            }
+        }
+        return BlobExamination(verdict: .unverified)
+    }
+
+    /// A record that is another one each time it is read is being written faster than it can be judged.
+    private static let maximumReadings = 16
+
+    private func refusal(_ subject: AuditSubject, _ error: SealingError) -> BlobExamination {
+        let (code, check) = BlobRefusal.meaning(of: error.code)
+        return .refused(code.rawValue, check.finding(at: FindingPlace(subject.path, in: scope), error.detail))
+    }
+}

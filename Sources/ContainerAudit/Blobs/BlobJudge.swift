@@ -1,0 +1,57 @@
+internal import SealedState
+internal import Sealing
+
+/// Judges an authentic blob by what was accepted before, and by the clock.
+struct BlobJudge: Sendable {
+    let scope: AuditScope
+    let place: FindingPlace
+
+    /// Where it stands among what this user's readers have accepted. Nothing is remembered.
+    func order(of header: VerifiedHeader, seenBy store: SealedStore) -> BlobExamination {
+        guard let mark = store.watermark(of: header.header.nameTag) else {
+            return BlobExamination(verdict: .verified, isFirstContact: true)
+        }
+        let accepted = "\(mark.epoch).\(mark.sequence)"
+        let found = "\(header.header.epoch).\(header.header.sequence)"
+        switch store.verdict(on: header) {
+        case .advances, .same: return BlobExamination(verdict: .verified)
+        case .replayed:
+            return refused(.replayed, .blobReplayed, "It is \(found); \(accepted) was accepted before.")
+        case .forked:
+            return refused(.forked, .blobForked, "Another blob of \(found) was accepted before.")
+        case .jumps:
+            return refused(.sequenceJump, .blobSequenceJump, "It is \(found), too far ahead of \(accepted).")
+        }
+    }
+
+    private func refused(_ code: StoreError.Code, _ check: AuditCheck, _ detail: String) -> BlobExamination {
+        .refused(code.rawValue, check.finding(at: place, detail))
+    }
+
+    /// How far a writer's clock may be ahead, as in a store.
+    private static let skewMilliseconds: UInt64 = 5000
+
+    /// What the clock says; it never decides order.
+    func freshness(_ header: BlobHeader, isVerified: Bool) -> [Finding] {
+        let confidence: Confidence = isVerified ? .certain : .likely
+        let now = scope.nowMilliseconds
+        if header.sealedAt > now, header.sealedAt - now > Self.skewMilliseconds {
+            let detail = "It was sealed \(Self.text(header.sealedAt - now)) in the future."
+            return [AuditCheck.blobNotYetValid.finding(at: place, detail, confidence: confidence)]
+        }
+        guard header.notAfter != 0, now >= header.notAfter, !header.flags.contains(.tombstone) else { return [] }
+        let detail = "It expired \(Self.text(now - header.notAfter)) ago."
+        return [AuditCheck.blobStale.finding(at: place, detail, confidence: confidence)]
+    }
+
+    /// A record beyond the usual limit.
+    func oversized(_ size: Int64) -> Finding {
+        AuditCheck.blobOversized.finding(
+            at: place,
+            "It has \(size) bytes; readers with the usual limit take \(scope.limits.maximumRecordSize) of contents.")
+    }
+
+    private static func text(_ milliseconds: UInt64) -> String {
+        milliseconds < 120_000 ? "\(milliseconds / 1000) s" : "\(milliseconds / 60_000) min"
+    }
+}

@@ -1,0 +1,59 @@
+internal import Sealing
+internal import SharedFiles
+
+/// Opens a whole blob to its end and lets go of the plaintext at once.
+struct BlobReader<Keys: SealingKeySource>: Sendable {
+    let root: Directory
+    let keys: Keys
+    let limits: AuditLimits
+
+    /// Verifies header and contents. Small blobs are read whole, larger ones in constant memory.
+    ///
+    /// - Throws: `FileError` when the file cannot be read.
+    func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<VerifiedHeader, SealingError> {
+        let limit = BlobLayout.blobSize(plaintextSize: limits.maximumRecordSize)
+        do throws(FileError) {
+            return openWhole(try root.read(path, limit: limit), context, limit)
+        } catch {
+            guard error.code == .tooLarge else { throw error }
+            return try openStreaming(path, context)
+        }
+    }
+
+    private func openWhole(
+        _ blob: [UInt8], _ context: BlobContext?, _ limit: Int
+    ) -> Result<VerifiedHeader, SealingError> {
+        do throws(SealingError) {
+            return .success(
+                try blob.span.withUnsafeBytes { blob throws(SealingError) in
+                    try BlobOpener.open(blob, context: context, keys: keys, limit: limit).header
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func openStreaming(
+        _ path: String, _ context: BlobContext?
+    ) throws(FileError) -> Result<VerifiedHeader, SealingError> {
+        let source = FileSource(try root.openForReading(path))
+        do throws(StreamFailure<FileError>) {
+            let read: StreamSource<FileError> = { buffer throws(FileError) in try source.read(into: buffer) }
+            return .success(try StreamOpener.verify(from: read, context: context, keys: keys))
+        } catch {
+            switch error {
+            case .sealing(let refusal): return .failure(refusal)
+            case .input(let failure), .output(let failure): throw failure
+            }
+        }
+    }
+}
+
+/// An open file that several threads take turns to read.
+private final class FileSource: Sendable {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int { try descriptor.read(into: buffer) }
+}

@@ -1,0 +1,29 @@
+/// `docs/audit-checks.md`, made from the checks themselves.
+package enum AuditChecksDocument {
+    /// The document in Markdown.
+    package static var markdown: String {
+        ([introduction] + AuditCheck.families.map(section)).joined(separator: "\n")
+    }
+
+    private static let introduction = """
+        # What the audit finds
+
+        This file is made from `Sources/ContainerAudit/Checks`: do not edit it. After a change of a check, write it anew with
+
+            SEALED_REGENERATE=1 swift test --filter AuditChecksDocumentTests
+
+        An id never changes its meaning. The severity is the usual one; where a finding may have another, the meaning says so.
+        `FILE` stands for the file that a finding names, `GROUP` for the app group. A container is clean when it has no
+        finding above `info`.
+
+        """
+
+    private static func section(_ family: AuditCheck.Family) -> String {
+        let rows = family.checks.map { check in
+            let remedy = FindingPlace(template: ()).filling(check.remedy)
+            return "| `\(check.id)` | \(check.severity) | \(check.title). \(check.meaning) | \(remedy) |"
+        }
+        let head = ["## \(family.title)", "", "| id | severity | meaning | remedy |", "| --- | --- | --- | --- |"]
+        return (head + rows + [""]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,97 @@
+public import AppGroups
+public import FoundationEssentials
+internal import Glibc
+public import KeyVault
+internal import SharedFiles
+internal import SystemPackage
+
+/// Says what lies in a container and what is wrong with it.
+///
+/// It looks and changes nothing: no lock is taken, no file is written, and what readers have accepted stays as it is.
+public struct ContainerAuditor: Sendable {
+    let limits: AuditLimits
+    let now: @Sendable () -> Date
+
+    /// An auditor.
+    ///
+    /// - Parameters:
+    ///   - limits: What an audit may cost.
+    ///   - now: The time of day, which decides what has expired.
+    public init(limits: AuditLimits = AuditLimits(), now: @escaping @Sendable () -> Date = { Date() }) {
+        self.limits = limits
+        self.now = now
+    }
+
+    /// Audits any directory without keys: shapes, modes, plaintext.
+    ///
+    /// - Throws: `AuditError`: `.notFound`, `.notADirectory`, `.permissionDenied`, `.unreadable`.
+    public func audit(path: String) throws(AuditError) -> AuditReport {
+        let notes = ["No group was named, so sealed blobs were not opened and their places not compared."]
+        return try run(in: FilePath(path), group: nil, access: VaultAccess(notes: notes), missingVault: nil)
+    }
+
+    /// Audits a group's container with its vault: opens every sealed blob, and compares it with what was accepted before.
+    ///
+    /// Where the vault is locked, absent or damaged the audit runs without keys and says so.
+    /// - Parameters:
+    ///   - group: The app group.
+    ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
+    ///   - credential: What opens the vault: its key file unless stated.
+    /// - Throws: `AuditError`: `.containerMissing`, `.notADirectory`, `.permissionDenied`, `.unreadable`, `.invalidHome`;
+    ///   `.wrongPassphrase` and `.wrongKeyFile` only for a credential that was stated.
+    public func audit(
+        group: AppGroup, in home: GroupsHome? = nil, credential: VaultCredential = .defaultKeyFile
+    ) throws(AuditError) -> AuditReport {
+        let home = try AuditError.resolving(home)
+        var access = try admission(of: group, in: home)
+        if access.findings.isEmpty && access.notes.isEmpty {
+            access = try VaultOpener(group: group, home: home, credential: credential).open()
+        }
+        access.findings += VaultFiles(group: group, home: home, credential: credential).findings
+        let vaultPath = VaultPlace(AccessGroup(group), in: home).path
+        return try run(
+            in: home.containersPath.appending(group.identifier), group: group, access: access,
+            missingVault: access.isAbsent ? vaultPath : nil)
+    }
+}
+
+extension ContainerAuditor {
+    private func run(
+        in path: FilePath, group: AppGroup?, access: VaultAccess, missingVault: String?
+    ) throws(AuditError) -> AuditReport {
+        do throws(FileError) {
+            let root = try Directory.open(path)
+            return try AuditRun(root: root, group: group, access: access, limits: limits, now: now())
+                .report(missingVault: missingVault)
+        } catch {
+            throw AuditError(error, auditing: group)
+        }
+    }
+
+    /// Whether the group's programs would open the container. Where they would not, it is audited without keys, and
+    /// why they would not is a finding; empty where they would.
+    private func admission(of group: AppGroup, in home: GroupsHome) throws(AuditError) -> VaultAccess {
+        do throws(AppGroupError) {
+            _ = try GroupContainer.open(group, in: home, creating: false)
+            return VaultAccess()
+        } catch {
+            guard error.code == .unsafeContainer else { throw AuditError(error, group) }
+            let note = "No keys, so sealed blobs were not opened: \(error)"
+            if error.underlying?.code == .wrongOwner && isAnothersForRoot(group, home) {
+                return VaultAccess(notes: [note])
+            }
+            let place = FindingPlace(outside: error.subject, group: group.identifier)
+            let finding = AuditCheck.containerRefused.finding(
+                at: place, "\(error.subject): \(error.reason).", remedy: error.advice)
+            return VaultAccess(findings: [finding], notes: [note])
+        }
+    }
+
+    /// Root may look at a container that it does not own; its owner's programs would open it.
+    private func isAnothersForRoot(_ group: AppGroup, _ home: GroupsHome) -> Bool {
+        guard geteuid() == 0, let container = try? Directory.open(home.containersPath.appending(group.identifier)),
+            let facts = try? container.attributes(".")
+        else { return false }
+        return facts.uid != 0
+    }
+}

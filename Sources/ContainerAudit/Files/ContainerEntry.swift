@@ -1,0 +1,52 @@
+internal import SharedFiles
+
+/// One name in a container: what the walk saw, before anything was opened.
+struct ContainerEntry: Sendable {
+    /// Below the container; `.` is the container itself.
+    let path: String
+    /// The facts, where they could be asked.
+    let attributes: FileAttributes?
+    /// Why it could not be examined or entered.
+    let error: FileError?
+    /// Whether the name's bytes are the path's: one that is no UTF-8 shows, and cannot be opened.
+    let isNameable: Bool
+
+    var place: ContainerPlace { ContainerPlace(path) }
+
+    /// The last segment.
+    var leaf: Substring { path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...] }
+
+    init(path: String, attributes: FileAttributes?, error: FileError?, isNameable: Bool = true) {
+        self.path = path
+        self.attributes = attributes
+        self.error = error
+        self.isNameable = isNameable
+    }
+
+    init(_ entry: WalkEntry) {
+        let leaf = entry.path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }
+        self.init(
+            path: entry.path, attributes: entry.attributes, error: entry.error,
+            isNameable: entry.path == "." || entry.nameBytes.elementsEqual(leaf.reversed()))
+    }
+}
+
+/// Everything below a container in byte order, within the limits.
+struct ContainerEntries: Sendable {
+    private(set) var all: [ContainerEntry] = []
+    /// Whether the limit on entries was reached before the end.
+    private(set) var isCut = false
+
+    private struct Full: Error {}
+
+    init(of root: Directory, limits: AuditLimits) {
+        do throws(Full) {
+            try root.walk(maximumDepth: limits.maximumDepth) { entry throws(Full) in
+                guard all.count < limits.maximumEntries else { throw Full() }
+                all.append(ContainerEntry(entry))
+            }
+        } catch {
+            isCut = true
+        }
+    }
+}

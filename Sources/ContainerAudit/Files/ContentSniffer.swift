@@ -1,0 +1,62 @@
+internal import Sealing
+
+/// Tells content by its first bytes.
+enum ContentSniffer {
+    /// - Parameter head: The first bytes of a file; all of them where it is short.
+    static func classify(_ head: [UInt8]) -> FileClass {
+        if head.isEmpty { return .empty }
+        if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.kind }
+        guard isText(head) else { return .binary }
+        return textClass(head)
+    }
+
+    /// Whether it begins as every sealed blob does.
+    static func hasBlobMagic(_ head: [UInt8]) -> Bool {
+        head.starts(with: UnsafeRawBufferPointer(start: BlobLayout.magic.utf8Start, count: 4))
+    }
+
+    // The vault's and key file's marks: docs/vault.md. SQLite: https://sqlite.org/fileformat2.html, sections 1.3, 4.1.
+    private static let signatures: [(bytes: [UInt8], kind: FileClass)] = [
+        (Array("SVLT".utf8) + [1], .sealedVault),
+        (Array("sealed-key-1 ".utf8), .keyFile),
+        (Array("bplist".utf8), .binaryPropertyList),
+        (Array("SQLite format 3\0".utf8), .sqlite),
+        ([0x37, 0x7F, 0x06, 0x82], .sqlite),
+        ([0x37, 0x7F, 0x06, 0x83], .sqlite),
+        ([0xFF, 0xFE], .text),
+        ([0xFE, 0xFF], .text),
+    ]
+
+    /// UTF-8 without control characters that no text has; a character that the cut left incomplete is forgiven.
+    private static func isText(_ head: [UInt8]) -> Bool {
+        let hasControls = head.contains { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
+        if hasControls { return false }
+        var decoder = UTF8()
+        var bytes = head.makeIterator()
+        var decoded = 0
+        while true {
+            switch decoder.decode(&bytes) {
+            case .scalarValue(let scalar): decoded += UTF8.width(scalar)
+            case .emptyInput: return true
+            case .error: return head.count - decoded < 4 && head.count >= FileClassifier.headSize
+            }
+        }
+    }
+
+    private static func textClass(_ head: [UInt8]) -> FileClass {
+        let body = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head[3...] : head[...]
+        let dense = body.lazy.filter { $0 > 0x20 }
+        let start = Array(dense.prefix(2))
+        if looksLikeJSON(start) { return .json }
+        let opening = String(decoding: body.prefix(1024), as: UTF8.self)
+        return opening.contains("<plist") || opening.contains("<!DOCTYPE plist") ? .propertyList : .text
+    }
+
+    /// By the first two characters: an object's first key or end, an array's first value or end.
+    private static func looksLikeJSON(_ start: [UInt8]) -> Bool {
+        guard let first = start.first else { return false }
+        if first == UInt8(ascii: "{") { return start.count == 1 || "\"}".utf8.contains(start[1]) }
+        if first == UInt8(ascii: "[") { return start.count == 1 || "{[\"]-0123456789tfn".utf8.contains(start[1]) }
+        return false
+    }
+}

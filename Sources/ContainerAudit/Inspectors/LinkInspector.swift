@@ -1,0 +1,51 @@
+internal import SharedFiles
+
+/// Symbolic links and special files: seen, never followed or opened.
+struct LinkInspector: Inspector {
+    func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
+        let place = FindingPlace(subject.path, in: scope)
+        switch subject.kind {
+        case .link: return [link(subject, place, scope)]
+        case .special:
+            return [AuditCheck.specialFile.finding(at: place, "It is a \(Self.name(subject.attributes.kind)).")]
+        default: return []
+        }
+    }
+
+    private func link(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> Finding {
+        guard let target = LinkTarget.read(subject.path, in: scope.root) else {
+            return AuditCheck.linkLeaves.finding(
+                at: place, "Where it leads could not be read.", confidence: .possible)
+        }
+        let check = Self.leaves(subject.path, target, scope.realPath) ? AuditCheck.linkLeaves : .linkPresent
+        return check.finding(at: place, "It leads to \(target).")
+    }
+
+    /// By the text alone: what it leads to may itself be a link, which is then a finding of its own.
+    static func leaves(_ path: String, _ target: String, _ root: String) -> Bool {
+        if target.hasPrefix("/") {
+            let normal = "/" + normalized(target[...]).joined(separator: "/")
+            return normal != root && !normal.hasPrefix(root.hasSuffix("/") ? root : root + "/")
+        }
+        let parent = path.split(separator: "/").dropLast().joined(separator: "/")
+        return normalized("\(parent)/\(target)").first == ".."
+    }
+
+    /// The segments without `.` and with every `..` taken back as far as that goes; one too many stays at the front.
+    private static func normalized(_ path: some StringProtocol) -> [String] {
+        path.split(separator: "/").reduce(into: [String]()) { segments, segment in
+            if segment == "." { return }
+            let goesUp = segment == ".." && !segments.isEmpty && segments.last != ".."
+            if goesUp { segments.removeLast() } else { segments.append(String(segment)) }
+        }
+    }
+
+    private static func name(_ kind: FileKind) -> String {
+        switch kind {
+        case .fifo: "FIFO"
+        case .socket: "socket"
+        case .characterDevice: "character device"
+        default: "block device"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+internal import SharedFiles
+
+/// Modes and owners, of files and of directories.
+struct PermissionInspector: Inspector {
+    func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
+        // A link's own mode means nothing.
+        guard subject.attributes.kind != .symbolicLink else { return owner(subject, scope) }
+        return owner(subject, scope) + writers(subject, scope) + readers(subject, scope) + setuid(subject, scope)
+    }
+
+    private func owner(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
+        let uid = subject.attributes.uid
+        if uid == 0 { return [] }
+        // Root looks at everybody's containers; for others their container has to be theirs.
+        let isRoot = subject.path == "."
+        let expected = isRoot && geteuid() != 0 ? geteuid() : scope.rootAttributes.uid
+        guard uid != expected else { return [] }
+        return [
+            AuditCheck.ownerForeign.finding(
+                at: FindingPlace(subject.path, in: scope), "It belongs to user \(uid) instead of user \(expected).")
+        ]
+    }
+
+    private func writers(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
+        let mode = subject.attributes.mode
+        let place = FindingPlace(subject.path, in: scope)
+        if mode & S_IWOTH != 0 { return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode))] }
+        if mode & S_IWGRP != 0 { return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))] }
+        return []
+    }
+
+    private func readers(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
+        let mode = subject.attributes.mode
+        let refused = subject.attributes.kind == .directory ? S_IROTH | S_IXOTH : S_IROTH
+        guard mode & refused != 0 else { return [] }
+        return [
+            AuditCheck.worldReadable.finding(
+                at: FindingPlace(subject.path, in: scope), Self.sentence(mode),
+                severity: subject.content.isPlaintext ? .medium : nil)
+        ]
+    }
+
+    private func setuid(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
+        // On directories the group bit only hands the group down.
+        guard subject.attributes.kind == .regular, subject.attributes.mode & (S_ISUID | S_ISGID) != 0 else { return [] }
+        let place = FindingPlace(subject.path, in: scope)
+        return [AuditCheck.setuid.finding(at: place, Self.sentence(subject.attributes.mode))]
+    }
+
+    private static func sentence(_ mode: mode_t) -> String { "Its mode is \(mode.octal)." }
+}
+
+extension mode_t {
+    /// At least three octal digits, as chmod takes them.
+    var octal: String {
+        let digits = String(self, radix: 8)
+        return String(repeating: "0", count: Swift.max(0, 3 - digits.count)) + digits
+    }
+}

@@ -1,0 +1,88 @@
+public import FoundationEssentials
+internal import SealedState
+
+/// What lies in a container and what is wrong with it: plain data, in the same order whenever the container is the same.
+public struct AuditReport: Sendable, Hashable {
+    /// The container's path. Safe to print.
+    public let containerPath: String
+    /// The app group, where the audit was asked for one.
+    public let group: String?
+    /// Whether the group's vault was open, so that sealed blobs could be verified.
+    public let withKeys: Bool
+    /// Every file, by path; directories only where they were not entered.
+    public let files: [AuditedFile]
+    /// What was found, the gravest first, then by path.
+    public let findings: [Finding]
+    /// What could not be seen, and why. Safe to print.
+    public let notes: [String]
+
+    init(
+        containerPath: String, group: String?, withKeys: Bool, files: [AuditedFile], findings: [Finding],
+        notes: [String]
+    ) {
+        self.containerPath = containerPath
+        self.group = group
+        self.withKeys = withKeys
+        self.files = files
+        self.findings = findings.sorted(by: Self.precedes)
+        self.notes = notes
+    }
+
+    /// How many findings there are of each severity; 0 for those without.
+    public var counts: [Severity: Int] {
+        findings.reduce(into: Dictionary(uniqueKeysWithValues: Severity.allCases.map { ($0, 0) })) { counts, finding in
+            counts[finding.severity, default: 0] += 1
+        }
+    }
+
+    /// Whether nothing has to be mended: there is no finding above `info`.
+    public var isClean: Bool { !findings.contains { $0.severity > .info } }
+
+    private static func precedes(_ a: Finding, _ b: Finding) -> Bool {
+        if a.severity != b.severity { return a.severity > b.severity }
+        if a.path != b.path { return a.path.utf8.lexicographicallyPrecedes(b.path.utf8) }
+        return (a.id, a.detail) < (b.id, b.detail)
+    }
+}
+
+extension AuditReport: Codable {
+    private enum Key: String, CodingKey {
+        case containerPath, group, withKeys, files, findings, notes, counts, isClean
+    }
+
+    /// Reads what `encode(to:)` writes; `counts` and `isClean` follow from the findings and are not read.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            containerPath: try container.decode(String.self, forKey: .containerPath),
+            group: try container.decodeIfPresent(String.self, forKey: .group),
+            withKeys: try container.decode(Bool.self, forKey: .withKeys),
+            files: try container.decode([AuditedFile].self, forKey: .files),
+            findings: try container.decode([Finding].self, forKey: .findings),
+            notes: try container.decode([String].self, forKey: .notes))
+    }
+
+    /// Writes every field, and `counts` by severity and `isClean` for readers that do no arithmetic.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(containerPath, forKey: .containerPath)
+        try container.encodeIfPresent(group, forKey: .group)
+        try container.encode(withKeys, forKey: .withKeys)
+        try container.encode(files, forKey: .files)
+        try container.encode(findings, forKey: .findings)
+        try container.encode(notes, forKey: .notes)
+        let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
+        try container.encode(named, forKey: .counts)
+        try container.encode(isClean, forKey: .isClean)
+    }
+}
+
+extension AuditReport {
+    /// The report as JSON text: sorted keys, dates as RFC 3339.
+    public func json() throws -> Data { try JSONCodec.encode(self) }
+
+    /// Reads what `json()` wrote.
+    public init(json: Data) throws {
+        self = try json.withUnsafeBytes { try JSONCodec.decode(AuditReport.self, from: $0) }
+    }
+}

@@ -1,0 +1,45 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import SharedFiles
+internal import SystemPackage
+
+/// The modes and owners of a group's vault and of its key file; neither is opened.
+struct VaultFiles {
+    let group: AppGroup
+    let home: GroupsHome
+    let credential: VaultCredential
+
+    /// What others may do with them; empty where they do not exist.
+    var findings: [Finding] {
+        let vault = home.vaultsPath.appending(group.identifier)
+        return inspect(vault, refusing: S_IWGRP | S_IWOTH, .vaultMode)
+            // A vault that several users share may be read and written by their unix group.
+            + inspect(vault.appending(VaultPlace.leaf), refusing: S_IRWXO, .vaultMode)
+            + keyFiles
+    }
+
+    private var keyFiles: [Finding] {
+        switch credential {
+        case .keyFile(let path): inspect(FilePath(path), refusing: S_IRWXG | S_IRWXO, .keyFileMode)
+        case .defaultKeyFile, .passphrase:
+            inspect(home.keysPath, refusing: S_IWGRP | S_IWOTH, .keyFileMode)
+                + inspect(
+                    FilePath(VaultPlace(AccessGroup(group), in: home).keyFilePath), refusing: S_IRWXG | S_IRWXO,
+                    .keyFileMode)
+        }
+    }
+
+    private func inspect(_ path: FilePath, refusing refused: mode_t, _ check: AuditCheck) -> [Finding] {
+        guard let leaf = path.lastComponent?.string, let parent = try? Directory.open(path.removingLastComponent()),
+            let facts = try? parent.attributes(leaf), facts.kind != .symbolicLink
+        else { return [] }
+        let place = FindingPlace(outside: path.string, group: group.identifier)
+        var findings: [Finding] = []
+        if facts.mode & refused != 0 { findings.append(check.finding(at: place, "Its mode is \(facts.mode.octal).")) }
+        if facts.uid != 0 && facts.uid != geteuid() && geteuid() != 0 {
+            findings.append(AuditCheck.ownerForeign.finding(at: place, "It belongs to user \(facts.uid)."))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,33 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct AuditChecksDocumentTests {
+    /// The document, found from this file's place in the sources.
+    private static let path =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+        + "/docs/audit-checks.md"
+
+    @Test func theDocumentIsWhatTheChecksSay() throws {
+        let made = AuditChecksDocument.markdown
+        if getenv("SEALED_REGENERATE") != nil { try SystemFile.write(Self.path, Array(made.utf8), mode: 0o644) }
+        let found = String(decoding: try SystemFile.read(Self.path), as: UTF8.self)
+        #expect(
+            found == made,
+            "docs/audit-checks.md is behind: SEALED_REGENERATE=1 swift test --filter AuditChecksDocumentTests")
+    }
+
+    @Test func everyIdIsUnique() {
+        #expect(Set(AuditCheck.all.map(\.id)).count == AuditCheck.all.count)
+    }
+
+    @Test func aFindingHasTheSeverityAndTitleOfItsCheck() throws {
+        let yard = try AuditYard()
+        try yard.filled()
+        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        let finding = try #require(try yard.audit().findings.first)
+        let check = try #require(AuditCheck.all.first { $0.id == finding.id })
+        #expect(finding.severity == check.severity && finding.title == check.title)
+    }
+}

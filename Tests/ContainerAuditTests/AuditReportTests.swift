@@ -1,0 +1,36 @@
+import ContainerAudit
+import FoundationEssentials
+import SealedState
+import TestSupport
+import Testing
+
+@Suite struct AuditReportTests {
+    @Test func aReportReadsBackFromItsJSON() throws {
+        let yard = try AuditYard()
+        let store = try yard.filled()
+        try store.write(Token(text: "x", end: Date() + 1000.123), named: "ends")
+        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        try yard.put("notes", "text")
+        let report = try yard.audit()
+        #expect(try AuditReport(json: try report.json()) == report)
+    }
+
+    @Test func theJSONCountsBySeverity() throws {
+        let yard = try AuditYard()
+        try yard.filled()
+        try yard.put("notes", "text")
+        let report = try yard.audit()
+        #expect(report.counts == [.info: 0, .low: 0, .medium: 1, .high: 0, .critical: 0])
+        let text = String(decoding: try report.json(), as: UTF8.self)
+        #expect(text.contains(#""counts":{"critical":0,"high":0,"info":0,"low":0,"medium":1}"#))
+        #expect(text.contains(#""isClean":false"#))
+    }
+
+    @Test func theGravestFindingComesFirst() throws {
+        let yard = try AuditYard()
+        try yard.filled()
+        try yard.put("a-notes", "text")
+        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        #expect(try yard.audit().findings.map(\.severity) == [.critical, .medium])
+    }
+}

@@ -1,0 +1,81 @@
+import ContainerAudit
+import FoundationEssentials
+import Glibc
+import SealedState
+import TestSupport
+import Testing
+
+@Suite struct OrderFindingTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        try yard.filled()
+    }
+
+    private func link(_ relative: String, to target: String) throws {
+        try #require(symlink(target, yard.path(relative)) == 0)
+    }
+
+    @Test(arguments: ["/etc/passwd", "../elsewhere", "Library/../../elsewhere", "/", "Library/./../../x"])
+    func aLinkThatLeavesTheContainerIsFound(target: String) throws {
+        try link("link", to: target)
+        let report = try yard.audit()
+        #expect(report.ids == ["link.leaves-container"])
+        #expect(report.file("link")?.kind == .link)
+        #expect(report.finding("link.leaves-container")?.detail.contains(target) == true)
+    }
+
+    @Test(arguments: ["Library", "Library/../Library", "./nothing"]) func aLinkInsideIsFound(target: String) throws {
+        try link("link", to: target)
+        #expect(try yard.audit().ids == ["link.present"])
+    }
+
+    @Test func anAbsoluteLinkToTheContainerItselfStaysInside() throws {
+        try link("Library/link", to: yard.path("Library/Caches"))
+        #expect(try yard.audit().ids == ["link.present"])
+    }
+
+    @Test func aLinkInARecordsPlaceIsNotFollowed() throws {
+        try yard.directory.file("outside", #"{"password": 1}"#)
+        try link("\(AuditYard.records)/linked.sealed", to: yard.directory.path("outside"))
+        #expect(try yard.audit().ids == ["link.leaves-container"])
+    }
+
+    @Test func aPipeIsFoundAndNotOpened() throws {
+        try #require(mkfifo(yard.path("\(AuditYard.records)/pipe.sealed"), 0o600) == 0)
+        let report = try yard.audit()
+        #expect(report.ids == ["special.file"])
+        #expect(report.file("\(AuditYard.records)/pipe.sealed")?.kind == .special)
+    }
+
+    @Test(arguments: [".token.sealed.new", ".token.sealed.0123456789abcdef.new"])
+    func aCrashedWritersFileIsALeftover(name: String) throws {
+        let path = "\(AuditYard.records)/\(name)"
+        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "token")))
+        #expect(try yard.audit().ids == [])
+        let report = try yard.audit(now: Date() + 120)
+        #expect(report.ids == ["leftover.temporary"])
+        #expect(report.file(path)?.kind == .temporary)
+    }
+
+    @Test func aLeftoverInPlaintextIsBoth() throws {
+        try yard.put(".x.json.new", #"{"a": 1}"#)
+        #expect(try yard.audit(now: Date() + 120).ids == ["leftover.temporary", "plaintext.file"])
+    }
+
+    @Test func aQuarantinedCopyIsWorthKnowing() throws {
+        try yard.change(yard.path(ofRecord: "token")) { $0[144] ^= 1 }
+        try yard.store().write(Token(text: "third"))
+        let report = try yard.audit()
+        #expect(report.ids == ["quarantine.present"])
+        #expect(report.isClean)
+        #expect(report.verdict(ofRecord: "token") == .verified)
+    }
+
+    @Test func aQuarantinedPlaintextIsNotOverlooked() throws {
+        try yard.put("Quarantine/x.sealed", #"{"a": 1}"#)
+        let report = try yard.audit()
+        #expect(report.ids == ["plaintext.file", "quarantine.present"])
+        #expect(report.file("Quarantine/x.sealed")?.kind == .quarantined)
+    }
+}

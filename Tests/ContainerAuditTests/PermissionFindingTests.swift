@@ -1,0 +1,85 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct PermissionFindingTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        try yard.filled()
+    }
+
+    private func setMode(_ path: String, _ mode: UInt32) throws { try #require(chmod(path, mode) == 0) }
+
+    @Test(
+        arguments: [
+            (0o620, ["mode.group-writable"]), (0o604, ["mode.world-readable"]), (0o602, ["mode.world-writable"]),
+            (0o666, ["mode.world-readable", "mode.world-writable"]), (0o640, []), (0o4600, ["setuid"]),
+            (0o2600, ["setuid"]),
+        ] as [(UInt32, [String])])
+    func aFilesModeIsJudged(mode: UInt32, ids: [String]) throws {
+        try setMode(yard.path(ofRecord: "token"), mode)
+        let report = try yard.audit()
+        #expect(report.ids == ids)
+        #expect(report.file("\(AuditYard.records)/token.sealed")?.mode == mode)
+    }
+
+    @Test(
+        arguments: [
+            (0o770, ["mode.group-writable"]), (0o705, ["mode.world-readable"]), (0o702, ["mode.world-writable"]),
+            (0o2700, []),
+        ] as [(UInt32, [String])])
+    func aDirectorysModeIsJudged(mode: UInt32, ids: [String]) throws {
+        try setMode(yard.path("\(AuditYard.records)/accounts"), mode)
+        #expect(try yard.audit().ids == ids)
+    }
+
+    @Test(
+        arguments: [
+            ("", 0o770, ["container.refused", "mode.group-writable"]),
+            ("", 0o707, ["container.refused", "mode.world-readable", "mode.world-writable"]),
+            ("/Library", 0o702, ["container.refused", "mode.world-writable"]),
+            ("/Library/Caches", 0o720, ["container.refused", "mode.group-writable"]),
+            ("/..", 0o770, ["container.refused"]),
+            ("/../..", 0o707, ["ancestor.writable", "container.refused"]),
+        ] as [(String, UInt32, [String])])
+    func aContainerThatProgramsRefuseIsAuditedWithoutKeys(path: String, mode: UInt32, ids: [String]) throws {
+        try setMode(yard.container + path, mode)
+        let report = try yard.audit()
+        #expect(report.ids == ids)
+        #expect(!report.withKeys)
+        #expect(report.notes.count == 1)
+        #expect(report.verdict(ofRecord: "token") == .unverified)
+        #expect(report.finding("container.refused")?.remedy.contains("chmod ") == true)
+    }
+
+    @Test func plaintextThatEverybodyReadsIsGraver() throws {
+        try yard.put("notes", "text", mode: 0o604)
+        #expect(try yard.audit().finding("mode.world-readable")?.severity == .medium)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "giving files away takes root"))
+    func aForeignOwnersFileIsFound() throws {
+        try #require(chown(yard.path(ofRecord: "token"), 65534, 65534) == 0)
+        let report = try yard.audit()
+        #expect(report.ids == ["owner.foreign"])
+        #expect(report.verdict(ofRecord: "token") == .verified)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "giving containers away takes root"))
+    func rootMayLookAtAnothersContainer() throws {
+        let change = try ChildProcess.run("/bin/chown", ["-R", "65534:65534", yard.container])
+        try #require(change.exitCode == 0)
+        let report = try yard.audit()
+        #expect(report.ids == [])
+        #expect(!report.withKeys)
+        #expect(report.notes.count == 1)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "giving directories away takes root"))
+    func aForeignOwnerAboveIsFound() throws {
+        try #require(chown(yard.directory.path, 65534, 65534) == 0)
+        #expect(try yard.audit().ids == ["ancestor.writable", "container.refused"])
+    }
+}

@@ -1,0 +1,107 @@
+import ContainerAudit
+import TestSupport
+import Testing
+
+/// A planted file, and how grave it is.
+struct PlantedFile: Sendable, CustomTestStringConvertible {
+    let path: String
+    let bytes: [UInt8]
+    let kind: FileClass
+    let severity: Severity
+    var testDescription: String { path }
+
+    init(_ path: String, _ text: String, _ kind: FileClass, _ severity: Severity) {
+        self.init(path, Array(text.utf8), kind, severity)
+    }
+
+    init(_ path: String, _ bytes: [UInt8], _ kind: FileClass, _ severity: Severity) {
+        self.path = path
+        self.bytes = bytes
+        self.kind = kind
+        self.severity = severity
+    }
+
+    static let all = [
+        PlantedFile("\(AuditYard.records)/state.json", #"{"name": "Ada"}"#, .json, .high),
+        PlantedFile("\(AuditYard.records)/token.sealed", #"{"name": "Ada"}"#, .json, .high),
+        PlantedFile("\(AuditYard.records)/login.json", #"{"accessToken": "abc"}"#, .json, .critical),
+        PlantedFile("\(AuditYard.records)/bytes", [0, 1, 2, 255], .binary, .medium),
+        PlantedFile("Library/Caches/list.json", " [1, 2]", .json, .low),
+        PlantedFile("Library/Caches/login.json", #"[{"PASSWORD": "x"}]"#, .json, .medium),
+        PlantedFile("Library/Caches/bytes", [0, 1, 2, 255], .binary, .low),
+        PlantedFile("Library/Preferences/a.plist", "bplist00\u{1}\u{2}", .binaryPropertyList, .medium),
+        PlantedFile("Library/Preferences/b.plist", "<?xml?>\n<plist version='1.0'/>", .propertyList, .medium),
+        PlantedFile("data.db", "SQLite format 3\0\u{10}", .sqlite, .medium),
+        PlantedFile("data.db-wal", [0x37, 0x7F, 0x06, 0x82, 0], .sqlite, .medium),
+        PlantedFile("notes.txt", "buy milk", .text, .medium),
+        PlantedFile("notes16.txt", [0xFF, 0xFE, 0x62, 0], .text, .medium),
+        PlantedFile("brace.txt", "{ not json", .text, .medium),
+        PlantedFile(".sealedstate.lock", "hidden here", .text, .medium),
+        PlantedFile("picture", [0x89, 0x50, 0x4E, 0x47, 0], .binary, .low),
+    ]
+}
+
+@Suite struct PlaintextFindingTests {
+    let yard: AuditYard
+    init() throws { yard = try AuditYard() }
+
+    @Test(arguments: PlantedFile.all) func plaintextIsFoundForWhatItIs(planted: PlantedFile) throws {
+        _ = try yard.store()
+        try yard.put(planted.path, planted.bytes)
+        let report = try yard.audit()
+        #expect(report.ids == ["plaintext.file"])
+        #expect(report.file(planted.path)?.kind == planted.kind)
+        #expect(report.findings.first?.severity == planted.severity)
+        #expect(report.findings.first?.path == planted.path)
+        #expect(try yard.auditByPath().ids == ["plaintext.file"])
+    }
+
+    @Test func aFindingNeverShowsContents() throws {
+        _ = try yard.store()
+        try yard.put("login.json", #"{"password": "correct horse battery"}"#)
+        let report = try yard.audit()
+        #expect(report.finding("plaintext.file")?.detail.contains("password") == true)
+        #expect(!String(decoding: try report.json(), as: UTF8.self).contains("horse"))
+    }
+
+    @Test func anEmptyFileIsNoPlaintext() throws {
+        _ = try yard.store()
+        try yard.put("empty", [])
+        let report = try yard.audit()
+        #expect(report.ids == [])
+        #expect(report.file("empty")?.kind == .empty)
+    }
+
+    @Test func aKeyFileInTheContainerIsCritical() throws {
+        try yard.filled()
+        try yard.put("Library/copy", try SystemFile.read(yard.keyFile))
+        let report = try yard.audit()
+        #expect(report.ids == ["keyfile.inside-container"])
+        #expect(report.findings.first?.severity == .critical)
+    }
+
+    @Test func aVaultInTheContainerIsFound() throws {
+        try yard.filled()
+        try yard.put("vault", try SystemFile.read(yard.vault))
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.inside-container"])
+        #expect(report.file("vault")?.kind == .sealedVault)
+    }
+
+    @Test(arguments: [("odd", "sealctl encrypt --group group.com.example.audit -o"), ("odd name", "odd name'.sealed")])
+    func aRemedyNamesTheFileAsAShellTakesIt(name: String, part: String) throws {
+        _ = try yard.store()
+        try yard.put(name, "text")
+        #expect(try yard.audit().finding("plaintext.file")?.remedy.contains(part) == true)
+    }
+
+    @Test func aNameCannotDriveTheTerminal() throws {
+        _ = try yard.store()
+        try yard.put("\u{1B}[2Jx", "text")
+        let report = try yard.audit()
+        let json = String(decoding: try report.json(), as: UTF8.self)
+        #expect(!json.contains("u001b") && !json.contains("\u{1B}"))
+        #expect(report.files.first?.path == "\\u{1b}[2Jx")
+        #expect(report.findings.first?.remedy.contains("\\x1b[2Jx") == true)
+    }
+}

@@ -1,0 +1,39 @@
+import ContainerAudit
+import Glibc
+import SealedState
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@Suite struct UntouchedContainerTests {
+    /// Names, kinds, modes, owners, times of change and contents of everything below a directory.
+    private func picture(of path: String) throws -> [String] {
+        var lines: [String] = []
+        try Directory.open(path).walk(maximumDepth: 32) { entry throws(any Error) in
+            var status = stat()
+            lstat("\(path)/\(entry.path)", &status)
+            let change = "\(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
+            let contents = entry.kind == .regular ? try SystemFile.read("\(path)/\(entry.path)") : []
+            lines.append("\(entry.path) \(String(describing: entry.attributes)) \(change) \(contents)")
+        }
+        return lines
+    }
+
+    @Test func anAuditChangesNothingAtAll() throws {
+        let yard = try AuditYard()
+        let store = try yard.filled()
+        try yard.put("Library/Caches/film", try store.seal("x", as: "", kind: .stream, sequence: 0))
+        try yard.put("notes", "text")
+        try yard.put(".x.new", "text")
+        try yard.change(yard.path(ofRecord: "accounts/ada")) { $0[180] ^= 1 }
+        try #require(symlink("Library", yard.path("link")) == 0)
+        try #require(mkfifo(yard.path("pipe"), 0o600) == 0)
+        let other = try AuditYard(copying: yard)
+        let before = try picture(of: other.directory.path)
+        let report = try other.audit()
+        #expect(report.withKeys && !report.isClean)
+        _ = try other.auditByPath()
+        #expect(try picture(of: other.directory.path) == before)
+    }
+}
