@@ -1,0 +1,46 @@
+/// One line of input, understood.
+enum Command {
+    case signIn(name: String, seconds: Double)
+    case signInFromFile(path: String)
+    case refresh(seconds: Double)
+    case signOut
+
+    /// What a line asks for.
+    ///
+    /// - Throws: `Misunderstanding`.
+    init(_ line: String) throws(Misunderstanding) {
+        let (verb, rest) = Self.split(line[...])
+        switch verb {
+        case "signin":
+            // The last word is the time, so a name may have several.
+            guard let space = rest.lastIndex(of: " "), let seconds = Self.seconds(rest[space...].dropFirst()) else {
+                throw Misunderstanding("signin NAME SECONDS")
+            }
+            self = .signIn(name: String(rest[..<space]), seconds: seconds)
+        case "signin-file":
+            guard !rest.isEmpty else { throw Misunderstanding("signin-file FILE") }
+            self = .signInFromFile(path: String(rest))
+        case "refresh":
+            guard let seconds = Self.seconds(rest) else { throw Misunderstanding("refresh SECONDS") }
+            self = .refresh(seconds: seconds)
+        case "signout" where rest.isEmpty: self = .signOut
+        default: throw Misunderstanding("one of: signin, signin-file, refresh, signout, quit")
+        }
+    }
+
+    private static func split(_ line: Substring) -> (verb: Substring, rest: Substring) {
+        guard let space = line.firstIndex(of: " ") else { return (line, "") }
+        return (line[..<space], line[space...].dropFirst())
+    }
+
+    private static func seconds(_ text: Substring) -> Double? {
+        guard let seconds = Double(text), seconds > 0, seconds <= 1e9 else { return nil }
+        return seconds
+    }
+}
+
+/// A line that is no command.
+struct Misunderstanding: Error {
+    let expected: String
+    init(_ expected: String) { self.expected = expected }
+}

@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+
+/// The life of a sign-in: what the two programs are for.
+extension Demo {
+    /// The life of a token in the demo, in seconds: long enough to be watched, short enough to be waited for.
+    private static let firstToken = 3
+    private static let secondToken = 4
+
+    func playPlaceholder() throws(Stop) {
+        act("Nobody has signed in yet")
+        try stage.start(programs.widget, as: .widget)
+        try expectWidget("the widget shows its placeholder") { $0.state == "placeholder" }
+        try pause()
+    }
+
+    /// - Returns: The blob of the first sign-in, as somebody may have copied it.
+    func playSignIn() throws(Stop) -> Data {
+        act("The app signs in")
+        try stage.start(programs.app, as: .app)
+        guard let path = options.statePath else {
+            try signInBriefly("signin Ada \(Self.firstToken)")
+            return try record.bytes()
+        }
+        let answer = try askApp("signin-file \(path)")
+        guard answer.state == "wrote" else {
+            throw .refusedState(path: path, code: answer.detail, sentence: answer.text)
+        }
+        if !answer.isSignedOut { signIn = ["signin-file \(path)", "refresh 600"] }
+        let blob = try record.bytes()
+        try playStateOfFile(answer)
+        return blob
+    }
+
+    /// The user's own state may have run out already, or be that nobody is signed in: both are states like others.
+    private func playStateOfFile(_ answer: Utterance) throws(Stop) {
+        if answer.isSignedOut {
+            try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
+            timeline.note("This state signs nobody in, so Ada takes over.")
+            try signInBriefly("signin Ada \(Self.firstToken)")
+        } else if answer.hasExpired {
+            try expectWidget("the widget shows that this sign-in has run out already") { $0.state == "expired" }
+            timeline.note("The refresh that follows gives it a new token.")
+        } else {
+            // A state that ends in this very moment may be seen only after its end.
+            try expectWidget("the widget shows who is signed in and for how long") {
+                $0.shows(answer.person) || $0.state == "expired"
+            }
+            try pause()
+        }
+    }
+
+    private func signInBriefly(_ command: String) throws(Stop) {
+        let answer = try askApp(command)
+        try expectWidget("the widget shows who is signed in and for how long") { $0.shows(answer.person) }
+        try pause(.seconds(1))
+    }
+
+    func playRefresh() throws(Stop) {
+        act("The app refreshes the token, which then runs out")
+        let before = Set(stage.transcript.map(\.text))
+        let answer = try askApp("refresh \(Self.secondToken)")
+        try expectWidget("the widget shows the new time") { $0.shows(answer.person) && !before.contains($0.text) }
+        try expectWidget(
+            "the widget says when it is over", within: .seconds(Self.secondToken) + Stage.patience
+        ) { $0.state == "expired" }
+        try pause()
+    }
+
+    func playSignOut() throws(Stop) {
+        act("The app signs out")
+        try askApp("signout")
+        try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
+        try pause()
+    }
+
+    func playSignInAgain() throws(Stop) {
+        act("The app signs in again, and somebody begins to tamper")
+        let answer = try signInForLong()
+        try expectWidget("the widget shows it") { $0.shows(answer.person) }
+        try pause()
+    }
+
+    /// Signs in as before, and returns the app's last answer.
+    func signInForLong() throws(Stop) -> Utterance {
+        for command in signIn.dropLast() { try askApp(command) }
+        return try askApp(signIn[signIn.count - 1])
+    }
+}
+
+extension Utterance {
+    var isSignedOut: Bool { state == "wrote" && detail.hasSuffix(" signed-out") }
+    var hasExpired: Bool { state == "wrote" && detail.hasSuffix(" expired") }
+
+    /// The name before the last comma: both programs put it there, and a time after it.
+    var person: Substring { text[..<(text.lastIndex(of: ",") ?? text.endIndex)] }
+
+    /// Whether the widget shows that this person is signed in.
+    func shows(_ person: Substring) -> Bool { state == "signed-in" && self.person == person }
+}

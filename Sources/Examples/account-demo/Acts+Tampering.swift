@@ -1,0 +1,94 @@
+internal import FoundationEssentials
+
+/// What somebody does who may write to the container and has no key.
+extension Demo {
+    func playFlippedByte() throws(Stop) {
+        act("A byte of the blob is flipped")
+        let good = try record.bytes()
+        let (bad, offset) = try RecordFile.flipped(good)
+        intrude("flips one bit of byte \(offset) of \(good.count)")
+        try record.replace(with: bad)
+        try expectRefusal(
+            "tampered", as: "blob.tampered", "the widget refuses it as tampered with, and shows nothing of it")
+        let start = stage.transcript.count
+        intrude("puts the right blob back")
+        try record.replace(with: good)
+        try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
+        check(
+            "the widget believes the right one again",
+            said(by: .widget, since: start).contains { $0.state == "signed-in" })
+        try pause()
+    }
+
+    func playReplay(of old: Data) throws(Stop) {
+        act("An old blob is put back")
+        intrude("puts back the blob of the first sign-in, authentic then")
+        try record.replace(with: old)
+        try expectRefusal("replayed", as: "blob.replayed", "the widget has seen newer ones, and refuses it as replayed")
+        try pause()
+    }
+
+    func playPlaintext() throws(Stop) {
+        act("A plaintext file takes the record's place")
+        intrude(#"writes {"isAuthenticated": true, "displayName": "Mallory", …}"#)
+        let forged = #"{"isAuthenticated": true, "displayName": "Mallory", "tokenExpiresAt": "2099-01-01T00:00:00Z"}"#
+        try record.replace(with: Data(forged.utf8))
+        try expectRefusal("malformed", as: "plaintext.file", "the widget refuses what was never sealed")
+        try pause()
+    }
+
+    func playRecovery() throws(Stop) {
+        act("The app writes again")
+        let answer = try signInForLong()
+        try expectWidget("the widget shows it") { $0.shows(answer.person) }
+        let audit = try audit()
+        for finding in audit.findings { stage.add(finding.utterance) }
+        check(
+            "the audit finds the refused file in quarantine, and nothing wrong elsewhere",
+            audit.outsideQuarantine.isEmpty && audit.findings.contains { $0.id == "quarantine.present" },
+            instead: Self.list(audit.findings))
+        try pause()
+    }
+
+    func playInspection() throws(Stop) {
+        act("What lies there now, by the tool")
+        try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is good")
+        let isClean = try audit().isClean
+        try show(
+            ["audit", "--group", DemoHome.group], endingWith: isClean ? 0 : 1,
+            isClean ? "nothing has to be mended" : "something in quarantine waits to be looked at")
+    }
+
+    private func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
+
+    /// Whoever was ever to be seen, or wanted to be.
+    private var people: Set<Substring> {
+        Set(stage.transcript.filter { $0.state == "signed-in" }.map(\.person)).union(["Mallory"])
+    }
+
+    private func expectRefusal(_ code: String, as id: String, _ expected: String) throws(Stop) {
+        try expectWidget(expected) { $0.state == "refused" && $0.detail == code && !$0.names(anyOf: people) }
+        let findings = try audit().ofRecord
+        for finding in findings { stage.add(finding.utterance) }
+        check("the audit names it \(id)", findings.contains { $0.id == id }, instead: Self.list(findings))
+    }
+
+    private func audit() throws(Stop) -> Audit {
+        try Audit(
+            json: stage.run(programs.sealctl, ["audit", "--json", "--group", DemoHome.group], isHeard: true).output)
+    }
+
+    private func show(_ arguments: [String], endingWith expected: Int32, _ meaning: String) throws(Stop) {
+        timeline.command(["sealctl"] + arguments)
+        let status = try stage.run(programs.sealctl, arguments, isHeard: false).status
+        check("its exit status is \(expected): \(meaning)", status == expected, instead: "it is \(status)")
+    }
+
+    private static func list(_ findings: [Audit.Finding]) -> String {
+        findings.isEmpty ? "it finds nothing" : "it finds " + findings.map(\.id).joined(separator: ", ")
+    }
+}
+
+extension Utterance {
+    fileprivate func names(anyOf people: Set<Substring>) -> Bool { people.contains { text.contains($0) } }
+}

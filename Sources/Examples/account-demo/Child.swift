@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// A process that the demo started, with a pipe to its input and one from its output.
+final class Child {
+    let name: String
+    /// The read end of its output; nil once that has ended, and for a child that speaks to the terminal itself.
+    private(set) var output: Int32?
+    private var input: Int32?
+    private let id: pid_t
+    private var status: Int32?
+    private var lines = LineBuffer()
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - mergesErrors: Whether what it complains about comes with its output.
+    ///   - isHeard: Whether its output is read here; else it goes where ours goes.
+    /// - Throws: `Stop` `.unavailable`.
+    init(
+        _ path: String, _ arguments: [String] = [], environment: [String: String], isHeard: Bool = true,
+        mergesErrors: Bool = false
+    ) throws(Stop) {
+        name = path.split(separator: "/").last.map(String.init) ?? path
+        let inward = try Pipe.make()
+        let outward = try Pipe.make()
+        var launch = Launch(path, arguments, environment)
+        launch.connect(inward.readEnd, to: STDIN_FILENO)
+        if isHeard { launch.connect(outward.writeEnd, to: STDOUT_FILENO) }
+        if mergesErrors { launch.connect(outward.writeEnd, to: STDERR_FILENO) }
+        let result = launch.start()
+        close(inward.readEnd)
+        close(outward.writeEnd)
+        guard case .success(let id) = result else {
+            close(inward.writeEnd)
+            close(outward.readEnd)
+            throw .unavailable("\(path) does not start")
+        }
+        self.id = id
+        input = inward.writeEnd
+        output = isHeard ? outward.readEnd : nil
+        if !isHeard { close(outward.readEnd) }
+    }
+
+    /// Sends one line. A child that is gone is noticed by its silence.
+    func tell(_ line: String) {
+        guard let input else { return }
+        var line = line + "\n"
+        line.withUTF8 { _ = write(input, $0.baseAddress, $0.count) }
+    }
+
+    /// Its next lines, once its output is readable.
+    func hear() -> [String] {
+        guard let output else { return [] }
+        let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+            let count = read(output, buffer.baseAddress, buffer.count)
+            if count > 0 { lines.append(UnsafeRawBufferPointer(rebasing: buffer[0..<count])) }
+            return count
+        }
+        if count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) {
+            close(output)
+            self.output = nil
+            return lines.takeAll()
+        }
+        return lines.takeWhole()
+    }
+
+    /// Its wait status once it has ended.
+    func ended() -> Int32? {
+        if status == nil {
+            var found: Int32 = 0
+            if waitpid(id, &found, WNOHANG) == id { status = found }
+        }
+        return status
+    }
+
+    /// Nothing more to say to it: both programs take that as the end.
+    func closeInput() {
+        guard let input else { return }
+        close(input)
+        self.input = nil
+    }
+
+    /// Sees to it that it has ended: asks, then insists.
+    func end() {
+        closeInput()
+        for signal in [0, SIGTERM, SIGKILL] where !awaitEnd() {
+            // An ended child keeps its id until it is waited for, so no other process is ever meant.
+            kill(id, signal)
+        }
+        _ = awaitEnd()
+        if let output { close(output) }
+        output = nil
+    }
+
+    private func awaitEnd() -> Bool {
+        for _ in 0..<50 {
+            if ended() != nil { return true }
+            usleep(10_000)
+        }
+        return false
+    }
+}

@@ -1,0 +1,33 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// A fresh, private directory in which the group's container, vault and keys are born.
+struct DemoHome {
+    static let group = "group.com.example.account"
+
+    let path: String
+
+    /// - Throws: `Stop` `.unavailable`.
+    static func make() throws(Stop) -> DemoHome {
+        let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
+        // The groups' home has to be absolute, whatever TMPDIR is.
+        let parent = temporary.hasPrefix("/") ? temporary : "/tmp"
+        var template = Array("\(parent)/account-demo.XXXXXX".utf8CString)
+        guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
+            throw .unavailable("no temporary directory can be made in \(parent): \(String(cString: strerror(errno)))")
+        }
+        return DemoHome(path: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    /// Where the programs of the demo look for groups.
+    var environment: [String: String] { ["SEALED_GROUPS_HOME": path] }
+
+    var container: String { "\(path)/Containers/\(Self.group)" }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    func keep() {
+        print("\nThe home stays. Have a look:")
+        print("  SEALED_GROUPS_HOME=\(path) sealctl audit --group \(Self.group)")
+    }
+}

@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// What the person at the terminal sees: acts, who says what and when, and what was checked.
+final class Timeline {
+    /// `" 12.3 s  "` and the speakers' column with its gap.
+    private static let timeWidth = 9
+    private static let margin = timeWidth + Speaker.width + 2
+
+    private let palette = Palette()
+    private let page = Page()
+    private let start = ContinuousClock.now
+    private var acts = 0
+
+    /// Seconds since the start, to a tenth.
+    var elapsed: String { Self.tenths(start.duration(to: .now)) }
+
+    func title(_ text: String) { put(palette.paint(text, .heading)) }
+
+    func act(_ title: String) {
+        acts += 1
+        let number = String(acts)
+        put("")
+        put(palette.paint("\(String(repeating: " ", count: max(0, 3 - number.count)))\(number)  \(title)", .heading))
+    }
+
+    func say(_ utterance: Utterance) {
+        let name = utterance.speaker.rawValue
+        let time = "\(elapsed) s  "
+        let gap = String(repeating: " ", count: max(0, Self.timeWidth - time.count))
+        let column = name + String(repeating: " ", count: Speaker.width + 2 - name.count)
+        let (text, tone) = Wording.of(utterance)
+        let lines = page.wrap(text, margin: Self.margin).map { palette.paint($0, tone) }
+        put(gap + palette.paint(time, .faint) + palette.paint(column, palette.tone(of: utterance.speaker)) + lines[0])
+        for line in lines.dropFirst() { put(String(repeating: " ", count: Self.margin) + line) }
+    }
+
+    /// Something to know that nobody of the play says.
+    func note(_ text: String) {
+        for line in page.wrap(text, margin: Self.timeWidth) {
+            put(String(repeating: " ", count: Self.timeWidth) + palette.paint(line, .faint))
+        }
+    }
+
+    func mark(_ check: Check) {
+        let mark = palette.paint(check.passed ? "✓" : "✗", check.passed ? .good : .bad)
+        let lines = page.wrap(check.sentence, margin: Self.timeWidth)
+        put(String(repeating: " ", count: Self.timeWidth - 2) + mark + " " + lines[0])
+        for line in lines.dropFirst() { put(String(repeating: " ", count: Self.timeWidth) + line) }
+    }
+
+    func command(_ words: [String]) { put("\n" + palette.paint("$ " + words.joined(separator: " "), .heading)) }
+
+    func summary(_ checks: [Check]) {
+        let failed = checks.filter { !$0.passed }
+        put("")
+        if failed.isEmpty {
+            put(palette.paint("✓ All \(checks.count) checks passed in \(elapsed) s.", .good))
+            return
+        }
+        put(palette.paint("✗ \(failed.count) of \(checks.count) checks failed:", .bad))
+        for check in failed { put("  ✗ \(check.sentence)") }
+    }
+
+    private func put(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    private static func tenths(_ duration: Duration) -> String {
+        let tenths = duration.components.seconds * 10 + duration.components.attoseconds / 100_000_000_000_000_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

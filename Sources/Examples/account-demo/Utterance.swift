@@ -1,0 +1,46 @@
+/// Who appears in the timeline.
+enum Speaker: String, CaseIterable {
+    case app, widget, intruder, audit
+
+    /// The width of their column.
+    static let width = allCases.map(\.rawValue.count).max() ?? 0
+}
+
+/// One line that somebody said: words for machines, a colon, and a text for people.
+///
+/// `refused tampered: The contents were changed.` is the state `refused` with the detail `tampered`.
+struct Utterance {
+    let speaker: Speaker
+    /// What happened: the first word before the colon; empty for a line of another shape.
+    let state: String
+    /// The second word before the colon, where there is one.
+    let detail: String
+    /// What is there for people to read.
+    let text: String
+
+    /// Something that is for people only.
+    init(_ speaker: Speaker, saying text: String) {
+        self.speaker = speaker
+        (state, detail, self.text) = ("", "", text)
+    }
+
+    /// A program's line, taken apart.
+    init(_ speaker: Speaker, line: String) {
+        let colon = line.firstIndex(of: ":") ?? line.startIndex
+        let words = line[..<colon].split(separator: " ")
+        guard (1...3).contains(words.count) else {
+            self.init(speaker, saying: line)
+            return
+        }
+        self.init(
+            speaker, String(words[0]), detail: words.dropFirst().joined(separator: " "),
+            text: String(line[colon...].dropFirst().drop { $0 == " " }))
+    }
+
+    init(_ speaker: Speaker, _ state: String, detail: String, text: String) {
+        self.speaker = speaker
+        self.state = state
+        self.detail = detail
+        self.text = text
+    }
+}

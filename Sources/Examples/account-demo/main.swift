@@ -1,0 +1,30 @@
+// The conductor of `make run`: it starts an app and its widget on a fresh group container, tampers with what they
+// share, and checks at every step that the widget and the audit say what they should.
+//
+// It knows the two programs and sealctl only as processes and files; nothing of the library is linked in.
+
+import Glibc
+
+/// Prints to standard error and ends.
+func refuse(_ stop: Stop) -> Never {
+    fflush(nil)
+    var complaint = "account-demo: \(stop)\n"
+    complaint.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    exit(stop.exitStatus)
+}
+
+do throws(Stop) {
+    let options = try Options(CommandLine.arguments.dropFirst())
+    if options.wantsHelp {
+        print(Options.help)
+        exit(EXIT_SUCCESS)
+    }
+    Interruption.prepare()
+    let programs = try Programs.find()
+    let home = try DemoHome.make()
+    let result = Demo(options: options, programs: programs, home: home).run()
+    if options.keepsHome { home.keep() } else { home.remove() }
+    if try !result.get() { exit(EXIT_FAILURE) }
+} catch {
+    refuse(error)
+}

@@ -1,0 +1,45 @@
+internal import AccountShared
+internal import FoundationEssentials
+internal import SealedState
+
+/// What the widget shows.
+enum Face: Equatable {
+    /// Nothing was shared yet.
+    case placeholder
+    case signedIn(name: String, remaining: RemainingTime)
+    case expired
+    case signedOut
+    /// There is a record, and the store does not believe it.
+    case refused(code: StoreError.Code, reason: String)
+
+    /// What there is to show now.
+    init(reading store: SealedStore, at now: Date) {
+        do throws(StoreError) {
+            let state = try store.read(WidgetAuthState.self)
+            // The rules of the record promise both while somebody is signed in.
+            guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
+                self = .signedOut
+                return
+            }
+            self = .signedIn(name: name, remaining: RemainingTime(seconds: expiry.timeIntervalSince(now)))
+        } catch {
+            switch error.code {
+            case .absent: self = .placeholder
+            case .stale: self = .expired
+            default: self = .refused(code: error.code, reason: error.reason)
+            }
+        }
+    }
+}
+
+extension Face: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .placeholder: "placeholder: Sign in to see your account here"
+        case .signedIn(let name, let remaining): "signed-in: \(name), \(remaining) left"
+        case .expired: "expired: The sign-in has run out, open the app"
+        case .signedOut: "signed-out: You are signed out"
+        case .refused(let code, let reason): "refused \(code.rawValue): \(reason)"
+        }
+    }
+}
