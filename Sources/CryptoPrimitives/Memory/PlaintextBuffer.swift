@@ -3,8 +3,9 @@ internal import CSodium
 /// Plaintext that we own for a moment: ordinary memory (no page of its own), wiped when it ends.
 ///
 /// Records are decrypted into one, decoded from it and forgotten. Keys do not belong here: they live in `SecretBytes`.
+@usableFromInline
 package struct PlaintextBuffer: ~Copyable {
-    private let memory: UnsafeMutableRawBufferPointer
+    @usableFromInline let memory: UnsafeMutableRawBufferPointer
 
     /// Room for `count` bytes, not yet initialised: write them all before lending them.
     package init(count: Int) {
@@ -17,9 +18,10 @@ package struct PlaintextBuffer: ~Copyable {
     }
 
     /// How many bytes it holds.
-    package var count: Int { memory.count }
+    @inlinable package var count: Int { memory.count }
 
     /// Lends the bytes for reading.
+    @inlinable @inline(__always)
     package borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -27,6 +29,7 @@ package struct PlaintextBuffer: ~Copyable {
     }
 
     /// Lends the bytes for writing.
+    @inlinable @inline(__always)
     package mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -5,7 +5,7 @@ internal import CSodium
 /// The memory is written by the initialiser only and is read-only afterwards. An allocation costs tens of microseconds
 /// (libsodium maps whole pages), so keys live in it for long; nothing on a hot path makes one.
 public struct SecretBytes: ~Copyable {
-    private let memory: UnsafeMutableRawPointer
+    @usableFromInline let memory: UnsafeMutableRawPointer
     /// How many bytes it holds.
     public let count: Int
 
@@ -45,7 +45,7 @@ public struct SecretBytes: ~Copyable {
     deinit { csodium_secret_free(memory) }
 
     /// Lends the bytes for the length of the call; the pointer must not outlive it.
-    @inline(__always)
+    @inlinable @inline(__always)
     public borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -35,8 +35,10 @@ extension BlobHeader {
     }
 
     private static func checkPreamble(_ bytes: UnsafeRawBufferPointer) throws(SealingError) {
-        let magic = UnsafeRawBufferPointer(start: BlobLayout.magic.utf8Start, count: 4)
-        guard bytes[0..<4].elementsEqual(magic) else { throw .malformed("It does not begin with the magic SEAL.") }
+        let magic = UnsafeRawPointer(BlobLayout.magic.utf8Start).loadUnaligned(as: UInt32.self)
+        guard bytes.loadUnaligned(as: UInt32.self) == magic else {
+            throw .malformed("It does not begin with the magic SEAL.")
+        }
         guard bytes[4] == BlobLayout.format else {
             throw .unsupported("format \(bytes[4]); known: \(BlobLayout.format).")
         }

@@ -4,6 +4,7 @@ package enum BlobLayout {
     package static let format: UInt8 = 1
     /// Magic to commitment.
     package static let headerSize = 176
+    package static let groupTagOffset = 16
     /// What the salt is hashed over: everything before it.
     package static let saltOffset = 112
     /// What the commitment is hashed over: everything before it.

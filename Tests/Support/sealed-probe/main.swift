@@ -7,11 +7,15 @@ let commands: [String: ([String]) -> Int32] = [
     "make-directory": makeDirectoryCommand,
     "replace": replaceCommand,
     "replace-limited": replaceLimitedCommand,
+    "store-condition": storeConditionCommand,
     "store-increment": storeIncrementCommand,
+    "store-list": storeListCommand,
     "store-read": storeReadCommand,
     "store-write": storeWriteCommand,
     "store-write-loop": storeWriteLoopCommand,
+    "stream-memory": streamMemoryCommand,
     "vault-key": vaultKeyCommand,
+    "vectors": vectorsCommand,
     "walk": walkCommand,
 ]
 

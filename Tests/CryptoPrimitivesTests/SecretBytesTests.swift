@@ -1,0 +1,109 @@
+import CryptoPrimitives
+import Glibc
+import Testing
+
+/// What would end or disturb the tests happens in a process of its own.
+@Suite struct SecretBytesTests {
+    struct Refusal: Error, Equatable {}
+
+    @Test(arguments: [0, 1, 32, 4096, 5000])
+    func itHoldsWhatWasWritten(size: Int) {
+        let bytes = SecureRandom.bytes(count: size)
+        let secret = bytes.withRawBytes { SecretBytes(copying: $0) }
+        let (count, copy) = (secret.count, copied(secret))
+        #expect(count == size)
+        #expect(copy == bytes)
+    }
+
+    @Test func whatIsNotWrittenIsZero() {
+        let secret = SecretBytes(count: 64) { $0[5] = 1 }
+        let copy = copied(secret)
+        #expect(copy.enumerated().allSatisfy { $1 == ($0 == 5 ? 1 : 0) })
+    }
+
+    @Test func randomSecretsDiffer() {
+        let one = SecretBytes.random(count: 32)
+        let two = SecretBytes.random(count: 32)
+        let areEqual = one.isEqual(to: two)
+        #expect(!areEqual)
+    }
+
+    @Test func equalityIsOfSizeAndBytes() {
+        let one = SecretBytes(count: 32) { $0[31] = 1 }
+        let same = SecretBytes(count: 32) { $0[31] = 1 }
+        let longer = SecretBytes(count: 33) { $0[31] = 1 }
+        let other = SecretBytes(count: 32) { $0[0] = 1 }
+        let answers = [one.isEqual(to: same), one.isEqual(to: longer), one.isEqual(to: other)]
+        #expect(answers == [true, false, false])
+    }
+
+    @Test func aFillThatThrowsThrowsThat() {
+        #expect(throws: Refusal()) {
+            _ = try SecretBytes(count: 32) { _ throws(Refusal) in throw Refusal() }
+        }
+    }
+
+    @Test func aWriteAfterwardsEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let secret = SecretBytes.random(count: 32)
+            secret.withUnsafeBytes { UnsafeMutableRawBufferPointer(mutating: $0)[0] = 1 }
+        }
+    }
+
+    @Test func aReadBehindItsEndEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let secret = SecretBytes.random(count: 4096)
+            let byte = secret.withUnsafeBytes { $0.baseAddress?.load(fromByteOffset: 4096, as: UInt8.self) }
+            print(byte ?? 0)
+        }
+    }
+
+    @Test func aReadAfterItsEndEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            var pointer: UnsafeRawPointer?
+            do {
+                let secret = SecretBytes.random(count: 32)
+                pointer = secret.withUnsafeBytes { $0.baseAddress }
+            }
+            print(pointer?.load(as: UInt8.self) ?? 0)
+        }
+    }
+
+    /// The control of the three above: the same calls without the misuse end well.
+    @Test func properUseEndsWell() async {
+        await #expect(processExitsWith: .success) {
+            let secret = SecretBytes.random(count: 4096)
+            print(secret.withUnsafeBytes { $0.reduce(0) { $0 ^ $1 } })
+        }
+    }
+
+    /// Freed twice, the second one would end the process; not at all, and the mappings would pile up.
+    @Test func memoryIsFreedOnceWhetherOrNotFillThrows() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<8 { _ = SecretBytes.random(count: 32) }
+            let before = mappings()
+            for _ in 0..<2000 {
+                _ = SecretBytes.random(count: 32)
+                do throws(Refusal) {
+                    _ = try SecretBytes(count: 32) { _ throws(Refusal) in throw Refusal() }
+                } catch {}
+            }
+            exit(mappings() < before + 100 ? 0 : 1)
+        }
+    }
+}
+
+/// What it holds; only a test may take it out.
+func copied(_ secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
+
+/// How many mappings this process has.
+private func mappings() -> Int {
+    guard let file = fopen("/proc/self/maps", "r") else { return .max }
+    defer { fclose(file) }
+    var count = 0
+    while true {
+        let next = getc(file)
+        if next == EOF { return count }
+        if next == 10 { count += 1 }
+    }
+}

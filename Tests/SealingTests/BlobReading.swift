@@ -1,0 +1,74 @@
+import CryptoPrimitives
+import Sealing
+import Testing
+
+/// The ways that this library reads a blob to its end; all of them must come to the same answer.
+enum BlobReading: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case whole, streamWithOneWorker, streamWithThreeWorkers, range
+
+    var testDescription: String { rawValue }
+
+    struct Answer {
+        var result: Result<[UInt8], SealingError>
+        /// What was handed on before the end was seen; only streams do.
+        var releasedEarly: [UInt8] = []
+
+        var code: String {
+            switch result {
+            case .success: "ok"
+            case .failure(let error): error.code.rawValue
+            }
+        }
+    }
+
+    func read(_ blob: [UInt8], of vector: BlobVector) -> Answer {
+        read(blob, context: vector.context, key: vector.key, limit: vector.limit ?? 1 << 30)
+    }
+
+    func read(_ blob: [UInt8], context: BlobContext?, key: SealingKey, limit: Int = 1 << 30) -> Answer {
+        switch self {
+        case .whole: Answer(result: Result { () throws(SealingError) in try Self.whole(blob, context, key, limit) })
+        case .streamWithOneWorker: Self.stream(blob, context, key, workers: 1)
+        case .streamWithThreeWorkers: Self.stream(blob, context, key, workers: 3)
+        case .range: Answer(result: Result { () throws(SealingError) in try Self.range(blob, context, key) })
+        }
+    }
+
+    private static func whole(
+        _ blob: [UInt8], _ context: BlobContext?, _ key: SealingKey, _ limit: Int
+    ) throws(SealingError) -> [UInt8] {
+        let opened = try blob.withRawBytes { blob throws(SealingError) in
+            try BlobOpener.open(blob, context: context, keys: key, limit: limit)
+        }
+        return opened.plaintext.withUnsafeBytes { Array($0) }
+    }
+
+    private static func stream(_ blob: [UInt8], _ context: BlobContext?, _ key: SealingKey, workers: Int) -> Answer {
+        let sink = MemorySink()
+        do throws(StreamFailure<Never>) {
+            try StreamOpener.openReleasingEarly(
+                from: MemorySource(blob).read, to: sink.write, context: context, keys: key, workers: workers)
+            return Answer(result: .success(sink.bytes), releasedEarly: sink.bytes)
+        } catch {
+            return Answer(result: .failure(sealingError(error)), releasedEarly: sink.bytes)
+        }
+    }
+
+    private static func range(
+        _ blob: [UInt8], _ context: BlobContext?, _ key: SealingKey
+    ) throws(SealingError) -> [UInt8] {
+        do throws(StreamFailure<Never>) {
+            let reader = try StreamRangeReader<Never>(
+                blobSize: blob.count, context: context, keys: key,
+                readAt: { offset, buffer in buffer.copyBytes(from: blob[offset..<offset + buffer.count]) })
+            return try reader.read(0..<reader.plaintextSize)
+        } catch { throw sealingError(error) }
+    }
+}
+
+/// The refusal itself, where nothing else can fail.
+func sealingError(_ failure: StreamFailure<Never>) -> SealingError {
+    switch failure {
+    case .sealing(let error): error
+    }
+}

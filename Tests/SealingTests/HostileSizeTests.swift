@@ -1,0 +1,85 @@
+import CryptoPrimitives
+import Glibc
+import Sealing
+import Testing
+
+/// There are no sizes in a header, so there is nothing to lie about but the file's own size. This keeps it so: in a process
+/// that may not allocate another mebibyte, small files of every kind are refused by name, where an allocation of their
+/// choosing would end the process.
+@Suite struct HostileSizeTests {
+    @Test func smallHostileBlobsNeverAllocateAMebibyte() async {
+        await #expect(processExitsWith: .success) {
+            let vectors = BlobVector.all.filter { $0.blob.count < 500 }
+            var random = SeededGenerator(seed: 3)
+            var blobs: [(BlobVector, [UInt8])] = []
+            for _ in 0..<3000 {
+                guard let vector = vectors.randomElement(using: &random) else { exit(3) }
+                blobs.append((vector, BlobMutation.apply(2, to: vector.blob, others: vectors, using: &random)))
+            }
+            guard limitMemory(toAnother: 1 << 20) else { exit(2) }
+            for (vector, blob) in blobs {
+                // A limit of 2 GiB is a permission, not an order.
+                _ = BlobReading.whole.read(blob, context: vector.context, key: vector.key, limit: 2 << 30)
+                _ = BlobReading.range.read(blob, context: vector.context, key: vector.key)
+            }
+            exit(0)
+        }
+    }
+
+    /// The header is refused before a stream's buffers are made.
+    @Test func aStreamWithAnUnverifiedHeaderAllocatesNoBuffers() async {
+        await #expect(processExitsWith: .success) {
+            let refused = BlobVector.all.filter { vector in
+                !vector.isGood && vector.expected.result != "malformed" && vector.expected.result != "notAuthentic"
+                    && vector.limit == nil
+            }
+            guard refused.count > 10, limitMemory(toAnother: 512 << 10) else { exit(2) }
+            for vector in refused {
+                guard BlobReading.streamWithOneWorker.read(vector.blob, of: vector).code == vector.expected.result
+                else { exit(1) }
+            }
+            exit(0)
+        }
+    }
+
+    @Test func whatIsLargerThanTheLimitIsNotLookedAt() throws {
+        let vector = try BlobVector(named: "good-record-two-chunks")
+        #expect(code(vector, limit: vector.blob.count) == "ok")
+        for limit in [vector.blob.count - 1, 176, 0, -1] { #expect(code(vector, limit: limit) == "tooLarge") }
+        // Not even whether it is a blob at all.
+        let noise = [UInt8](repeating: 0, count: 100)
+        #expect(BlobReading.whole.read(noise, context: vector.context, key: vector.key, limit: 99).code == "tooLarge")
+    }
+
+    private func code(_ vector: BlobVector, limit: Int) -> String {
+        BlobReading.whole.read(vector.blob, context: vector.context, key: vector.key, limit: limit).code
+    }
+}
+
+/// Lets this process allocate that much more and nothing beyond it; false when the limit does not bite.
+private func limitMemory(toAnother bytes: Int) -> Bool {
+    // What was freed before must not serve a request that the limit is to refuse: with no more to be had, use it up.
+    guard setDataLimit(4096) else { return false }
+    for size in [bytes, bytes / 2, bytes / 4, 65_536] { while malloc(size) != nil {} }
+    guard let used = dataSize(), setDataLimit(used + bytes) else { return false }
+    guard let refused = malloc(bytes + 65_536) else { return true }
+    free(refused)
+    return false
+}
+
+private func setDataLimit(_ bytes: Int) -> Bool {
+    var limit = rlimit(rlim_cur: UInt(bytes), rlim_max: .max)
+    return setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit) == 0
+}
+
+/// `VmData` of proc(5), in bytes.
+private func dataSize() -> Int? {
+    guard let file = fopen("/proc/self/status", "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if text.hasPrefix("VmData:") { return text.split { !$0.isNumber }.first.flatMap { Int($0) }.map { $0 << 10 } }
+    }
+    return nil
+}

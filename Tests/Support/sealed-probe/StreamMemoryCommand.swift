@@ -1,0 +1,83 @@
+internal import Dispatch
+internal import Glibc
+internal import Sealing
+internal import Synchronization
+
+/// `stream-memory MEBIBYTES WORKERS`: seals that much synthetic plaintext into a pipe and opens what comes out of it, both at
+/// once. Prints the number of bytes that came through and the process's peak memory in KiB.
+func streamMemoryCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2, let mebibytes = Int(arguments[0]), let workers = Int(arguments[1]) else { return 64 }
+    do {
+        say("\(try pass(mebibytes << 20, workers: workers)) \(peakMemory())")
+        return 0
+    } catch {
+        say("\(error)")
+        return 1
+    }
+}
+
+private struct PipeFailure: Error {}
+
+private func pass(_ size: Int, workers: Int) throws -> Int {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw PipeFailure() }
+    let (reader, writer) = (ends[0], ends[1])
+    let key = try SealingKey.random(epoch: 1)
+    let context = BlobContext(group: "group.com.example.app", kind: .stream, name: "")
+    let sealing = DispatchGroup()
+    DispatchQueue.global().async(group: sealing) {
+        let source = SyntheticSource(size: size)
+        try? StreamSealer.seal(
+            from: { buffer throws(PipeFailure) in source.read(buffer) },
+            to: { bytes throws(PipeFailure) in try writeAll(bytes, to: writer) },
+            as: BlobDescription(stream: context, sealedAt: 1), key: key, workers: workers)
+        close(writer)
+    }
+    let count = Atomic(0)
+    try StreamOpener.openReleasingEarly(
+        from: { buffer throws(PipeFailure) in
+            let result = read(reader, buffer.baseAddress, buffer.count)
+            if result < 0 { throw PipeFailure() }
+            return result
+        }, to: { bytes throws(PipeFailure) in _ = count.add(bytes.count, ordering: .relaxed) },
+        context: context, keys: key, workers: workers)
+    sealing.wait()
+    return count.load(ordering: .relaxed)
+}
+
+/// As many bytes as asked for, without holding them.
+private final class SyntheticSource: Sendable {
+    private let left: Mutex<Int>
+
+    init(size: Int) { left = Mutex(size) }
+
+    func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        left.withLock { left in
+            let count = min(left, buffer.count)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]).initializeMemory(as: UInt8.self, repeating: 0x5a)
+            left -= count
+            return count
+        }
+    }
+}
+
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(PipeFailure) {
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = write(file, rest.baseAddress, rest.count)
+        if count < 0 { throw PipeFailure() }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+}
+
+/// `VmHWM` of proc(5), in KiB.
+private func peakMemory() -> Int {
+    guard let file = fopen("/proc/self/status", "r") else { return .max }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if text.hasPrefix("VmHWM:") { return text.split { !$0.isNumber }.first.flatMap { Int($0) } ?? .max }
+    }
+    return .max
+}

@@ -1,0 +1,95 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+/// Makes blobs that no sealer would make, and makes them well: a header with any bytes in it still gets the commitment
+/// and the chunks that fit it, so that a reader can only object to what was changed on purpose.
+///
+/// It derives everything itself, from `docs/format.md` alone.
+struct BlobForge {
+    /// A chunk as the forger wants it; index and mark are usually the true ones.
+    struct Chunk {
+        var plaintext: [UInt8]
+        var index: UInt64
+        var isLast: Bool
+        /// nil: the whole header, as the format wants it.
+        var associated: [UInt8]?
+
+        init(_ plaintext: [UInt8], index: UInt64 = 0, isLast: Bool = true, associated: [UInt8]? = nil) {
+            self.plaintext = plaintext
+            self.index = index
+            self.isLast = isLast
+            self.associated = associated
+        }
+    }
+
+    /// The header without its commitment: 144 bytes.
+    private(set) var fields: [UInt8]
+    let key: VectorKey
+
+    /// A header as a sealer would make it: sequence 1 (0 for streams), sealed at 1,700,000,000,000, JSON in records.
+    init(_ salt: String, place: Vector.Place = .init(), key: VectorKey = .a, codec: UInt8? = nil) {
+        self.key = key
+        fields = [UInt8](repeating: 0, count: 144)
+        set(0, Array("SEAL".utf8) + [1, 1, place.kind.rawValue, 0])
+        set(12, integer(key.epoch))
+        let group = prefixed(place.group)
+        set(16, tag("SealedState.grp1", group))
+        set(32, tag("SealedState.nam1", group + [place.kind.rawValue] + prefixed(place.name)))
+        set(48, BLAKE2b.hash([], key: key.bytes, personalization: Personalization("SealedState.kid1"), count: 16))
+        set(64, integer(UInt64(place.kind == .stream ? 0 : 1)))
+        set(72, integer(UInt64(1_700_000_000_000)))
+        set(104, [codec ?? (place.kind == .record ? 1 : 0)])
+        set(112, vectorSalt(salt))
+    }
+
+    /// Puts bytes at an offset.
+    mutating func set(_ offset: Int, _ bytes: [UInt8]) {
+        fields.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    }
+
+    /// The same with other bytes at an offset.
+    func with(_ offset: Int, _ bytes: [UInt8]) -> BlobForge {
+        var copy = self
+        copy.set(offset, bytes)
+        return copy
+    }
+
+    /// Header with commitment, then the chunks.
+    func sealed(chunks: [Chunk]) -> [UInt8] {
+        let derived = BLAKE2b.hash(
+            fields, key: key.bytes, personalization: Personalization("SealedState.sub1"), count: 64)
+        let header = fields + derived[32...]
+        return header + chunks.flatMap { seal($0, header: header, subkey: Array(derived[..<32])) }
+    }
+
+    /// A blob of one chunk.
+    func sealed(_ plaintext: [UInt8]) -> [UInt8] { sealed(chunks: [Chunk(plaintext)]) }
+
+    private func seal(_ chunk: Chunk, header: [UInt8], subkey: [UInt8]) -> [UInt8] {
+        let nonce = integer(chunk.index) + [UInt8](repeating: 0, count: 15) + [chunk.isLast ? 1 : 0]
+        let associated = chunk.associated ?? header
+        var output = [UInt8](repeating: 0, count: chunk.plaintext.count + XChaCha20Poly1305.tagSize)
+        chunk.plaintext.withUnsafeBytes { plaintext in
+            associated.withUnsafeBytes { associated in
+                nonce.withUnsafeBytes { nonce in
+                    subkey.withUnsafeBytes { subkey in
+                        output.withUnsafeMutableBytes {
+                            XChaCha20Poly1305.seal(
+                                plaintext, associated: associated, nonce: nonce, key: subkey, into: $0)
+                        }
+                    }
+                }
+            }
+        }
+        return output
+    }
+
+    private func tag(_ use: StaticString, _ input: [UInt8]) -> [UInt8] {
+        BLAKE2b.hash(input, personalization: Personalization(use), count: 16)
+    }
+}
+
+/// Little-endian bytes of an integer.
+func integer(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
+
+private func prefixed(_ text: String) -> [UInt8] { integer(UInt32(text.utf8.count)) + Array(text.utf8) }

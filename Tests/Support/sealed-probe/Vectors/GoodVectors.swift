@@ -1,0 +1,75 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+/// Blobs that every reader must open, made by the library's own sealer.
+func goodVectors() -> [Vector] { goodRecords() + goodSizes() + goodOthers() }
+
+private func goodRecords() -> [Vector] {
+    let json = Array(#"{"on":true}"#.utf8)
+    let list: [UInt8] =
+        Array("bplist00".utf8) + [
+            0xd1, 1, 2, 0x52, 0x6f, 0x6e, 9, 8, 0x0b, 0x0e, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f,
+        ]
+    var largest = VectorKey.a
+    largest.epoch = .max
+    return [
+        good("record-json", "A record with a JSON payload: the worked example of docs/format.md.", json),
+        good("record-bplist", "A record with a binary property list.", list) { $0.codec = .binaryPropertyList },
+        good("record-raw", "A record of raw bytes.", Array(0...255)) { $0.codec = .raw },
+        good("record-unsynced", "A record that was written without a sync.", json) { $0.flags = .unsynced },
+        good("record-expiry", "A record that is not valid after a moment.", json) { $0.notAfter = 1_700_003_600_000 },
+        good("record-tombstone", "A deletion.", []) { ($0.flags, $0.codec, $0.sequence) = (.tombstone, .raw, 9) },
+        good("record-tombstone-unsynced", "A deletion without a sync.", []) {
+            ($0.flags, $0.codec) = ([.tombstone, .unsynced], .raw)
+        },
+        good("record-name-of-segments", "A record with a slash in its name.", json, .init(name: "accounts/ada")),
+        good("record-team-group", "A record of a group in the macOS form.", json, .init(group: "ABCDE12345.notes")),
+        good("record-largest-numbers", "Every number of a record at its largest.", json, key: largest) {
+            ($0.schemaVersion, $0.sequence, $0.sealedAt, $0.notAfter) = (.max, .max, .max, .max)
+        },
+        good("record-smallest-numbers", "Every number of a record at its smallest.", json) {
+            ($0.schemaVersion, $0.sequence, $0.sealedAt) = (0, 1, 0)
+        },
+    ]
+}
+
+private func goodSizes() -> [Vector] {
+    let sizes = [
+        ("record-empty", 0, "A record without contents that is no deletion."),
+        ("record-one-byte", 1, "The smallest contents."),
+        ("record-one-chunk", 65_536, "Exactly one full chunk: no empty one follows."),
+        ("record-one-chunk-and-a-byte", 65_537, "One full chunk and a byte."),
+        ("record-two-chunks", 131_072, "Exactly two full chunks."),
+    ]
+    return sizes.map { name, size, description in good(name, description, patterned(size)) { $0.codec = .raw } }
+}
+
+private func goodOthers() -> [Vector] {
+    [
+        good("stream-empty", "A stream without contents.", [], .stream),
+        good("stream-short", "A stream of less than one chunk.", Array("hello, stream\n".utf8), .stream),
+        good("stream-three-chunks", "A stream of two full chunks and a short one.", patterned(131_172), .stream),
+        good("vault-body", "The sealed body of a vault file.", Array("vault".utf8), .vault),
+    ]
+}
+
+private func good(
+    _ name: String, _ description: String, _ plaintext: [UInt8], _ place: Vector.Place = .init(),
+    key: VectorKey = .a, _ change: (inout BlobDescription) -> Void = { _ in }
+) -> Vector {
+    var says =
+        switch place.kind {
+        case .record: BlobDescription(record: place.context, schemaVersion: 1, sequence: 7, sealedAt: sealedAt)
+        case .stream: BlobDescription(stream: place.context, sealedAt: sealedAt)
+        case .vault: BlobDescription(vault: place.context, sequence: 7, sealedAt: sealedAt)
+        }
+    change(&says)
+    let salt = Salt(bytes: vectorSalt(name).withUnsafeBytes { Bytes32($0) })
+    let blob = plaintext.withRawBytes { BlobSealer.seal($0, as: says, key: key.sealingKey, fixedSalt: salt) }
+    return Vector(
+        name: "good-" + name, description: description, blob: blob, outcome: .opens(to: plaintext), place: place,
+        key: key)
+}
+
+private let sealedAt: UInt64 = 1_700_000_000_000
