@@ -8,7 +8,8 @@ extension StoreError {
     init(_ error: FileError, _ operation: String, _ subject: String) {
         let code: Code =
             switch error.code {
-            case .notFound: .absent
+            // An absent record is told before an error is made of it: what is missing here is what holds records.
+            case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed
             case .lockTimeout, .lockFileReplaced: .lockTimeout
@@ -19,8 +20,7 @@ extension StoreError {
             default: .file
             }
         self.init(
-            code, operation, subject, error.description, advice: code == .absent ? nil : error.advice,
-            errno: error.errno, cause: error)
+            code, operation, subject, error.description, advice: error.advice, errno: error.errno, cause: error)
     }
 
     init(_ error: SealingError, _ operation: String, _ subject: String) {

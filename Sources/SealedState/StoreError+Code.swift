@@ -97,8 +97,8 @@ extension StoreError {
             case .absent: "Show the placeholder until the producing program has written it."
             case .locked: "Unlock the vault; no new key is made meanwhile."
             case .tooLarge: "Raise the store's size limit if the record is yours."
-            case .malformed, .tampered, .wrongCommitment:
-                "Do not use it; the next write replaces it and keeps a copy in quarantine."
+            case .malformed, .wrongCommitment: "Do not use it; the next write replaces it and keeps it in quarantine."
+            case .tampered: "Do not use it; the next write replaces it."
             case .replayed, .forked: "Do not use it; the producing program's next write mends it."
             case .wrongName, .wrongGroup: "Put the file back where it was written, or write the record anew."
             case .unknownKey, .wrongEpoch: "Restore the vault that belongs to this container."

@@ -26,8 +26,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.code = code
         self.operation = operation
         self.subject = subject
-        self.reason = reason
-        self.advice = advice ?? code.defaultAdvice
+        let advice = advice ?? code.defaultAdvice
+        // An error of a lower floor, taken over as the reason, ends with the same advice.
+        self.reason = reason.hasSuffix(" " + advice) ? String(reason.dropLast(advice.count + 1)) : reason
+        self.advice = advice
         self.errno = errno
         self.cause = cause
     }

@@ -49,8 +49,9 @@ package final class LockFile: Sendable {
         let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: mode)
         if opened < 0 { throw directory.error(-opened, "open the lock file", name) }
         let file = Descriptor(owning: opened, path: directory.display(name))
-        try requireLockFile(try file.attributes())
-        try widenMode(of: file)
+        let facts = try file.attributes()
+        try requireLockFile(facts)
+        try widenMode(of: file, facts)
         return file
     }
 
@@ -75,8 +76,7 @@ package final class LockFile: Sendable {
     }
 
     /// Undoes what the umask took from a file that we made, so that other members can lock it as well.
-    private func widenMode(of file: borrowing Descriptor) throws(FileError) {
-        let facts = try file.attributes()
+    private func widenMode(of file: borrowing Descriptor, _ facts: FileAttributes) throws(FileError) {
         if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw directory.error(errno, "set the mode of", name)
         }

@@ -19,8 +19,10 @@ package protocol BlobBackend: Sendable {
     /// Keeps what is there under a second name, where no reader takes it for a record; returns that name. The original
     /// stays until it is replaced.
     func quarantine(_ address: BlobAddress) throws(FileError) -> String
-    /// The names of all records, in byte order.
+    /// The names of all records, in byte order; `FileError` `.notFound` when the container is gone.
     func names() throws(FileError) -> [String]
+    /// Whether the container was removed since it was opened: then nothing in it is absent, it is not there itself.
+    var isRemoved: Bool { get }
     /// Waits for the address's lock.
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock
 }

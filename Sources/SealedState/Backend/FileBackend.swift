@@ -6,6 +6,7 @@ internal import SharedFiles
 struct FileBackend: BlobBackend {
     private static let mode: UInt32 = 0o600
     private static let directoryMode: UInt32 = 0o700
+    private static let recordsPrefix = ContainerLayout.records + "/"
 
     private let root: Directory
     private let locks: LockFile
@@ -59,23 +60,32 @@ struct FileBackend: BlobBackend {
     func names() throws(FileError) -> [String] {
         let records: Directory
         do throws(FileError) { records = try root.directory(ContainerLayout.records) } catch {
-            guard error.code == .notFound else { throw error }
+            guard error.code == .notFound && !isRemoved else { throw error }
             return []
         }
         var names: [String] = []
-        records.walk(maximumDepth: RecordName.maximumDepth) { entry in
+        try records.walk(maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
+            // A part of the list must not pass for all of it; beyond the depth there are no records.
+            if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
             guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
             names.append(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
         }
         return names
     }
 
+    var isRemoved: Bool { (try? root.attributes(".").nlink) == 0 }
+
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
         try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
     }
 
     private func path(_ address: BlobAddress) -> String {
-        "\(ContainerLayout.records)/\(address.name.text)\(ContainerLayout.recordSuffix)"
+        // Put together by hand, in one allocation: every read does this.
+        var path = Self.recordsPrefix
+        path.reserveCapacity(path.utf8.count + address.name.text.utf8.count + ContainerLayout.recordSuffix.utf8.count)
+        path += address.name.text
+        path += ContainerLayout.recordSuffix
+        return path
     }
 
     private static func parent(of path: String) -> String {

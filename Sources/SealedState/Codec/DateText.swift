@@ -7,13 +7,17 @@ internal import FoundationEssentials
 enum DateText {
     private static let secondsPerDay = 86_400
 
+    /// From 1970 to 2001, where a `Date` counts from: the number that it holds has a bit more than the one since 1970.
+    private static let secondsTo2001 = 978_307_200
+
     /// `2026-11-21T03:30:00Z`, with a fraction only where there is one.
     static func string(from date: Date) -> String? {
-        let seconds = date.timeIntervalSince1970
+        let seconds = date.timeIntervalSinceReferenceDate
         guard seconds.isFinite, abs(seconds) < 253_402_300_800 else { return nil }
         var whole = Int(seconds.rounded(.down))
         var nanoseconds = Int(((seconds - Double(whole)) * 1e9).rounded())
         if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }
+        whole += secondsTo2001
         let days = (Double(whole) / Double(secondsPerDay)).rounded(.down)
         let (year, month, day) = civil(daysSince1970: Int(days))
         guard (0...9999).contains(year) else { return nil }
@@ -33,7 +37,8 @@ enum DateText {
             second <= 60, let nanoseconds = scanner.fraction(), let offset = scanner.offset(), scanner.isAtEnd
         else { return nil }
         let whole = days(year: year, month: month, day: day) * secondsPerDay + hour * 3600 + minute * 60 + second
-        return Date(timeIntervalSince1970: Double(whole - offset) + Double(nanoseconds) / 1e9)
+        return Date(
+            timeIntervalSinceReferenceDate: Double(whole - offset - secondsTo2001) + Double(nanoseconds) / 1e9)
     }
 
     private static func fraction(_ nanoseconds: Int) -> String {

@@ -38,6 +38,10 @@ package enum JSONCodec {
         _ type: Value.Type, from json: UnsafeRawBufferPointer
     ) throws -> Value {
         guard let base = json.baseAddress, json.count > 0 else { return try decoder.decode(type, from: Data()) }
+        // The decoder would take UTF-16 and UTF-32 as well, in which the limit on nesting counts the wrong bytes.
+        guard !json.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Not UTF-8."))
+        }
         let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: json.count, deallocator: .none)
         return try decoder.decode(type, from: data)
     }
@@ -57,6 +61,13 @@ enum CodingFault {
     }
 
     private static func path(_ keys: [any CodingKey]) -> String {
-        keys.isEmpty ? "The record" : keys.map(\.stringValue).joined(separator: ".")
+        keys.isEmpty ? "The record" : keys.map(name).joined(separator: ".")
+    }
+
+    /// Only a case of an enum is a field of the type; every other key is data, such as a dictionary's.
+    private static func name(_ key: any CodingKey) -> String {
+        if let index = key.intValue { return "[\(index)]" }
+        let mirror = Mirror(reflecting: key)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty ? key.stringValue : "[…]"
     }
 }

@@ -8,7 +8,7 @@ struct Freshness {
 
     func check(sealedAt: Date, expiresAt: Date?, maximumAge: Duration?, named name: String) throws(StoreError) {
         let age = now.timeIntervalSince(sealedAt)
-        guard age >= -skew.seconds else {
+        guard age >= 0 || age >= -skew.seconds else {
             throw StoreError(.notYetValid, "read", name, "It was sealed \(Self.text(-age)) in the future.")
         }
         if let expiresAt, now >= expiresAt {

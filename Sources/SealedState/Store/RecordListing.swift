@@ -27,20 +27,36 @@ extension SealedStore {
     private func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(name)
-            let prefix = try StoreError.onFiles("list", name) { () throws(FileError) in
-                try backend.readPrefix(place.address, count: BlobLayout.headerSize)
-            }
-            guard let prefix else { return nil }
-            let header: VerifiedHeader
-            do throws(SealingError) { header = try verifyHeader(prefix, place) } catch {
-                throw StoreError(error, "list", name)
-            }
-            try judge(watermarks.verdict(on: header), header.header, place)
+            guard let (header, verdict) = try judgedHeader(place) else { return nil }
+            try judge(verdict, header.header, place)
             return RecordListing(
                 name: name, provenance: Provenance(header.header),
                 isDeleted: header.header.flags.contains(.tombstone), rejection: nil)
         } catch {
             return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error)
+        }
+    }
+
+    /// As on a read: a header that another thread overtook is no replay, and the file has changed since.
+    private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (VerifiedHeader, Watermark.Verdict)? {
+        var previous: VerifiedHeader?
+        var attempts = 0
+        while let header = try listedHeader(place) {
+            let verdict = watermarks.verdict(on: header)
+            if verdict != .replayed || header == previous || attempts >= Self.maximumRereads { return (header, verdict) }
+            previous = header
+            attempts += 1
+        }
+        return nil
+    }
+
+    private func listedHeader(_ place: RecordPlace) throws(StoreError) -> VerifiedHeader? {
+        let prefix = try StoreError.onFiles("list", place.name.text) { () throws(FileError) in
+            try backend.readPrefix(place.address, count: BlobLayout.headerSize)
+        }
+        guard let prefix else { return nil }
+        do throws(SealingError) { return try verifyHeader(prefix, place) } catch {
+            throw StoreError(error, "list", place.name.text)
         }
     }
 

@@ -28,7 +28,9 @@ final class RecordPlaces: Sendable {
 
     /// - Throws: `StoreError` `.invalidName`.
     func place(_ name: String) throws(StoreError) -> RecordPlace {
-        if let known = places.withLock({ $0[name] }) { return known }
+        // To Swift, strings of other bytes can be equal (U+212A and K). Names are ASCII, whose equals are all longer in
+        // bytes: equal and as long means the same bytes.
+        if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
         let place = RecordPlace(try RecordName(name), group: group)
         places.withLock { places in
             if places.count >= Self.capacity { places.removeAll() }

@@ -98,8 +98,8 @@ struct RecordWriter: ~Copyable {
             highest = max(highest, header.header.sequence)
         case .refused(let claim):
             // A flipped high bit must not send the record beyond what readers accept.
-            if let claim, claim.sequence <= highest + Watermark.maximumJump / 2 {
-                highest = max(highest, claim.sequence)
+            if let claim, claim.sequence > highest, claim.sequence - highest <= Watermark.maximumJump / 2 {
+                highest = claim.sequence
             }
         }
         guard highest < UInt64.max - 1 else {

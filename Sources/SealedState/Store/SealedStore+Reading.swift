@@ -50,7 +50,7 @@ extension SealedStore {
     }
 
     /// How often a blob that was overtaken while it was read is read again.
-    private static var maximumRereads: Int { 16 }
+    static var maximumRereads: Int { 16 }
 
     /// Size, shape, place, key, commitment, contents and watermark; a tombstone is an absent record.
     func openAccepted(_ place: RecordPlace) throws(StoreError) -> BlobOpener.Opened {
@@ -77,7 +77,8 @@ extension SealedStore {
     }
 
     private func openAuthentic(_ place: RecordPlace) throws(StoreError) -> BlobOpener.Opened {
-        let limit = BlobLayout.blobSize(plaintextSize: options.maximumRecordSize)
+        // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
+        let limit = BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
         let blob: [UInt8]
         do throws(FileError) {
             blob = try backend.read(place.address, limit: limit)
@@ -94,6 +95,11 @@ extension SealedStore {
     }
 
     private func absent(_ place: RecordPlace) -> StoreError {
+        if backend.isRemoved {
+            return StoreError(
+                .containerMissing, "read", place.name.text, "\(containerPath) was removed while it was open.",
+                advice: "Open the store again.")
+        }
         guard let mark = watermarks.mark(of: place.context.nameTag) else {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
         }
@@ -103,6 +109,8 @@ extension SealedStore {
     }
 
     func judge(_ verdict: Watermark.Verdict, _ header: BlobHeader, _ place: RecordPlace) throws(StoreError) {
+        // Left early: the texts below cost more than all of the checks above.
+        if verdict == .advances || verdict == .same { return }
         let name = place.name.text
         let accepted = watermarks.mark(of: place.context.nameTag).map { "\($0.epoch).\($0.sequence)" } ?? "none"
         let found = "\(header.epoch).\(header.sequence)"
@@ -124,7 +132,7 @@ extension SealedStore {
         _ header: BlobHeader, against type: Record.Type, named name: String
     ) throws(StoreError) {
         let found = Int(header.schemaVersion)
-        let supported = "this program reads \(type.oldestReadableVersion) to \(type.schemaVersion)"
+        var supported: String { "this program reads \(type.oldestReadableVersion) to \(type.schemaVersion)" }
         if found > type.schemaVersion {
             throw StoreError(.tooNew, "read", name, "It has schema version \(found); \(supported).")
         }

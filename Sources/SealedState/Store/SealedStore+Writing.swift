@@ -97,6 +97,8 @@ extension SealedStore {
         let lock = try StoreError.onFiles("write", place.name.text) { () throws(FileError) in
             try backend.lock(place.address, timeout: options.lockTimeout, isCancelled: isCancelled)
         }
+        // What other processes accepted since: a write that stayed below it would be refused by them.
+        watermarks.refresh()
         return try body(RecordWriter(store: self, place: place, lock: lock))
     }
 

@@ -20,6 +20,11 @@ package struct Watermark: Hashable, Sendable {
     /// Order is (epoch, sequence), never the clock.
     func isBehind(_ other: Watermark) -> Bool { (epoch, sequence) < (other.epoch, other.sequence) }
 
+    /// Whether another one says more: it is further on, or it knows which blob stands at the same place.
+    func isOutdone(by other: Watermark) -> Bool {
+        isBehind(other) || (commitment == nil && !other.isBehind(self))
+    }
+
     /// What a blob is, seen from this watermark.
     package enum Verdict: Sendable, Hashable {
         case advances, same, replayed, forked, jumps

@@ -1,12 +1,20 @@
 internal import CryptoPrimitives
 internal import Sealing
+internal import SharedFiles
 internal import Synchronization
 
 /// What this process has accepted, shared by all its stores of one group: memory first, then the log.
 final class WatermarkTable: Sendable {
     private struct State {
         var marks: [NameTag: Watermark]
-        var condition: WatermarkCondition
+        let condition: WatermarkCondition
+        /// What could not be written yet; it goes with the next entry.
+        var unwritten: [NameTag: WatermarkEntry] = [:]
+        var failure: String?
+
+        mutating func keep(_ entry: WatermarkEntry) {
+            if unwritten[entry.name]?.mark.isBehind(entry.mark) ?? true { unwritten[entry.name] = entry }
+        }
     }
 
     private let state: Mutex<State>
@@ -18,25 +26,38 @@ final class WatermarkTable: Sendable {
         state = Mutex(State(marks: contents.floors, condition: contents.condition))
     }
 
-    var condition: WatermarkCondition { state.withLock { $0.condition } }
+    var condition: WatermarkCondition {
+        state.withLock { $0.failure.map(WatermarkCondition.notPersisted) ?? $0.condition }
+    }
 
     /// The highest accepted state of a record.
     func mark(of name: NameTag) -> Watermark? { state.withLock { $0.marks[name] } }
+
+    /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them.
+    func refresh() {
+        let news = log.news()
+        guard !news.isEmpty else { return }
+        state.withLock { state in
+            for (name, floor) in news where state.marks[name]?.isOutdone(by: floor) ?? true {
+                state.marks[name] = floor
+            }
+        }
+    }
 
     /// Judges a verified header and remembers it when it advances.
     func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
         let candidate = Watermark(header.header)
         let name = header.header.nameTag
         let verdict = state.withLock { state -> Watermark.Verdict in
-            guard let known = state.marks[name] else {
-                state.marks[name] = candidate
-                return .advances
-            }
-            let verdict = known.verdict(on: candidate)
-            if verdict == .advances { state.marks[name] = candidate }
+            let verdict = state.marks[name]?.verdict(on: candidate) ?? .advances
+            // Also where it is the same: a floor of an earlier boot does not know yet which blob stands there.
+            if verdict == .advances || verdict == .same { state.marks[name] = candidate }
             return verdict
         }
-        if verdict == .advances { persist(name, candidate, isDurable: !header.header.flags.contains(.unsynced)) }
+        if verdict == .advances {
+            let isDurable = !header.header.flags.contains(.unsynced)
+            persist(WatermarkEntry(name: name, mark: candidate, isDurable: isDurable, boot: .current))
+        }
         return verdict
     }
 
@@ -46,11 +67,20 @@ final class WatermarkTable: Sendable {
     }
 
     /// A state that could not be remembered on disk still holds in memory; reads never fail for it.
-    private func persist(_ name: NameTag, _ mark: Watermark, isDurable: Bool) {
-        do {
-            try log.append(WatermarkEntry(name: name, mark: mark, isDurable: isDurable, boot: .current))
+    private func persist(_ entry: WatermarkEntry) {
+        let entries = state.withLock { state in
+            state.keep(entry)
+            defer { state.unwritten = [:] }
+            return Array(state.unwritten.values)
+        }
+        do throws(FileError) {
+            try log.append(entries)
+            state.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
         } catch {
-            state.withLock { $0.condition = .notPersisted(error.description) }
+            state.withLock { state in
+                state.failure = error.description
+                for entry in entries { state.keep(entry) }
+            }
         }
     }
 

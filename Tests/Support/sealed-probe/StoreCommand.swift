@@ -13,14 +13,16 @@ struct ProbeRecord: SealedRecord, Equatable {
     }
 }
 
-/// `store-write HOME GROUP NUMBER SIZE durable|unsynced`: writes the record once.
+/// `store-write HOME GROUP NUMBER SIZE durable|unsynced [NAME]`: writes the record once.
 ///
 /// Prints `written SEQUENCE` once the write is acknowledged, or the error's code.
 func storeWriteCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 5, let number = Int(arguments[2]), let size = Int(arguments[3]) else { return 64 }
+    guard (5...6).contains(arguments.count), let number = Int(arguments[2]), let size = Int(arguments[3]) else { return 64 }
     return onStore(arguments) { store throws(StoreError) in
         let record = ProbeRecord(number: number, text: String(repeating: "x", count: size))
-        say("written \(try store.write(record, durability: arguments[4] == "unsynced" ? .unsynced : .durable))")
+        let name = arguments.count > 5 ? arguments[5] : ProbeRecord.recordName
+        let durability: Durability = arguments[4] == "unsynced" ? .unsynced : .durable
+        say("written \(try store.write(record, named: name, durability: durability))")
     }
 }
 
@@ -39,11 +41,12 @@ func storeWriteLoopCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `store-read HOME GROUP`: prints `NUMBER SIZE SEQUENCE`, or the error's code.
+/// `store-read HOME GROUP [NAME]`: prints `NUMBER SIZE SEQUENCE`, or the error's code.
 func storeReadCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 2 else { return 64 }
+    guard (2...3).contains(arguments.count) else { return 64 }
     return onStore(arguments) { store throws(StoreError) in
-        let snapshot = try store.snapshot(of: ProbeRecord.self)
+        let name = arguments.count > 2 ? arguments[2] : ProbeRecord.recordName
+        let snapshot = try store.snapshot(of: ProbeRecord.self, named: name)
         say("\(snapshot.value.number) \(snapshot.value.text.count) \(snapshot.provenance.sequence)")
     }
 }
@@ -59,6 +62,20 @@ func storeIncrementCommand(arguments: [String]) -> Int32 {
         }
         say("done")
     }
+}
+
+/// `store-list HOME GROUP`: prints every record's name, or the error's code.
+func storeListCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        for record in try store.list() { say(record.name) }
+    }
+}
+
+/// `store-condition HOME GROUP`: prints what is known of the file that remembers accepted states.
+func storeConditionCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in say(store.watermarkCondition.description) }
 }
 
 private func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {

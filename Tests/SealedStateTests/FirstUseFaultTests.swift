@@ -1,0 +1,54 @@
+import Glibc
+import SealedState
+import Sealing
+import TestSupport
+import Testing
+
+/// A first start that is killed anywhere is finished by the next one, with one key.
+@Suite(
+    .enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+struct FirstUseFaultTests {
+    @Test func killingTheFirstStartAtEverySystemCallLeavesOneKey() throws {
+        var hadBlob = false
+        var hadKeyFileAlone = false
+        for call in try calls() {
+            let fixture = try StoreFixture()
+            let traced = TracedStore(fixture: fixture, command: Self.command)
+            defer { traced.removeLog() }
+            #expect(try traced.run(killedAt: call).status == .signalled(SIGKILL), "\(call)")
+            let vault = SystemFile.exists(fixture.vault) ? try SystemFile.read(fixture.vault) : nil
+            let keyFile = SystemFile.exists(fixture.keyFile) ? try SystemFile.read(fixture.keyFile) : nil
+            hadKeyFileAlone = hadKeyFileAlone || (keyFile != nil && vault == nil)
+            // The key file comes first: a vault without one could never be opened.
+            #expect(vault == nil || keyFile != nil, "\(call)")
+
+            let store = try fixture.open()
+            let key = try store.vault.activeKey().id
+            if SystemFile.exists(fixture.file("probe")) {
+                hadBlob = true
+                #expect(try UnverifiedHeader(parsing: try fixture.blob("probe")).claimed.keyID == key, "\(call)")
+                #expect(try store.read(ProbeRecord.self).number == 1, "\(call)")
+            }
+            // What was made once is never made again.
+            if let vault { #expect(try SystemFile.read(fixture.vault) == vault, "\(call)") }
+            if let keyFile { #expect(try SystemFile.read(fixture.keyFile) == keyFile, "\(call)") }
+            #expect(throws: Never.self) { try store.write(ProbeRecord(number: 2)) }
+            #expect(try fixture.litter() == [], "\(call)")
+            #expect(try fixture.probe("vault-key").contains(key.description), "\(call)")
+        }
+        #expect(hadBlob && hadKeyFileAlone)
+    }
+
+    private static let command = ["store-write", "1", "100", "durable"]
+
+    private func calls() throws -> [TracedStore.Call] {
+        let fixture = try StoreFixture()
+        let traced = TracedStore(fixture: fixture, command: Self.command)
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText == "written 1\n")
+        let calls = try traced.calls(from: TracedStore.isLong ? nil : fixture.place.path).filter { $0.name != "execve" }
+        if TracedStore.isLong { return calls }
+        let names: Set = ["mkdirat", "linkat", "renameat", "fdatasync", "write"]
+        return calls.filter { names.contains($0.name) }
+    }
+}

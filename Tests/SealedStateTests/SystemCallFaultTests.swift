@@ -1,0 +1,122 @@
+import SealedState
+import TestSupport
+import Testing
+
+/// System calls that fail during a write: the old value stands, or the new one does and the error says what is not known.
+@Suite(
+    .enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+struct SystemCallFaultTests {
+    /// What each call may answer; the others never fail on a healthy descriptor.
+    static let errors: [String: [String]] = [
+        "openat2": ["EMFILE", "EIO", "EINTR"], "openat": ["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "EINTR"],
+        "mkdirat": ["ENOSPC", "EDQUOT", "EROFS", "EINTR"], "fchmod": ["EROFS", "EIO"],
+        "fallocate": ["ENOSPC", "EDQUOT", "EIO", "EINTR"], "write": ["ENOSPC", "EDQUOT", "EIO", "EINTR"],
+        "linkat": ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EINTR"], "fdatasync": ["EIO", "ENOSPC", "EDQUOT", "EINTR"],
+        "renameat": ["EIO", "ENOSPC", "EROFS", "EINTR"], "fsync": ["EIO", "ENOSPC", "EINTR"],
+        "fcntl": ["EINTR", "EIO"], "pread64": ["EIO", "EINTR"], "newfstatat": ["EIO"],
+    ]
+
+    @Test(arguments: TracedStore.isLong ? [false, true] : [false])
+    func aFailingCallLeavesOldOrNewAndSaysWhich(_ isNested: Bool) throws {
+        let fixture = try StoreFixture()
+        #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
+        let name = isNested ? "before/nested/probe" : "probe"
+        let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "100", "durable", name])
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText.hasPrefix("written"))
+        // What follows the release of the lock is not the write any more.
+        let calls = try traced.calls(from: ".sealedstate.lock").prefix { !$0.line.contains("F_UNLCK") }
+        #expect(calls.count > 20)
+        for call in calls {
+            let errors = Self.errors[call.name] ?? []
+            for error in TracedStore.isLong || call.isChange ? errors : Array(errors.prefix(1)) {
+                try fail(call, with: error, fixture, isNested: isNested)
+            }
+        }
+    }
+
+    private func fail(_ call: TracedStore.Call, with error: String, _ fixture: StoreFixture, isNested: Bool) throws {
+        let name = isNested ? "\(call.name)-\(call.ordinal)-\(error)/nested/probe" : "probe"
+        let old = isNested ? "absent" : try fixture.probe("store-read", name)
+        let sequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
+        let traced = TracedStore(fixture: fixture, command: ["store-write", "7", "100", "durable", name])
+        defer { traced.removeLog() }
+        let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+            .outputText.trimmingNewlines
+        let found = try fixture.probe("store-read", name)
+        let isNew = answer == "written \(sequence + 1)" || answer == "durabilityUnknown"
+        #expect(found == (isNew ? "7 100 \(sequence + 1)" : old), "\(call) \(error): \(answer)")
+        #expect(Self.answers(call, error, sequence + 1).contains(answer), "\(call) \(error)")
+        // A failed sync is never asked again: it would succeed, after the kernel has dropped what it could not write.
+        if call.name == "fdatasync" { #expect(try traced.count(of: "fdatasync") == 1) }
+        if call.name == "fsync" && !isNested { #expect(try traced.count(of: "fsync") == 1) }
+        #expect(try fixture.litter() == [], "\(call) \(error)")
+
+        let next = sequence + (isNew ? 2 : 1)
+        #expect(try fixture.probe("store-write", "8", "100", "durable", name) == "written \(next)", "\(call) \(error)")
+    }
+
+    /// What the writer may say then.
+    private static func answers(_ call: TracedStore.Call, _ error: String, _ sequence: UInt64) -> Set<String> {
+        // What is remembered of accepted states is worth no failed write.
+        let isAfterwards = call.line.contains("marks") || call.line.contains("Watermarks")
+        let fine: Set = ["written \(sequence)"]
+        if call.name == "fsync" { return ["durabilityUnknown"] }
+        if call.name == "fdatasync" { return ["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file"] }
+        if error == "EINTR" || isAfterwards { return fine }
+        switch call.name {
+        // Of the log as well, where it does not matter, and of the lock file, where it means that it was replaced.
+        case "newfstatat", "openat", "openat2", "write", "pread64", "fcntl":
+            return fine.union(["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file", "lockTimeout"])
+        default: return ["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file"]
+        }
+    }
+
+    @Test func anUnsyncedWriteSyncsNothing() throws {
+        let fixture = try StoreFixture()
+        #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
+        let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "100", "unsynced"])
+        defer { traced.removeLog() }
+        #expect(try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"]).outputText == "written 2\n")
+    }
+
+    @Test func aReadWritesNothingAndSyncsNothing() throws {
+        let fixture = try StoreFixture()
+        #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
+        let traced = TracedStore(fixture: fixture, command: ["store-read"])
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText == "1 100 1\n")
+        let calls = try traced.calls(from: fixture.place.path)
+        #expect(calls.filter(\.isChange).map(\.description).filter { !$0.hasPrefix("write") } == [])
+        // One, for what it prints.
+        #expect(calls.filter { $0.name == "write" }.count == 1)
+    }
+
+    static let canMount: Bool = {
+        let words = ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]
+        return (try? ChildProcess.run("/usr/bin/unshare", words).exitCode) == 0
+    }()
+
+    @Test(.enabled(if: canMount, "needs the right to mount")) func aFullDiskKeepsTheOldValue() throws {
+        let fixture = try StoreFixture()
+        let (home, group) = (fixture.place.path, fixture.group.identifier)
+        // The mount is seen by this shell and its children only, and ends with them.
+        let script = """
+            mount -t tmpfs -o size=640k,mode=700 none "$1"
+            write() { "$0" store-write "$1" "$2" "$3" "$4" durable; }
+            write "$1" "$2" 1 200000
+            head -c 1000000 /dev/zero > "$1/fill" 2>/dev/null
+            write "$1" "$2" 2 200000
+            write "$1" "$2" 3 100
+            "$0" store-read "$1" "$2"
+            find "$1" -name '.*.new'
+            rm "$1/fill"
+            write "$1" "$2" 4 200000
+            "$0" store-read "$1" "$2"
+            find "$1" -name '.*.new'
+            """
+        let words = ["-m", "/bin/sh", "-c", script, builtProduct("sealed-probe"), home, group]
+        let lines = try ChildProcess.run("/usr/bin/unshare", words).outputText.split(separator: "\n").map(String.init)
+        #expect(lines == ["written 1", "noSpace", "noSpace", "1 200000 1", "written 2", "4 200000 2"])
+    }
+}
