@@ -1,0 +1,108 @@
+internal import ArgumentParser
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// `sealctl decrypt`: opens what `encrypt` sealed.
+struct DecryptCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decrypt",
+        abstract: "Open a sealed stream.",
+        discussion: """
+            An output file (mode 0600) appears only when everything was authentic. To standard output a file is \
+            verified to its end first and only then released. A pipe can't be read twice: its contents are released \
+            chunk by chunk, each authentic and in its place, before the end was seen. Use them only when the exit \
+            status is 0.
+
+            Examples:
+              sealctl decrypt -o backup.tar backup.tar.sealed
+              sealctl decrypt photos.tar.sealed | tar x
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp("The opened file; standard output unless stated.", valueName: "OUT"),
+        completion: .file())
+    var outputFile: String?
+    @Argument(help: ArgumentHelp("What to open; standard input unless stated.", valueName: "in"), completion: .file())
+    var inputFile: String?
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let input = try InputFile(inputFile)
+        let target = try OutputFile(outputFile, mode: 0o600)
+        try target.requireOther(than: input)
+        let opening = StreamOpening(
+            input: input, target: target, context: BlobContext(streamOf: group),
+            keys: try keyOptions.openVault(of: group).keyring)
+        try opening.run()
+        try target.commit()
+    }
+}
+
+/// One stream on its way from a sealed input to its target.
+private struct StreamOpening {
+    let input: InputFile
+    let target: OutputFile
+    let context: BlobContext
+    let keys: Keyring
+
+    func run() throws(Failure) {
+        if target.isStream, let extent = input.extent {
+            try verify(extent)
+            // The file may change between the passes: the second one authenticates everything once more.
+            return try release(total: extent.count, isEarly: false)
+        }
+        try release(total: input.extent?.count, isEarly: target.isStream)
+    }
+
+    private func verify(_ extent: (start: Int64, count: Int64)) throws(Failure) {
+        let progress = Progress("verifying", total: extent.count)
+        do throws(StreamFailure<FileError>) {
+            try StreamOpener.verify(
+                from: input.rereadableSource(from: extent.start, progress), context: context, keys: keys)
+        } catch { throw Failure(error, "decrypt", input.name) }
+    }
+
+    private func release(total: Int64?, isEarly: Bool) throws(Failure) {
+        let released = Position(0)
+        let progress = Progress("opening", total: total)
+        do throws(StreamFailure<FileError>) {
+            try StreamOpener.openReleasingEarly(
+                from: input.source(progress),
+                to: { (bytes) throws(FileError) in
+                    try guardTerminal(bytes)
+                    try target.write(bytes)
+                    released.advance(bytes.count)
+                }, context: context, keys: keys)
+        } catch {
+            throw failure(error, released: isEarly ? released.value : 0)
+        }
+    }
+
+    private func failure(_ error: StreamFailure<FileError>, released: Int64) -> Failure {
+        if case .output(let cause) = error, cause.code == Self.binary { return Self.binaryToTerminal }
+        let failure = Failure(error, "decrypt", input.name)
+        guard case .sealing = error, released > 0 else { return failure }
+        return Failure(
+            failure.status, failure.code, "\(failure.message); \(released) bytes were released before that",
+            hint: "Throw them away: the end of the stream is not authentic.")
+    }
+
+    private static let binary = FileError.Code(rawValue: "binaryToTerminal")
+    private static let binaryToTerminal = Failure(
+        .usage, binary.rawValue, "the opened stream is binary data, which is nothing for a terminal",
+        hint: "Try -o FILE, or -o - if you mean it.")
+
+    /// Text may go to a terminal; anything with control characters could drive it.
+    private func guardTerminal(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        guard target.isGuardedTerminal else { return }
+        let isText = bytes.allSatisfy { byte in
+            byte == 0x09 || byte == 0x0A || byte == 0x0D || (byte >= 0x20 && byte != 0x7F)
+        }
+        if !isText { throw FileError(Self.binary, operation: "write", path: "standard output") }
+    }
+}

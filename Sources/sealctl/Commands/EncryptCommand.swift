@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// `sealctl encrypt`: seals a file or pipe of any size.
+struct EncryptCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encrypt",
+        abstract: "Seal a file or pipe of any size for a group.",
+        discussion: """
+            Memory stays constant and all cores work. The output file appears when it is complete; it may be the \
+            input file. Sealed data goes to a terminal only with -o -.
+
+            Examples:
+              sealctl encrypt -o backup.tar.sealed backup.tar
+              tar c photos | sealctl encrypt > photos.tar.sealed
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp("The sealed file; standard output unless stated.", valueName: "OUT"),
+        completion: .file())
+    var outputFile: String?
+    @Argument(help: ArgumentHelp("What to seal; standard input unless stated.", valueName: "in"), completion: .file())
+    var inputFile: String?
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let input = try InputFile(inputFile)
+        let target = try OutputFile(outputFile, mode: ordinaryFileMode())
+        guard !target.isGuardedTerminal else {
+            throw Failure(
+                .usage, "binaryToTerminal", "sealed data is nothing for a terminal",
+                hint: "Try -o FILE, or -o - if you mean it.")
+        }
+        try target.requireOther(than: input)
+        let vault = try keyOptions.openVault(of: group)
+        let key = try Failure.onVault { () throws(VaultError) in try vault.activeKey() }
+        let description = BlobDescription(stream: BlobContext(streamOf: group), sealedAt: Timestamp.now.milliseconds)
+        let progress = Progress("sealing", total: input.extent?.count)
+        do throws(StreamFailure<FileError>) {
+            try StreamSealer.seal(
+                from: input.source(progress), to: { (bytes) throws(FileError) in try target.write(bytes) },
+                as: description, key: key)
+        } catch {
+            throw Failure(error, "encrypt", input.name)
+        }
+        try target.commit()
+    }
+}

@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import CryptoPrimitives
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// `sealctl get`: a record's JSON, or the reason why there is none to believe.
+struct GetCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Print a record's JSON, or say why it is refused.",
+        discussion: """
+            What is printed was authenticated, is not behind what this user's programs accepted before, has not \
+            expired, and is JSON. It is byte for byte what was sealed.
+
+            Examples:
+              sealctl get widget_auth_state
+              sealctl get accounts/ada -o ada.json
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Argument(help: "The record's name.", completion: .custom { words, _, _ in RecordNames.records(words: words) })
+    var name: String
+    @Option(
+        name: .customShort("o"), help: ArgumentHelp("Write to FILE (mode 0600) instead.", valueName: "FILE"),
+        completion: .file())
+    var outputFile: String?
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let store = try keyOptions.openStore(of: group)
+        let opened: BlobOpener.Opened
+        do throws(StoreError) { opened = try store.openPayload(named: name) } catch { throw Failure(error) }
+        let codec = opened.header.header.codec
+        try opened.plaintext.withUnsafeBytes { bytes throws(Failure) in
+            try RecordJSON.check(bytes, codec: codec, named: name, store.options)
+            try write(bytes)
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        let target = try OutputFile(outputFile, mode: 0o600)
+        do throws(FileError) {
+            try target.write(bytes)
+            // A prompt would stand behind the last brace; a pipe gets the exact bytes.
+            if target.isGuardedTerminal, bytes.last != 0x0A {
+                try [0x0A].withRawBytes { end throws(FileError) in try target.write(end) }
+            }
+        } catch { throw Failure(error, .output) }
+        try target.commit()
+    }
+}
+
+/// The check between an opened record and whoever gets it.
+enum RecordJSON {
+    /// - Throws: `Failure` `undecodable` for another codec or what is no JSON: a key holder sealed it, not this program.
+    static func check(
+        _ bytes: UnsafeRawBufferPointer, codec: PayloadCodec, named name: String, _ options: StoreOptions
+    ) throws(Failure) {
+        guard codec == .json else {
+            throw Failure(
+                .dataError, "undecodable", "cannot read \(name): its payload is \(codec), not json",
+                hint: "Read it with the program that wrote it.")
+        }
+        do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: options.maximumDepth) } catch {
+            throw Failure(
+                .dataError, "undecodable",
+                "cannot read \(name): it is authentic but no JSON (byte \(error.offset): \(error.reason))",
+                hint: "Do not use it: put the record anew, and look at the program that wrote it.")
+        }
+    }
+}

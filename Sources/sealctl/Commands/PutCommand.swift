@@ -1,0 +1,82 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// `sealctl put`: seals JSON as a record.
+struct PutCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put",
+        abstract: "Seal JSON as a record, in place of the one that has its name.",
+        discussion: """
+            The JSON is kept byte for byte. A program whose record type has that name and schema version reads it.
+
+            Examples:
+              sealctl put widget_auth_state state.json --expires-in 1h
+              jq '.user' account.json | sealctl put accounts/ada - --schema-version 2
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Argument(
+        help: "The record's name, such as accounts/ada.",
+        completion: .custom { words, _, _ in RecordNames.records(words: words) })
+    var name: String
+    @Argument(help: "The JSON; - is standard input.", completion: .file())
+    var file: String
+    @Option(help: ArgumentHelp("The version of the record's type.", valueName: "N"))
+    var schemaVersion: UInt32 = 1
+    @Option(help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
+    var expiresIn: Lifetime?
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if schemaVersion == 0 { throw ValidationError("The schema version is 1 or more.") }
+    }
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
+        let input = try InputFile(file)
+        let store = try keyOptions.openStore(of: group)
+        let payload = try readPayload(input, store.options)
+        defer { payload.wipe() }
+        let sequence = try Failure.onStore { () throws(StoreError) in
+            try store.write(payload: payload, named: name)
+        }
+        let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
+    }
+
+    private func readPayload(_ input: InputFile, _ options: StoreOptions) throws(Failure) -> RecordPayload {
+        let limit = options.maximumRecordSize
+        let json = try input.withContents(limit: limit) { bytes throws(Failure) in
+            guard bytes.count <= limit else {
+                throw Failure(
+                    .dataError, "tooLarge", "cannot put \(input.name): it has over \(limit) bytes",
+                    hint: "Seal larger data with sealctl encrypt.")
+            }
+            try Self.check(bytes, input.name, options)
+            return Data(bytes)
+        }
+        return RecordPayload(json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter)
+    }
+
+    private static func check(
+        _ json: UnsafeRawBufferPointer, _ name: String, _ options: StoreOptions
+    ) throws(Failure) {
+        do throws(JSONFault) { try JSONChecker.check(json, maximumDepth: options.maximumDepth) } catch {
+            throw Failure(
+                .dataError, "notJSON",
+                "cannot put \(name): line \(error.line), column \(error.column) (byte \(error.offset)): \(error.reason)",
+                hint: "Records are JSON: correct it there.")
+        }
+    }
+
+    private var notAfter: UInt64 {
+        expiresIn.map { Timestamp.now.milliseconds + $0.seconds * 1000 } ?? 0
+    }
+}

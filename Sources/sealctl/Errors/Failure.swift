@@ -1,0 +1,43 @@
+internal import SharedFiles
+
+/// Why a command ends early: one sentence with the way out, and a status.
+struct Failure: Error, Sendable {
+    let status: ExitStatus
+    /// Stable, for programs.
+    let code: String
+    /// What failed and why, without an end mark.
+    let message: String
+    /// What to do, as a sentence; may be empty.
+    let hint: String
+    /// Whoever read our output has gone: nobody is left to tell.
+    let isSilent: Bool
+
+    init(_ status: ExitStatus, _ code: String, _ message: String, hint: String, isSilent: Bool = false) {
+        self.status = status
+        self.code = code
+        self.message = Self.withoutEndMark(message.printable)
+        self.hint = hint.printable
+        self.isSilent = isSilent
+    }
+
+    /// Writes it to standard error.
+    func report(asJSON: Bool) {
+        if isSilent { return }
+        StandardStreams.say(asJSON ? json : text)
+    }
+
+    private var text: String {
+        "sealctl: \(message).\(hint.isEmpty ? "" : " ")\(hint)"
+    }
+
+    private var json: String {
+        let fields: [(String, JSONText)] = [
+            ("code", .string(code)), ("message", .string(message + ".")), ("hint", .string(hint)),
+        ]
+        return JSONText.object(fields).text
+    }
+
+    private static func withoutEndMark(_ message: String) -> String {
+        message.hasSuffix(".") ? String(message.dropLast()) : message
+    }
+}

@@ -1,0 +1,46 @@
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// The way out, where the command line has a better one than the library, which speaks to programmers.
+enum Hints {
+    static let store: [StoreError.Code: String] = [
+        .absent: "Try sealctl list to see what is there.",
+        .tooLarge: "Records may have 1 MiB: seal larger data with sealctl encrypt.",
+        .malformed: refused, .tampered: refused, .wrongCommitment: refused, .undecodable: refused,
+        .unsafeStructure: refused,
+        .stale: "Try again when the producing program has refreshed it, or sealctl inspect to look at it.",
+        .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
+        .lockTimeout: "Try again, or end the program that holds the lock.",
+    ]
+
+    static let vault: [VaultError.Code: String] = [
+        .absent: "Try sealctl init to make it.",
+        .locked: "Try --passphrase, --passphrase-file or --key-file with what opens it.",
+        .wrongPassphrase: "Try again; the vault is unchanged.",
+        .wrongKeyFile: "Try the --key-file that belongs to this vault, or restore it.",
+        .invalidArgument: "Try a passphrase of 1 to 1024 bytes.",
+        .alreadyExists: "Use it as it is; sealctl list shows its records.",
+        .unsupported: "Update sealctl.",
+    ]
+
+    static let sealing: [SealingError.Code: String] = [
+        .wrongKind: "Try sealctl get for records and sealctl decrypt for streams.",
+        .wrongGroup: "Try the --group that it was sealed for.",
+        .unsupportedFormat: "Update sealctl.",
+    ]
+
+    /// For the file that a command was to write.
+    static func output(_ error: FileError) -> String {
+        switch error.code {
+        case .notFound: "Make its directory first, or try another -o."
+        case .notRegularFile, .notDirectory, .unsafePath, .invalidName: "Try the path of a file after -o."
+        case .noSpace, .quotaExceeded: "Free some space there, or try another -o."
+        case .tooLarge: "Raise the limit (ulimit -f), or try another -o."
+        default: error.advice
+        }
+    }
+
+    private static let refused = "Do not use it: put the record anew; sealctl audit shows what else is wrong."
+}

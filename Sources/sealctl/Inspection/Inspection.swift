@@ -1,0 +1,36 @@
+internal import Sealing
+
+/// What `inspect` found out about one blob.
+struct Inspection {
+    /// Where it came from.
+    let place: String
+    /// Bytes of the file; nil for a pipe.
+    let size: Int64?
+    /// Believed only where the verdict is `verified`.
+    let header: BlobHeader
+    /// The group that it was compared with, and whether it was sealed for that one.
+    var group: (identifier: String, fits: Bool)?
+    /// The record's name, where it is known.
+    var record: String?
+    var verdict = InspectionVerdict.unverified("no group was named")
+    /// The order that was accepted before, as `epoch.sequence`, and how this blob stands to it.
+    var watermark: (accepted: String, standing: String)?
+    /// The contents of a verified JSON record.
+    var payload: JSONPayload?
+}
+
+/// Whether the blob can be believed.
+enum InspectionVerdict {
+    /// Header and contents are authentic and in their place.
+    case verified
+    /// Nothing was tried, for that reason.
+    case unverified(String)
+    /// Refused, for that reason.
+    case refused(Failure)
+}
+
+/// JSON on one line, and as it is shown.
+struct JSONPayload {
+    let compact: String
+    let indented: String
+}

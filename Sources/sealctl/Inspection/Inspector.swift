@@ -1,0 +1,113 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// Looks at one blob: its header without any key, the rest with one.
+struct Inspector {
+    let target: InspectionTarget
+    let group: AppGroup?
+
+    /// Reads the header's shape.
+    func header() throws(Failure) -> Inspection {
+        let bytes = try target.input.peek(BlobLayout.headerSize)
+        let header: BlobHeader
+        do throws(SealingError) { header = try UnverifiedHeader(parsing: bytes).claimed } catch {
+            throw Failure(error, "inspect", target.input.name)
+        }
+        let isRegular = target.input.attributes.kind == .regular
+        var inspection = Inspection(
+            place: target.input.name, size: isRegular ? target.input.attributes.size : nil, header: header)
+        inspection.record = target.record
+        inspection.group = group.map { group in
+            (group.identifier, BlobContext(streamOf: group).groupTag == header.groupTag)
+        }
+        return inspection
+    }
+
+    /// Opens it with the group's keys and compares it with what was accepted before; nothing is remembered.
+    func open(_ inspection: inout Inspection, with store: SealedStore) throws(Failure) {
+        if inspection.header.kind == .record, inspection.record == nil {
+            inspection.record = try name(of: inspection.header.nameTag, in: store)
+        }
+        do throws(Failure) {
+            switch inspection.header.kind {
+            case .record: try openRecord(&inspection, store)
+            case .stream: try openStream(&inspection, store)
+            case .vault:
+                inspection.verdict = .unverified("it is part of a vault, which opens itself")
+            }
+        } catch {
+            guard error.status != .inputOutput else { throw error }
+            inspection.verdict = .refused(error)
+        }
+    }
+
+    private func openRecord(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
+        let limit = BlobLayout.blobSize(plaintextSize: store.options.maximumRecordSize)
+        let context = try context(for: inspection, store)
+        let opened = try target.input.withContents(limit: limit) { blob throws(Failure) in
+            do throws(SealingError) {
+                return try BlobOpener.open(blob, context: context, keys: store.vault.keyring, limit: limit)
+            } catch { throw Failure(error, "inspect", target.input.name) }
+        }
+        inspection.verdict = .verified
+        judge(&inspection, opened.header, store)
+        guard !opened.header.header.flags.contains(.tombstone) else { return }
+        inspection.payload = try payload(opened, store)
+    }
+
+    /// Where the name is not known, any name of this group will do: the blob lies outside of its place.
+    private func context(for inspection: Inspection, _ store: SealedStore) throws(Failure) -> BlobContext? {
+        if let record = inspection.record {
+            return try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: record) }
+        }
+        guard inspection.group?.fits != false else {
+            throw Failure(
+                SealingError(.wrongGroup, "inspect", "It was sealed for another app group."), "inspect",
+                target.input.name)
+        }
+        return nil
+    }
+
+    private func judge(_ inspection: inout Inspection, _ header: VerifiedHeader, _ store: SealedStore) {
+        guard let mark = store.watermark(of: header.header.nameTag) else {
+            inspection.watermark = ("none", "first contact")
+            return
+        }
+        let standing =
+            switch store.verdict(on: header) {
+            case .advances: "newer"
+            case .same: "this one"
+            case .replayed: "older: readers refuse it (replayed)"
+            case .forked: "another blob of that order: readers refuse it (forked)"
+            case .jumps: "too far ahead: readers refuse it (sequenceJump)"
+            }
+        inspection.watermark = ("\(mark.epoch).\(mark.sequence)", standing)
+    }
+
+    private func payload(_ opened: borrowing BlobOpener.Opened, _ store: SealedStore) throws(Failure) -> JSONPayload {
+        let codec = opened.header.header.codec
+        return try opened.plaintext.withUnsafeBytes { bytes throws(Failure) in
+            try RecordJSON.check(bytes, codec: codec, named: target.input.name, store.options)
+            return JSONPayload(compact: JSONLayout.compact(bytes), indented: JSONLayout.indented(bytes))
+        }
+    }
+
+    private func openStream(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
+        let progress = Progress("verifying", total: target.input.extent?.count)
+        do throws(StreamFailure<FileError>) {
+            try StreamOpener.verify(
+                from: target.input.source(progress), context: BlobContext(streamOf: store.group),
+                keys: store.vault.keyring)
+        } catch { throw Failure(error, "inspect", target.input.name) }
+        inspection.verdict = .verified
+    }
+
+    /// A header holds only a tag of its name: one of the group's records may have that tag.
+    private func name(of tag: NameTag, in store: SealedStore) throws(Failure) -> String? {
+        let records = try Failure.onStore { () throws(StoreError) in try store.list() }
+        return records.first { (try? store.context(ofRecord: $0.name).nameTag) == tag }?.name
+    }
+}

@@ -1,0 +1,34 @@
+internal import AppGroups
+internal import SharedFiles
+
+/// Names for shell completion. It needs no key, asks for nothing and stays silent about failures.
+enum RecordNames {
+    /// The groups that have a container.
+    static func groups() -> [String] {
+        guard let home = try? GroupsHome.current(), let containers = try? Directory.open(home.containersPath),
+            let entries = try? containers.entries()
+        else { return [] }
+        return entries.filter { $0.kind == .directory }.map(\.name)
+    }
+
+    /// The records of the group that the command line so far, or the environment, names.
+    static func records(words: [String]) -> [String] {
+        guard let identifier = group(in: words) ?? GroupOptions.fromEnvironment,
+            let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
+            let container = try? GroupContainer.open(group, in: home, creating: false),
+            let records = try? container.root.directory(ContainerLayout.records)
+        else { return [] }
+        var names: [String] = []
+        records.walk(maximumDepth: 8) { entry in
+            guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
+            names.append(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
+        }
+        return names
+    }
+
+    private static func group(in words: [String]) -> String? {
+        if let joined = words.last(where: { $0.hasPrefix("--group=") }) { return String(joined.dropFirst(8)) }
+        guard let option = words.lastIndex(of: "--group"), option + 1 < words.count else { return nil }
+        return words[option + 1]
+    }
+}

@@ -1,0 +1,91 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import SharedFiles
+internal import Synchronization
+
+/// The file or standard input that a command reads.
+final class InputFile: Sendable {
+    let descriptor: Descriptor
+    /// What the file is; a pipe and a terminal are inputs as well.
+    let attributes: FileAttributes
+    /// Bytes that were read ahead.
+    private let ahead = Mutex<[UInt8]>([])
+
+    /// - Parameter argument: A path; nil or `-` is standard input.
+    init(_ argument: String?) throws(Failure) {
+        descriptor = try Failure.onFiles { () throws(FileError) in
+            guard let argument, argument != "-" else { return Descriptor.standardInput }
+            return try Descriptor.openForReading(path: argument)
+        }
+        attributes = try Self.attributes(of: descriptor)
+        guard attributes.kind != .directory else {
+            throw Failure(
+                .noInput, "notRegularFile", "cannot read \(descriptor.path): it is a directory",
+                hint: "Try the path of a file.")
+        }
+    }
+
+    /// Takes over an open file.
+    init(owning descriptor: consuming Descriptor) throws(FileError) {
+        self.descriptor = descriptor
+        attributes = try self.descriptor.attributes()
+    }
+
+    private static func attributes(of descriptor: borrowing Descriptor) throws(Failure) -> FileAttributes {
+        do throws(FileError) { return try descriptor.attributes() } catch { throw Failure(error) }
+    }
+
+    /// What messages call it.
+    var name: String { descriptor.path }
+
+    /// Where reading starts and how much follows, where that can be told and read again: in regular files only.
+    var extent: (start: Int64, count: Int64)? {
+        guard attributes.kind == .regular else { return nil }
+        let start = Int64(lseek(descriptor.rawValue, 0, SEEK_CUR))
+        return start < 0 ? nil : (start, max(0, attributes.size - start))
+    }
+
+    /// What is there now, 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        let kept = ahead.withLock { ahead in
+            let part = ahead.prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            ahead.removeFirst(part.count)
+            return part.count
+        }
+        return kept > 0 || buffer.isEmpty ? kept : try descriptor.readSome(into: buffer)
+    }
+
+    /// The first bytes, at most `count`; a later `read` gives them once more.
+    func peek(_ count: Int) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        do throws(FileError) {
+            var rest = bytes.mutableSpan
+            filled = try rest.withUnsafeMutableBytes { buffer throws(FileError) in try descriptor.read(into: buffer) }
+        } catch { throw Failure(error) }
+        bytes.removeLast(count - filled)
+        ahead.withLock { $0 = bytes }
+        return bytes
+    }
+
+    /// Lends everything to the end of the input, or `limit` bytes and one more; wiped afterwards.
+    func withContents<Result: ~Copyable>(
+        limit: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var bytes = PlaintextBuffer(count: limit + 1)
+        var count = 0
+        do throws(FileError) {
+            try bytes.withUnsafeMutableBytes { buffer throws(FileError) in
+                while count < buffer.count {
+                    let more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                    if more == 0 { break }
+                    count += more
+                }
+            }
+        } catch { throw Failure(error) }
+        return try bytes.withUnsafeBytes { bytes throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import SharedFiles
+internal import Synchronization
+internal import SystemPackage
+
+/// What a command writes to: a file that appears whole at the end or not at all, or a stream.
+final class OutputFile: Sendable {
+    private enum Place: ~Copyable {
+        case new(NewFile)
+        case stream(Descriptor)
+        case finished
+    }
+
+    private let place: Mutex<Place>
+    /// Whether bytes are gone once they are written: a pipe, a terminal, a device.
+    let isStream: Bool
+    /// A terminal that nobody asked for binary data on.
+    let isGuardedTerminal: Bool
+
+    /// - Parameters:
+    ///   - argument: A path; nil or `-` is standard output.
+    ///   - mode: Permission bits of a new file.
+    init(_ argument: String?, mode: UInt32) throws(Failure) {
+        guard let argument, argument != "-" else {
+            isStream = true
+            isGuardedTerminal = argument == nil && StandardStreams.outputIsTerminal
+            place = Mutex(.stream(Descriptor.standardOutput))
+            return
+        }
+        isGuardedTerminal = false
+        do throws(FileError) {
+            if let device = try Self.openDevice(argument) {
+                isStream = true
+                place = Mutex(.stream(device))
+            } else {
+                isStream = false
+                place = Mutex(.new(try Self.newFile(argument, mode)))
+            }
+        } catch { throw Failure(error, .output) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        let result = place.withLock { place -> Result<Void, FileError> in
+            do throws(FileError) {
+                switch place {
+                case .new(let file): try file.write(bytes)
+                case .stream(let descriptor): try descriptor.write(bytes)
+                case .finished: break
+                }
+                return .success(())
+            } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
+    /// Gives a file its name, in place of whatever has it. Without this call nothing of it stays.
+    func commit() throws(Failure) {
+        let result = place.withLock { place -> Result<Void, FileError> in
+            var last = Place.finished
+            swap(&place, &last)
+            return Self.finish(last)
+        }
+        do throws(FileError) { try result.get() } catch { throw Failure(error, .output) }
+    }
+
+    private static func finish(_ place: consuming Place) -> Result<Void, FileError> {
+        do throws(FileError) {
+            switch consume place {
+            case .new(let file): try file.commit(replacing: true, durability: .durable)
+            case .stream(let descriptor): try descriptor.close()
+            case .finished: break
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+
+    /// A pipe or device under that name is written to, never replaced: `-o /dev/null` must not cost the machine its null.
+    private static func openDevice(_ path: String) throws(FileError) -> Descriptor? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return nil
+        case S_IFDIR:
+            throw FileError(errno: EISDIR, operation: "write", path: path)
+        default:
+            let opened = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            if opened < 0 { throw FileError(errno: errno, operation: "open", path: path) }
+            return Descriptor(owning: opened, path: path)
+        }
+    }
+
+    /// Follows links as every other program does, so that a link stays one and its target gets the new value.
+    private static func newFile(_ argument: String, _ mode: UInt32) throws(FileError) -> NewFile {
+        let path = FilePath(real(argument) ?? argument)
+        guard let leaf = path.lastComponent, leaf.kind == .regular, !argument.hasSuffix("/") else {
+            throw FileError(.invalidName, operation: "write", path: argument)
+        }
+        let above = path.removingLastComponent()
+        let parent = above.isEmpty ? "." : above.string
+        let directory = try Directory.open(real(parent) ?? parent)
+        return try NewFile.create(in: directory, leaf: leaf.string, mode: mode)
+    }
+
+    /// The path without links; nil where there is nothing.
+    private static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Refuses to write a file's sealed or opened form into itself, which would grow without end.
+    func requireOther(than input: InputFile) throws(Failure) {
+        let own = place.withLock { place -> FileAttributes? in
+            switch place {
+            case .stream(let descriptor): try? descriptor.attributes()
+            default: nil
+            }
+        }
+        guard let own, own.kind == .regular, own.isSameFile(as: input.attributes) else { return }
+        throw Failure(
+            .usage, "sameFile", "standard output is the input file", hint: "Try -o with the same path: it is safe.")
+    }
+}
+
+/// The permission bits of an ordinary new file.
+func ordinaryFileMode() -> UInt32 {
+    let mask = umask(0o077)
+    umask(mask)
+    return 0o666 & ~mask
+}

@@ -1,0 +1,39 @@
+import TestSupport
+import Testing
+
+@Suite struct HelpTests {
+    static let commands = ["init", "put", "get", "list", "delete", "encrypt", "decrypt", "inspect", "audit"]
+
+    @Test func theVersionIsOneLine() throws {
+        let result = try Sandbox().sealctl(["--version"])
+        #expect(result.exitCode == 0)
+        #expect(result.outputText.hasPrefix("sealctl ") && result.outputText.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: commands)
+    func everyCommandHasExamples(command: String) throws {
+        let result = try Sandbox().sealctl([command, "--help"])
+        #expect(result.exitCode == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.outputText.contains("Example"))
+        #expect(
+            result.outputText.contains("  sealctl \(command) ") || result.outputText.contains("| sealctl \(command) "))
+    }
+
+    @Test(arguments: ["--help", "help"])
+    func theHelpNamesTheStatuses(argument: String) throws {
+        let result = try Sandbox().sealctl([argument])
+        #expect(result.exitCode == 0)
+        for status in ["1 audit findings", "44 not found", "78 unsafe"] {
+            // The text is wrapped, so a line may end within.
+            #expect(result.outputText.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(status))
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completionsAreMadeForEveryShell(shell: String) throws {
+        let result = try Sandbox().sealctl(["--generate-completion-script", shell])
+        #expect(result.exitCode == 0)
+        for command in Self.commands { #expect(result.outputText.contains(command)) }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import TestSupport
+
+/// A terminal whose other end the test holds.
+final class PseudoTerminal: Sendable {
+    private let leader: Int32
+    /// The path that programs open.
+    let path: String
+
+    init() throws {
+        leader = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // TIOCSPTLCK and TIOCGPTN of pty(7): unlockpt and ptsname, which Swift does not see.
+        var lock: Int32 = 0
+        var number: UInt32 = 0
+        guard leader >= 0, ioctl(leader, 0x4004_5431, &lock) == 0, ioctl(leader, 0x8004_5430, &number) == 0 else {
+            throw Unavailable()
+        }
+        path = "/dev/pts/\(number)"
+    }
+
+    deinit { close(leader) }
+
+    /// What setsid(1) of util-linux makes possible: a child whose controlling terminal this is.
+    static let canControl = access("/usr/bin/setsid", X_OK) == 0
+
+    /// Waits until the child has shown this text, and answers everything that was shown.
+    func read(until text: String) throws -> String {
+        var shown: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1024)
+        while !String(decoding: shown, as: UTF8.self).contains(text) {
+            var request = pollfd(fd: leader, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, 30_000) > 0 else { throw Unavailable() }
+            let count = Glibc.read(leader, &chunk, chunk.count)
+            guard count > 0 else { throw Unavailable() }
+            shown += chunk[..<count]
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    /// What has been shown by now.
+    func readRest() -> String {
+        var shown: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1024)
+        while true {
+            var request = pollfd(fd: leader, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, 0) > 0, request.revents & Int16(POLLIN) != 0 else { break }
+            let count = Glibc.read(leader, &chunk, chunk.count)
+            guard count > 0 else { break }
+            shown += chunk[..<count]
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    /// Types text.
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(leader, bytes, bytes.count)
+    }
+
+    /// Starts sealctl with this as its controlling terminal; its standard streams but the input are pipes.
+    func start(_ sandbox: Sandbox, _ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+            "/bin/sh", ["-c", #"exec setsid -cw "$@" <"$0""#, path, builtProduct("sealctl")] + arguments,
+            environment: sandbox.environment, directory: sandbox.path("files"))
+    }
+
+    struct Unavailable: Error {}
+}
