@@ -1,0 +1,82 @@
+import Glibc
+
+/// A program that is run as a whole.
+struct ChildProcess {
+    /// What a finished program cost.
+    struct Cost {
+        /// From start to end, in seconds.
+        var wall = 0.0
+        /// On all cores together, in seconds.
+        var processor = 0.0
+        /// The most memory that it held at once, in bytes; a little less if it grew in its last milliseconds.
+        var peakMemory = 0.0
+    }
+
+    private let arguments: [String]
+    private let environment: [String]
+    private let isSilent: Bool
+
+    /// - Parameters:
+    ///   - arguments: The program, by path or by name in `PATH`, and its arguments.
+    ///   - environment: `NAME=value` pairs besides `PATH`.
+    ///   - isSilent: Whether what it says on standard error is thrown away.
+    init(_ arguments: [String], environment: [String] = [], isSilent: Bool = false) {
+        self.arguments = arguments
+        self.isSilent = isSilent
+        self.environment = ["PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")] + environment
+    }
+
+    /// Runs it to its end with nothing as input and output.
+    ///
+    /// - Parameter watchingMemory: Asks for its memory every millisecond, which costs it a little time.
+    /// - Throws: `BenchmarkFailure` when it cannot start or does not end with exit status 0.
+    @discardableResult
+    func run(watchingMemory: Bool = false) throws -> Cost {
+        let start = Stopwatch.now()
+        let process = try spawn()
+        var cost = Cost()
+        while watchingMemory && isRunning(process) {
+            cost.peakMemory = max(cost.peakMemory, Self.peakMemory(of: process))
+            usleep(1000)
+        }
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(process, &status, 0, &usage) < 0 && errno == EINTR {}
+        cost.wall = Double(Stopwatch.now() - start) / 1e9
+        cost.processor = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+        guard status == 0 else { throw BenchmarkFailure("\(arguments[0]) failed (wait status \(status))") }
+        return cost
+    }
+
+    private func spawn() throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        if isSilent { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
+        let argv = arguments.map { strdup($0) } + [nil]
+        let envp = environment.map { strdup($0) } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var process = pid_t()
+        let number = posix_spawnp(&process, arguments[0], &actions, nil, argv, envp)
+        guard number == 0 else {
+            throw BenchmarkFailure("\(arguments[0]) does not start: \(String(cString: strerror(number)))")
+        }
+        return process
+    }
+
+    private func isRunning(_ process: pid_t) -> Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
+    }
+
+    /// `VmHWM` of proc(5). Not `ru_maxrss` of wait4(2), which begins with the memory of whoever started the program.
+    private static func peakMemory(of process: pid_t) -> Double {
+        let words = Program.text(ofFile: "/proc/\(process)/status").split(whereSeparator: \.isWhitespace)
+        guard let name = words.firstIndex(of: "VmHWM:"), name + 1 < words.count else { return 0 }
+        return (Double(words[name + 1]) ?? 0) * 1024
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}

@@ -1,0 +1,48 @@
+import CBaseline
+import Glibc
+import Sealing
+
+/// What the C side keeps between calls, taken from the Swift side: the same place, the same key.
+extension cbaseline_place {
+    init(_ context: BlobContext, _ key: SealingKey, schemaVersion: UInt32) {
+        self.init()
+        context.groupTag.bytes.withUnsafeBytes { Self.copy($0, to: &group_tag) }
+        context.nameTag.bytes.withUnsafeBytes { Self.copy($0, to: &name_tag) }
+        key.id.bytes.withUnsafeBytes { Self.copy($0, to: &key_id) }
+        key.withUnsafeBytes { Self.copy($0, to: &self.key) }
+        epoch = key.epoch
+        schema_version = schemaVersion
+    }
+
+    private static func copy<Field>(_ bytes: UnsafeRawBufferPointer, to field: inout Field) {
+        withUnsafeMutableBytes(of: &field) { $0.copyBytes(from: bytes) }
+    }
+}
+
+/// The files that the C side writes: the same as ours, but for a log of watermarks of its own.
+final class PeerFiles {
+    let target: cbaseline_target
+    private let texts: [UnsafeMutablePointer<CChar>]
+
+    /// - Parameters:
+    ///   - container: The container's descriptor, which outlives this.
+    ///   - folder: Where the record lies, below the container.
+    init(container: Int32, lockFile: String, folder: String, leaf: String, watermarks: String) throws {
+        let names = [lockFile, folder, leaf, ".\(leaf).new", watermarks, "peer.marks", "\(folder)/\(leaf)"]
+        texts = names.compactMap { strdup($0) }
+        guard texts.count == names.count else { throw BenchmarkFailure("out of memory") }
+        var target = cbaseline_target()
+        target.container = container
+        target.lock_name = UnsafePointer(texts[0])
+        target.lock_offset = 1
+        target.path = UnsafePointer(texts[6])
+        target.folder = UnsafePointer(texts[1])
+        target.leaf = UnsafePointer(texts[2])
+        target.pending_leaf = UnsafePointer(texts[3])
+        target.watermarks_folder = UnsafePointer(texts[4])
+        target.watermarks_leaf = UnsafePointer(texts[5])
+        self.target = target
+    }
+
+    deinit { texts.forEach { free($0) } }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+
+/// Findings as a table for people or as JSON for machines.
+enum Report {
+    private static let titles = ["operation", "ours", "peer", "ratio", "target", ""]
+
+    static func json(_ findings: [Finding]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return String(decoding: try encoder.encode(findings), as: UTF8.self)
+    }
+
+    static func table(_ findings: [Finding]) -> String {
+        let rows = [titles] + findings.map(cells)
+        let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { line($0, widths) }.joined(separator: "\n")
+    }
+
+    private static func cells(_ finding: Finding) -> [String] {
+        let isRatio = finding.ratio != nil
+        let target = finding.target.map { isRatio ? times($0) : figure($0, finding.unit) }
+        let verdict = finding.isMet.map { $0 ? "met" : "NOT MET" }
+        return [
+            finding.operation,
+            figure(finding.ours, finding.unit),
+            finding.peer.map { figure($0, finding.unit) } ?? "",
+            finding.ratio.map(times) ?? "",
+            target.map { "at most \($0)" } ?? "",
+            [verdict, finding.note].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "; "),
+        ]
+    }
+
+    /// Text to the left, figures to the right.
+    private static func line(_ cells: [String], _ widths: [Int]) -> String {
+        var line = ""
+        for (column, cell) in cells.enumerated() {
+            let padding = String(repeating: " ", count: widths[column] - cell.count)
+            line += (column == 0 || column == cells.count - 1 ? cell + padding : padding + cell) + "  "
+        }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    private static func times(_ ratio: Double) -> String { decimal(ratio, places: 2) + "x" }
+
+    private static func figure(_ value: Double, _ unit: Finding.Unit) -> String {
+        switch unit {
+        case .bytes: decimal(value / 1_048_576, places: 1) + " MiB"
+        case .seconds where value < 1e-3: decimal(value * 1e6, places: 2) + " us"
+        case .seconds where value < 1: decimal(value * 1e3, places: 2) + " ms"
+        case .seconds: decimal(value, places: 2) + " s"
+        }
+    }
+
+    private static func decimal(_ value: Double, places: Int) -> String {
+        guard value.isFinite, value < 1e12 else { return "\(value)" }
+        let scale = places == 1 ? 10 : 100
+        let scaled = Int((value * Double(scale)).rounded())
+        let fraction = String(scaled % scale)
+        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
+    }
+}

@@ -1,0 +1,28 @@
+import CBaseline
+import Glibc
+
+/// In a function of its own: the workspace removes its directory when this returns.
+func runBenchmarks(_ options: Options) throws -> [Finding] {
+    guard cbaseline_start() == 0 else { throw BenchmarkFailure("libsodium does not start") }
+    var runner = Runner(options)
+    try SealingBenchmarks().run(in: &runner)
+    let workspace = try Workspace(in: options.directory ?? Program.directory)
+    try RecordBenchmarks(workspace).run(in: &runner)
+    try OpeningBenchmarks(workspace: workspace).run(in: &runner)
+    try StreamBenchmarks(workspace).run(in: &runner)
+    return runner.findings
+}
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    say(Options.usage)
+    exit(EX_USAGE)
+}
+
+do {
+    let findings = try runBenchmarks(options)
+    print(options.isJSON ? try Report.json(findings) : Report.table(findings))
+    exit(options.isChecking && findings.contains { $0.isMet == false } ? 1 : 0)
+} catch {
+    say("sealed-bench: \(error)")
+    exit(EX_SOFTWARE)
+}
