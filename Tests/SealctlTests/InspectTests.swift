@@ -42,7 +42,7 @@ import Testing
         try sandbox.succeed(["inspect", "--record", "a"])
     }
 
-    @Test(arguments: [("a", 72, "wrongCommitment"), ("a", 190, "notAuthentic"), ("a", 20, "wrongGroup")])
+    @Test(arguments: [("a", 72, "wrongCommitment"), ("a", 190, "tampered"), ("a", 20, "wrongGroup")])
     func aRefusedBlobIsShownAndRefused(name: String, offset: Int, code: String) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put(name, "{\"n\":1}")

@@ -96,10 +96,14 @@ import Testing
         #expect(terminal.readRest() == "hello\r\n")
     }
 
-    @Test func aShortJobShowsNoProgress() throws {
+    @Test func progressIsForTerminalsOnly() throws {
         let sandbox = try Sandbox.initialised()
         let terminal = try PseudoTerminal()
-        #expect(try sandbox.shell("$S encrypt -o out 2> \(terminal.path)", input: noise(1000)).exitCode == 0)
-        #expect(terminal.readRest().isEmpty)
+        // More than a pipe holds, so that the pause begins after the job has.
+        let slow = "(head -c 700000 /dev/zero; sleep 1.2; head -c 700000 /dev/zero) | $S encrypt -o out"
+        let piped = try sandbox.shell(slow)
+        #expect(piped.exitCode == 0 && piped.errors.isEmpty && piped.output.isEmpty)
+        #expect(try sandbox.shell("\(slow) 2> \(terminal.path)").exitCode == 0)
+        #expect(terminal.readRest().contains("sealing "))
     }
 }
