@@ -43,8 +43,10 @@ enum KeyBirthGuard {
             return try UnverifiedHeader(parsing: bytes).claimed.groupTag == group
         } catch {
             guard error.code == .unsupportedFormat else { return false }
-            return bytes[4] != BlobLayout.format
-                || group.bytes.withUnsafeBytes { $0.elementsEqual(bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)) }
+            // A larger number is a letter: a text that happens to begin with the magic.
+            if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
+            let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
+            return group.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
         }
     }
 

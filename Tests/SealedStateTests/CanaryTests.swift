@@ -34,7 +34,9 @@ import Testing
         // The payload of the probe is a row of x; no sealed file has sixteen of them in a row but by a miracle.
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "50000", "durable") == "written 1")
-        for injection in ["linkat:signal=KILL", "renameat:signal=ABRT", "fdatasync:signal=SEGV", "write:signal=KILL:when=1"] {
+        for injection in [
+            "linkat:signal=KILL", "renameat:signal=ABRT", "fdatasync:signal=SEGV", "write:signal=KILL:when=1",
+        ] {
             let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "50000", "durable"])
             defer { traced.removeLog() }
             #expect(try traced.run(injecting: [injection]).exitCode > 128)

@@ -13,7 +13,8 @@ import Testing
         var expiresAt: Date?
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity]) func nonFiniteNumbersCannotBeEncoded(_ number: Double) throws {
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func nonFiniteNumbersCannotBeEncoded(_ number: Double) throws
+    {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let ledger = Ledger(accounts: ["x": [Inner(amount: number)]])

@@ -88,7 +88,9 @@ import Testing
             var expiresAt: Date? { Date(timeIntervalSince1970: seconds) }
         }
         let written = code { try store.write(Odd(seconds: seconds)) }
-        if seconds > 1e15 { #expect(written == .unencodable) } else {
+        if seconds > 1e15 {
+            #expect(written == .unencodable)
+        } else {
             #expect(written == nil)
             #expect(code { _ = try store.read(Odd.self) } == .stale)
         }

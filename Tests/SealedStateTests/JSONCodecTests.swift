@@ -48,7 +48,9 @@ import Testing
             Array("[1]".utf8).flatMap { byte in widths.map { $0 == 0 ? byte : 0 } }
         }
         let (little, big, wide, wideBig) = (bytes(0...1), bytes(-1...0), bytes(0...3), bytes(-3...0))
-        for json in [little, big, wide, wideBig, [0xFF, 0xFE] + little, [0xFE, 0xFF] + big, [0xFF, 0xFE, 0, 0] + wide] {
+        for json in [
+            little, big, wide, wideBig, [0xFF, 0xFE] + little, [0xFE, 0xFF] + big, [0xFF, 0xFE, 0, 0] + wide,
+        ] {
             #expect(throws: DecodingError.self) { try decode([Int].self, json) }
         }
         #expect(throws: Never.self) { try decode([Int].self, Array("[1]".utf8)) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a member could put in a record's place instead of a file: refused at once, never followed, never waited for.
-@Suite(.timeLimit(.minutes(1))) struct PlantedFileTests {
+@Suite(.timeLimit(.minutes(10))) struct PlantedFileTests {
     enum Planted: String, CaseIterable, Sendable {
         case fifo, directory, linkToFile, linkToDirectory, danglingLink, device
 
@@ -67,7 +67,9 @@ import Testing
         try expectOutsideUntouched()
     }
 
-    @Test(arguments: Planted.possible.filter { $0 != .directory }) func aPlantedLockFileIsNotUsed(_ planted: Planted) throws {
+    @Test(arguments: Planted.possible.filter { $0 != .directory }) func aPlantedLockFileIsNotUsed(
+        _ planted: Planted
+    ) throws {
         let lock = fixture.container + "/.sealedstate.lock"
         unlink(lock)
         try planted.plant(fixture)

@@ -18,7 +18,9 @@ struct StoreFixture {
     }
 
     /// A store that syncs nothing unless told to: most tests are about something else.
-    func open(creating: Bool = true, _ change: (inout StoreOptions) -> Void = { _ in }) throws(StoreError) -> SealedStore {
+    func open(
+        creating: Bool = true, _ change: (inout StoreOptions) -> Void = { _ in }
+    ) throws(StoreError) -> SealedStore {
         var options = StoreOptions()
         options.durability = .unsynced
         // The home is removed with the last reference to it; a store that is in use must keep it.
@@ -101,4 +103,3 @@ func refusal(_ body: () throws -> Void) -> StoreError? {
 extension String {
     var trimmingNewlines: String { String(reversed().drop(while: \.isNewline).reversed()) }
 }
-

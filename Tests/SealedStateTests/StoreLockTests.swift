@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Waiting for a record's lock, and giving up.
-@Suite(.timeLimit(.minutes(1))) struct StoreLockTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreLockTests {
     let fixture: StoreFixture
     let store: SealedStore
 
@@ -42,6 +42,22 @@ import Testing
         unlink(fixture.container + "/.sealedstate.lock")
         #expect(try store.write(Note(text: "y")) == 2)
         child.kill(SIGKILL)
+    }
+
+    // writer: lock, read ............................ asks again: not the lock's file any more, gives up
+    // member: .............. replaces the lock file
+    @Test func aWriterWhoseLockFileIsReplacedGivesUp() throws {
+        let lock = fixture.container + "/.sealedstate.lock"
+        let before = try fixture.blob()
+        let update = code {
+            try store.update(Note.self) { note in
+                note.text = "y"
+                unlink(lock)
+            }
+        }
+        #expect(update == .lockTimeout)
+        #expect(try fixture.blob() == before)
+        #expect(try store.write(Note(text: "z")) == 2)
     }
 
     @Test func aCancelledTaskStopsWaiting() async throws {

@@ -116,7 +116,8 @@ import Testing
         try other.open().write(Note(text: "x"))
         try store.write(Note(text: "y"), named: "mine")
         var blob = try other.blob()
-        blob.replaceSubrange(Field.keyID..<Field.keyID + 16, with: try fixture.blob("mine")[Field.keyID..<Field.keyID + 16])
+        blob.replaceSubrange(
+            Field.keyID..<Field.keyID + 16, with: try fixture.blob("mine")[Field.keyID..<Field.keyID + 16])
         try fixture.plant(blob)
         #expect(refused == .wrongCommitment)
     }
@@ -196,7 +197,9 @@ import Testing
         #expect([.unsafeStructure, .undecodable].contains(refused))
     }
 
-    @Test(arguments: [PayloadCodec.raw, .binaryPropertyList]) func anotherCodecIsUndecodable(_ codec: PayloadCodec) throws {
+    @Test(arguments: [PayloadCodec.raw, .binaryPropertyList]) func anotherCodecIsUndecodable(
+        _ codec: PayloadCodec
+    ) throws {
         try plant { $0.codec = codec }
         #expect(refused == .undecodable)
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Read, change and write under the record's lock.
-@Suite(.timeLimit(.minutes(2))) struct StoreUpdatingTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreUpdatingTests {
     let fixture: StoreFixture
     let store: SealedStore
 

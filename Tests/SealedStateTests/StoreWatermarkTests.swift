@@ -1,9 +1,11 @@
+import CryptoPrimitives
 import FoundationEssentials
 import Glibc
-import SealedState
 import Sealing
 import TestSupport
 import Testing
+
+@testable import SealedState
 
 /// Nobody goes back below what was accepted: within a process, across processes, across restarts.
 @Suite struct StoreWatermarkTests {
@@ -137,6 +139,47 @@ import Testing
         try fixture.plant(old, "probe")
         #expect(code { try store.update(ProbeRecord.self) { $0.number += 10 } } == .replayed)
         #expect(try fixture.blob("probe") == old)
+    }
+
+    // MARK: Across restarts
+
+    /// Makes every remembered state one of another boot, as it is after a restart.
+    private func restart() throws {
+        let key = store.vault.watermarkKey()
+        let bytes = try marks()
+        var moved: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: WatermarkEntry.size) {
+            let entry = Array(bytes[start..<start + WatermarkEntry.size]).withRawBytes {
+                WatermarkEntry(parsing: $0, key: key)
+            }
+            let known = try #require(entry)
+            moved += WatermarkEntry(
+                name: known.name, mark: known.mark, isDurable: known.isDurable, boot: WatermarkEntryTests.before
+            ).encoded(key: key)
+        }
+        try SystemFile.write(fixture.marks, moved)
+    }
+
+    // before: write 1, 2, 3 (durable), 4 (not)     restart     after: 2 may be all that is left; 1 may not
+    @Test func afterARestartOneLessThanTheHighestDurableOneIsTheFloor() throws {
+        var blobs: [[UInt8]] = []
+        for number in 1...4 {
+            let durability = number == 4 ? "unsynced" : "durable"
+            #expect(try fixture.probe("store-write", "\(number)", "10", durability) == "written \(number)")
+            blobs.append(try fixture.blob("probe"))
+        }
+        try fixture.plant(blobs[2], "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
+        try restart()
+        try fixture.plant(blobs[0], "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
+        try fixture.plant(blobs[1], "probe")
+        #expect(try fixture.probe("store-read") == "2 10 2")
+        // What was lost is written again, from where it is.
+        #expect(try write(5) == "written 3")
+        #expect(try fixture.probe("store-read") == "5 10 3")
+        try fixture.plant(blobs[1], "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
     }
 
     // MARK: The file

@@ -66,13 +66,14 @@ import Testing
         #expect(try small.write(Note(text: "y")) == 2)
     }
 
-    @Test(arguments: [0, -1, Int(UInt32.max) + 1]) func aSchemaVersionOutOfRangeIsUnencodable(_ version: Int) throws {
-        struct Odd: SealedRecord {
-            static let recordName = "odd"
-            nonisolated(unsafe) static var schemaVersion = 0  // Set once, before its only use.
-        }
-        Odd.schemaVersion = version
-        #expect(code { try store.write(Odd()) } == .unencodable)
+    private struct Zero: SealedRecord { static let (recordName, schemaVersion) = ("odd", 0) }
+    private struct Negative: SealedRecord { static let (recordName, schemaVersion) = ("odd", -1) }
+    private struct Beyond: SealedRecord { static let (recordName, schemaVersion) = ("odd", Int(UInt32.max) + 1) }
+
+    @Test func aSchemaVersionOutOfRangeIsUnencodable() {
+        #expect(code { try store.write(Zero()) } == .unencodable)
+        #expect(code { try store.write(Negative()) } == .unencodable)
+        #expect(code { try store.write(Beyond()) } == .unencodable)
     }
 
     // MARK: The file

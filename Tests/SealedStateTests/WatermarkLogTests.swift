@@ -38,7 +38,8 @@ import Testing
 
     private func floors() -> [UInt8: UInt64] {
         let floors = log().load().floors
-        return Dictionary(uniqueKeysWithValues: floors.map { ($0.key.bytes.withUnsafeBytes { $0[0] }, $0.value.sequence) })
+        return Dictionary(
+            uniqueKeysWithValues: floors.map { ($0.key.bytes.withUnsafeBytes { $0[0] }, $0.value.sequence) })
     }
 
     private let before = WatermarkEntryTests.before

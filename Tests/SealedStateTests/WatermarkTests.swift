@@ -55,7 +55,8 @@ import Testing
     static let name = NameTag(bytes: Bytes16(filling: { $0[0] = 3 }))
 
     static func entry(_ sequence: UInt64, durable: Bool = true, boot: BootID = before) -> WatermarkEntry {
-        let mark = Watermark(epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(UInt8(sequence & 0xFF)))
+        let mark = Watermark(
+            epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(UInt8(sequence & 0xFF)))
         return WatermarkEntry(name: name, mark: mark, isDurable: durable, boot: boot)
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A writer that is killed at any moment leaves the old value or the new one, and the next write leaves no litter.
-@Suite(.timeLimit(.minutes(2))) struct CrashTests {
+@Suite(.timeLimit(.minutes(10))) struct CrashTests {
     private static let size = 300_000
 
     @Test(arguments: strategies, ["durable", "unsynced"])

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorTests {
     // A pipe holds 64 KiB: both sides see short transfers, and the non-blocking writer must wait.
     @Test func transfersThroughANonBlockingPipeAreWhole() throws {
         var ends: [Int32] = [-1, -1]

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DirectoryWalkTests {
+@Suite(.timeLimit(.minutes(10))) struct DirectoryWalkTests {
     private func tree() throws -> Yard {
         let yard = try Yard()
         try yard.place.directory("inside/b")

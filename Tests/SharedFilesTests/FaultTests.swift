@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// System calls that fail: the old value stands, or the new one does and the error says what is not known.
-@Suite(.enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
 struct FaultTests {
     static let faults: [(String, FileError.Code)] = [
         ("fallocate:error=ENOSPC", .noSpace), ("fallocate:error=EDQUOT", .quotaExceeded),

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LockFileTests {
+@Suite(.timeLimit(.minutes(10))) struct LockFileTests {
     private let yard: Yard
     private let file: LockFile
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Locks between real processes. The columns of each comment are the processes, time runs down.
-@Suite(.timeLimit(.minutes(1))) struct LockProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct LockProcessTests {
     private let yard: Yard
     private let file: LockFile
 

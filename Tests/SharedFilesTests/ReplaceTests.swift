@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReplaceTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplaceTests {
     @Test(arguments: strategies, [Durability.durable, .unsynced])
     func theNewValueTakesTheNameAndNothingElseStays(_ strategy: TemporaryStrategy, _ durability: Durability) throws {
         let yard = try Yard()

@@ -31,6 +31,7 @@ struct Comparison {
         while try turn(peerBody, calls) < slice { calls *= 2 }
         _ = try turn(ourBody, calls)
         for _ in 0..<rounds {
+            try Interruption.check()
             let first = try turn(ourBody, calls)
             let second = try turn(peerBody, calls) + turn(peerBody, calls)
             let last = try turn(ourBody, calls)

@@ -8,8 +8,9 @@ struct Runner {
     init(_ options: Options) { self.options = options }
 
     /// Runs one measurement, unless the filter leaves it out. Progress goes to standard error.
-    mutating func measure(_ operation: String, _ body: (String) throws -> Finding) rethrows {
+    mutating func measure(_ operation: String, _ body: (String) throws -> Finding) throws {
         guard isWanted(operation) else { return }
+        try Interruption.check()
         say("measuring \(operation)")
         findings.append(try body(operation))
     }

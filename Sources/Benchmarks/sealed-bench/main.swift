@@ -4,6 +4,7 @@ import Glibc
 /// In a function of its own: the workspace removes its directory when this returns.
 func runBenchmarks(_ options: Options) throws -> [Finding] {
     guard cbaseline_start() == 0 else { throw BenchmarkFailure("libsodium does not start") }
+    Interruption.watch()
     var runner = Runner(options)
     try SealingBenchmarks().run(in: &runner)
     let workspace = try Workspace(in: options.directory ?? Program.directory)
@@ -13,6 +14,10 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     return runner.findings
 }
 
+if CommandLine.arguments.contains("--help") {
+    print(Options.usage)
+    exit(0)
+}
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
     say(Options.usage)
     exit(EX_USAGE)

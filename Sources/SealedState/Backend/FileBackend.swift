@@ -36,7 +36,7 @@ struct FileBackend: BlobBackend {
                 try root.replace(path, with: blob, mode: Self.mode, durability: durability)
             } catch {
                 guard error.code == .notFound else { throw error }
-                _ = try root.makeDirectory(Self.parent(of: path), mode: Self.directoryMode)
+                try makeDirectory(Self.parent(of: path))
                 try root.replace(path, with: blob, mode: Self.mode, durability: durability)
             }
         }
@@ -48,7 +48,7 @@ struct FileBackend: BlobBackend {
         // The same file is kept once, however often a write over it is tried.
         let identity = "\(String(attributes.inode, radix: 16))-\(String(attributes.modifiedNanoseconds, radix: 16))"
         let place = "\(ContainerLayout.quarantine)/\(flat).\(identity)\(ContainerLayout.recordSuffix)"
-        _ = try root.makeDirectory(ContainerLayout.quarantine, mode: Self.directoryMode)
+        try makeDirectory(ContainerLayout.quarantine)
         do throws(FileError) {
             try root.link(path(address), as: place)
         } catch {
@@ -77,6 +77,16 @@ struct FileBackend: BlobBackend {
 
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
         try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
+    }
+
+    /// A directory whose name could not be synced ends the write: the old value stands, so that is no `durabilityUnknown`.
+    private func makeDirectory(_ path: String) throws(FileError) {
+        do throws(FileError) {
+            _ = try root.makeDirectory(path, mode: Self.directoryMode)
+        } catch {
+            guard error.code == .durabilityUnknown, let number = error.errno else { throw error }
+            throw FileError(errno: number, operation: error.operation, path: error.path)
+        }
     }
 
     private func path(_ address: BlobAddress) -> String {

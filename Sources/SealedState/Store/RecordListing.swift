@@ -43,7 +43,8 @@ extension SealedStore {
         var attempts = 0
         while let header = try listedHeader(place) {
             let verdict = watermarks.verdict(on: header)
-            if verdict != .replayed || header == previous || attempts >= Self.maximumRereads { return (header, verdict) }
+            let isSettled = verdict != .replayed || header == previous || attempts >= Self.maximumRereads
+            if isSettled { return (header, verdict) }
             previous = header
             attempts += 1
         }

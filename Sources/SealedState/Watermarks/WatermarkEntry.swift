@@ -21,22 +21,35 @@ struct WatermarkEntry: Hashable, Sendable {
     let boot: BootID
 
     func encoded(key: borrowing SecretBytes) -> [UInt8] {
-        var bytes: [UInt8] = []
-        name.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: mark.epoch.littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: UInt32(isDurable ? 1 : 0).littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: mark.sequence.littleEndian) { bytes.append(contentsOf: $0) }
-        (mark.commitment?.bytes ?? .zero).withUnsafeBytes { bytes.append(contentsOf: $0) }
-        boot.bytes.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: repeatElement(0, count: Self.codedSize - bytes.count))
-        return bytes + Self.code(bytes, key)
+        key.withUnsafeBytes { key in
+            [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+                let entry = UnsafeMutableRawBufferPointer(buffer)
+                encode(into: entry)
+                let code = Self.code(UnsafeRawBufferPointer(rebasing: entry[0..<Self.codedSize]), key)
+                entry.storeBytes(of: code, toByteOffset: Self.codedSize, as: Bytes32.self)
+                count = Self.size
+            }
+        }
+    }
+
+    /// Writes everything before the code.
+    private func encode(into entry: UnsafeMutableRawBufferPointer) {
+        entry.initializeMemory(as: UInt8.self, repeating: 0)
+        entry.storeBytes(of: name.bytes, toByteOffset: 0, as: Bytes16.self)
+        entry.storeBytes(of: mark.epoch.littleEndian, toByteOffset: 16, as: UInt32.self)
+        entry.storeBytes(of: UInt32(isDurable ? 1 : 0).littleEndian, toByteOffset: 20, as: UInt32.self)
+        entry.storeBytes(of: mark.sequence.littleEndian, toByteOffset: 24, as: UInt64.self)
+        entry.storeBytes(of: mark.commitment?.bytes ?? .zero, toByteOffset: 32, as: Bytes32.self)
+        entry.storeBytes(of: boot.bytes, toByteOffset: 64, as: Bytes16.self)
     }
 
     /// Reads an entry; nil when its code does not fit.
     init?(parsing entry: UnsafeRawBufferPointer, key: borrowing SecretBytes) {
         guard entry.count == Self.size else { return nil }
-        let coded = Array(entry[0..<Self.codedSize])
-        let isAuthentic = Self.code(coded, key).withRawBytes {
+        let code = key.withUnsafeBytes {
+            Self.code(UnsafeRawBufferPointer(rebasing: entry[0..<Self.codedSize]), $0)
+        }
+        let isAuthentic = code.withUnsafeBytes {
             ConstantTime.areEqual($0, UnsafeRawBufferPointer(rebasing: entry[Self.codedSize...]))
         }
         let flags = UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
@@ -65,13 +78,7 @@ struct WatermarkEntry: Hashable, Sendable {
         return Watermark(epoch: mark.epoch, sequence: mark.sequence - 1, commitment: nil)
     }
 
-    private static func code(_ bytes: [UInt8], _ key: borrowing SecretBytes) -> [UInt8] {
-        key.withUnsafeBytes { key in
-            [UInt8](unsafeUninitializedCapacity: 32) { output, count in
-                count = 32
-                let output = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(output)[0..<32])
-                bytes.withRawBytes { BLAKE2b.hash($0, key: key, personalization: .watermarkEntry, into: output) }
-            }
-        }
+    private static func code(_ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bytes32 {
+        Bytes32(filling: { BLAKE2b.hash(bytes, key: key, personalization: .watermarkEntry, into: $0) })
     }
 }

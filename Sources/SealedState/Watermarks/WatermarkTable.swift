@@ -49,9 +49,11 @@ final class WatermarkTable: Sendable {
         let candidate = Watermark(header.header)
         let name = header.header.nameTag
         let verdict = state.withLock { state -> Watermark.Verdict in
-            let verdict = state.marks[name]?.verdict(on: candidate) ?? .advances
-            // Also where it is the same: a floor of an earlier boot does not know yet which blob stands there.
-            if verdict == .advances || verdict == .same { state.marks[name] = candidate }
+            let known = state.marks[name]
+            let verdict = known?.verdict(on: candidate) ?? .advances
+            // A floor of an earlier boot does not know yet which blob stands there.
+            let completes = verdict == .same && known?.commitment == nil
+            if verdict == .advances || completes { state.marks[name] = candidate }
             return verdict
         }
         if verdict == .advances {

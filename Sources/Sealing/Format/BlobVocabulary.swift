@@ -19,8 +19,10 @@ package enum BlobSuite: UInt8, Sendable {
 }
 
 /// A header's flags; a set bit outside `known` is refused.
+@usableFromInline
 package struct BlobFlags: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
+    @usableFromInline package let rawValue: UInt8
+    @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The record was deleted at this sequence; the payload is empty.

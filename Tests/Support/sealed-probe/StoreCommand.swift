@@ -17,7 +17,9 @@ struct ProbeRecord: SealedRecord, Equatable {
 ///
 /// Prints `written SEQUENCE` once the write is acknowledged, or the error's code.
 func storeWriteCommand(arguments: [String]) -> Int32 {
-    guard (5...6).contains(arguments.count), let number = Int(arguments[2]), let size = Int(arguments[3]) else { return 64 }
+    guard (5...6).contains(arguments.count), let number = Int(arguments[2]), let size = Int(arguments[3]) else {
+        return 64
+    }
     return onStore(arguments) { store throws(StoreError) in
         let record = ProbeRecord(number: number, text: String(repeating: "x", count: size))
         let name = arguments.count > 5 ? arguments[5] : ProbeRecord.recordName

@@ -1,0 +1,103 @@
+import Glibc
+import SealedState
+import TestSupport
+import Testing
+
+/// Locked, absent, corrupt and wrong are four answers, and none of them makes a new key.
+@Suite struct StoreOpeningTests {
+    let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+        try fixture.open().write(Note(text: "x"))
+    }
+
+    private var refused: StoreError.Code? { code { _ = try fixture.open() } }
+
+    /// Nothing that opens a store may change it where it is refused.
+    private func expectRefused(_ expected: StoreError.Code) throws {
+        let before = try fixture.files().map { ($0, try SystemFile.read(fixture.place.path($0))) }
+        #expect(refused == expected)
+        let after = try fixture.files().map { ($0, try SystemFile.read(fixture.place.path($0))) }
+        let news = after.filter { new in !before.contains { $0 == new } }
+        // The vault's lock file may come.
+        #expect(after.count >= before.count && news.allSatisfy { $0.0.hasSuffix("/.lock") })
+    }
+
+    @Test func withoutItsKeyFileTheVaultIsLocked() throws {
+        unlink(fixture.keyFile)
+        try expectRefused(.locked)
+        #expect(!SystemFile.exists(fixture.keyFile))
+    }
+
+    @Test func anotherKeyFileIsWrong() throws {
+        let other = try StoreFixture()
+        _ = try other.open()
+        try SystemFile.write(fixture.keyFile, try SystemFile.read(other.keyFile))
+        try expectRefused(.wrongKeyFile)
+    }
+
+    @Test func aDamagedVaultIsCorrupt() throws {
+        var vault = try SystemFile.read(fixture.vault)
+        vault[20] ^= 1
+        try SystemFile.write(fixture.vault, vault)
+        try expectRefused(.vaultCorrupt)
+    }
+
+    @Test func aPassphraseOpensNoVaultWithoutASlotForIt() throws {
+        let passphrase = try Array("words".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
+        let opened = code {
+            _ = try SealedStore(group: fixture.group, in: fixture.home, unlockingWith: .passphrase(passphrase))
+        }
+        #expect(opened == .locked)
+    }
+
+    @Test func withoutAVaultThereIsNoNewKeyWhileBlobsExist() throws {
+        unlink(fixture.vault)
+        try expectRefused(.orphanedBlobs)
+        #expect(!SystemFile.exists(fixture.vault))
+        unlink(fixture.file("note"))
+        #expect(refused == nil)
+    }
+
+    @Test(arguments: [(Field.format, UInt8(3)), (Field.flags, UInt8(0x80))])
+    func aBlobOfANewerVersionCountsAsWell(_ change: (offset: Int, mask: UInt8)) throws {
+        var blob = try fixture.blob()
+        blob[change.offset] ^= change.mask
+        try fixture.plant(blob)
+        unlink(fixture.vault)
+        try expectRefused(.orphanedBlobs)
+    }
+
+    @Test func whatOnlyLooksLikeABlobDoesNotCount() throws {
+        unlink(fixture.vault)
+        try fixture.plant(Array("SEALS are mammals".utf8) + [UInt8](repeating: 0x20, count: 500))
+        #expect(refused == nil)
+    }
+
+    @Test func withoutCreationNothingIsMade() throws {
+        let fresh = try StoreFixture()
+        #expect(code { _ = try fresh.open(creating: false) } == .containerMissing)
+        #expect(try SystemFile.names(fresh.place.path) == [])
+        unlink(fixture.vault)
+        #expect(code { _ = try fixture.open(creating: false) } == .vaultAbsent)
+        #expect(!SystemFile.exists(fixture.vault))
+    }
+
+    @Test func aContainerThatOthersMayWriteIsRefusedWithTheCommandThatMendsIt() throws {
+        chmod(fixture.container, 0o777)
+        let error = try #require(refusal { _ = try fixture.open() })
+        #expect(error.code == .container)
+        #expect(error.advice.contains("chmod go-w"))
+        chmod(fixture.container, 0o700)
+        #expect(refused == nil)
+    }
+
+    @Test func everyCodeSaysWhatToDo() throws {
+        unlink(fixture.keyFile)
+        let error = try #require(refusal { _ = try fixture.open() })
+        #expect(error.description.hasSuffix(error.advice))
+        // Once is enough: the reason of a lower floor does not bring it again.
+        #expect(!error.reason.contains(error.advice))
+    }
+}
