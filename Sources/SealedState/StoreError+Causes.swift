@@ -56,8 +56,10 @@ extension StoreError {
     }
 
     init(_ error: AppGroupError, _ operation: String) {
+        // That floor's reasons are parts of a sentence.
+        let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
         self.init(
-            error.code == .containerMissing ? .containerMissing : .container, operation, error.subject, error.reason,
+            error.code == .containerMissing ? .containerMissing : .container, operation, error.subject, reason,
             advice: error.advice, errno: error.errno, cause: error)
     }
 

@@ -122,7 +122,19 @@ import Testing
         #expect(list.map { $0.provenance?.sequence } == [2, 1, nil, nil])
     }
 
-    @Test(.enabled(if: geteuid() == 0 && ChildProcess.canRunUnprivileged, "needs another user"))
+    /// Whether another user reaches the probe and a home: neither when they lie below a private directory.
+    private static let canBeSomebodyElse: Bool = {
+        guard geteuid() == 0, ChildProcess.canRunUnprivileged, let place = try? TemporaryDirectory() else {
+            return false
+        }
+        return withExtendedLifetime(place) {
+            chmod(place.path, 0o755)
+            let words = ["-c", "ls \(place.path) && \(builtProduct("sealed-probe")); test $? = 64"]
+            return (try? ChildProcess.runUnprivileged("/bin/sh", words).exitCode) == 0
+        }
+    }()
+
+    @Test(.enabled(if: canBeSomebodyElse, "needs another user who reaches the build and the temporary directory"))
     func aListThatCannotBeCompleteIsAnError() throws {
         // Root reads everything, so the child is somebody else, and the home is his.
         let fresh = try StoreFixture()

@@ -36,6 +36,14 @@ extension SealedStore {
         }
     }
 
+    /// Deletes the record of a type; see the form without `async`.
+    @discardableResult
+    public func delete<Record: SealedRecord>(
+        _ type: Record.Type, named name: String = Record.recordName, durability: Durability? = nil
+    ) async throws(StoreError) -> UInt64 {
+        try await delete(named: name, durability: durability)
+    }
+
     private static let queue = DispatchQueue(label: "SealedState.store", attributes: .concurrent)
 
     private func offload<Value: Sendable>(
