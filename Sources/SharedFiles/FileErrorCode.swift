@@ -42,7 +42,7 @@ extension FileError.Code {
         .notDirectory: "not a directory",
         .tooLarge: "larger than allowed",
         .tooDeep: "nested deeper than allowed",
-        .unsafeMode: "others may write there",
+        .unsafeMode: "its permissions let others in",
         .wrongOwner: "owned by somebody else",
         .noSpace: "the file system is full",
         .quotaExceeded: "the quota is used up",

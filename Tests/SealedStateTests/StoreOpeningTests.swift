@@ -100,4 +100,9 @@ import Testing
         // Once is enough: the reason of a lower floor does not bring it again.
         #expect(!error.reason.contains(error.advice))
     }
+
+    @Test func aTaskOpensTheSameStore() async throws {
+        let store = try await SealedStore.open(group: fixture.group, in: fixture.home)
+        #expect(try store.read(Note.self).text == "x")
+    }
 }

@@ -1,4 +1,6 @@
 internal import Dispatch
+public import AppGroups
+public import KeyVault
 public import SharedFiles
 internal import Synchronization
 
@@ -6,12 +8,23 @@ internal import Synchronization
 ///
 /// Cancelling the task ends the waiting for the lock with `.cancelled`; once the lock is held the write is finished.
 extension SealedStore {
+    /// Opens a group's container and vault; see the initialiser. A passphrase's slow hash does not block the task pool.
+    public static func open(
+        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .defaultKeyFile,
+        creating: Bool = true, options: StoreOptions = StoreOptions()
+    ) async throws(StoreError) -> SealedStore {
+        try await offload { (_) throws(StoreError) in
+            try SealedStore(
+                group: group, in: home, unlockingWith: credential, creating: creating, options: options)
+        }
+    }
+
     /// Creates or replaces a record; see the form without `async`.
     @discardableResult
     public func write<Record: SealedRecord>(
         _ value: Record, named name: String = Record.recordName, durability: Durability? = nil
     ) async throws(StoreError) -> UInt64 {
-        try await offload { (isCancelled) throws(StoreError) in
+        try await Self.offload { (isCancelled) throws(StoreError) in
             try self.write(value, named: name, durability: durability, isCancelled: isCancelled)
         }
     }
@@ -22,7 +35,7 @@ extension SealedStore {
         _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
         durability: Durability? = nil, _ change: @escaping @Sendable (inout Record) -> Void
     ) async throws(StoreError) -> UInt64 {
-        try await offload { (isCancelled) throws(StoreError) in
+        try await Self.offload { (isCancelled) throws(StoreError) in
             try self.update(
                 type, named: name, startingWith: initial, durability: durability, isCancelled: isCancelled, change)
         }
@@ -31,7 +44,7 @@ extension SealedStore {
     /// Deletes a record; see the form without `async`.
     @discardableResult
     public func delete(named name: String, durability: Durability? = nil) async throws(StoreError) -> UInt64 {
-        try await offload { (isCancelled) throws(StoreError) in
+        try await Self.offload { (isCancelled) throws(StoreError) in
             try self.delete(named: name, durability: durability, isCancelled: isCancelled)
         }
     }
@@ -46,13 +59,13 @@ extension SealedStore {
 
     private static let queue = DispatchQueue(label: "SealedState.store", attributes: .concurrent)
 
-    private func offload<Value: Sendable>(
+    private static func offload<Value: Sendable>(
         _ body: @escaping @Sendable (@escaping () -> Bool) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let flag = CancellationFlag()
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Self.queue.async {
+                queue.async {
                     let result = Result { () throws(StoreError) in try body { flag.isSet } }
                     continuation.resume(returning: result)
                 }
