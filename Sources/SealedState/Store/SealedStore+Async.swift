@@ -1,5 +1,5 @@
-internal import Dispatch
 public import AppGroups
+internal import Dispatch
 public import KeyVault
 public import SharedFiles
 internal import Synchronization
