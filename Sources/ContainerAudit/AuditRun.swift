@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import FoundationEssentials
 internal import Glibc
+internal import SealedState
 internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
@@ -16,9 +17,11 @@ struct AuditRun {
     private var ownBlobs = 0
     /// How many records no reader of this user has accepted before.
     private var firstContacts = 0
+    private var missing: MissingRecords
 
     /// Takes the list of names; nothing is opened yet.
     init(root: Directory, group: AppGroup?, access: VaultAccess, limits: AuditLimits, now: Date) throws(FileError) {
+        missing = MissingRecords(accepted: access.store?.acceptedNames ?? [])
         let rootAttributes = try root.attributes(".")
         entries = ContainerEntries(of: root, limits: limits)
         scope = AuditScope(
@@ -41,7 +44,8 @@ struct AuditRun {
             let detail = "Only the first \(scope.limits.maximumEntries) names were looked at."
             report(.fileUnexamined, at: ".", detail)
         }
-        if let vaultPath, ownBlobs > 0 { missing(vaultPath) }
+        findings += missing.findings(among: entries, in: scope)
+        if let vaultPath, ownBlobs > 0 { vaultIsMissing(vaultPath) }
         if firstContacts > 0 {
             notes.append(
                 "This user's programs have never accepted a state of \(firstContacts) of the records: "
@@ -52,7 +56,7 @@ struct AuditRun {
             withKeys: scope.store != nil, files: files, findings: findings, notes: notes)
     }
 
-    private mutating func missing(_ vaultPath: String) {
+    private mutating func vaultIsMissing(_ vaultPath: String) {
         let place = FindingPlace(outside: vaultPath, group: scope.group?.identifier)
         findings.append(AuditCheck.vaultAbsent.finding(at: place, "\(ownBlobs) sealed blobs need it."))
     }
@@ -90,6 +94,7 @@ extension AuditRun {
             header.groupTag == BlobContext(group: group.identifier, kind: .record, name: "").groupTag
         {
             ownBlobs += 1
+            if subject.kind != .temporary { missing.carried.insert(header.nameTag) }
         }
         files.append(
             AuditedFile(

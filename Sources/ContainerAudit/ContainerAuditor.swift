@@ -1,6 +1,5 @@
 public import AppGroups
 public import FoundationEssentials
-internal import Glibc
 public import KeyVault
 internal import SharedFiles
 internal import SystemPackage
@@ -26,8 +25,8 @@ public struct ContainerAuditor: Sendable {
     ///
     /// - Throws: `AuditError`: `.notFound`, `.notADirectory`, `.permissionDenied`, `.unreadable`.
     public func audit(path: String) throws(AuditError) -> AuditReport {
-        let notes = ["No group was named, so sealed blobs were not opened and their places not compared."]
-        return try run(in: FilePath(path), group: nil, access: VaultAccess(notes: notes), missingVault: nil)
+        let access = VaultAccess.withoutKeys(path, because: "no group was named; nor were their places compared.")
+        return try run(in: FilePath(path), group: nil, access: access, missingVault: nil)
     }
 
     /// Audits a group's container with its vault: opens every sealed blob, and compares it with what was accepted before.
@@ -76,22 +75,7 @@ extension ContainerAuditor {
             return VaultAccess()
         } catch {
             guard error.code == .unsafeContainer else { throw AuditError(error, group) }
-            let note = "No keys, so sealed blobs were not opened: \(error)"
-            if error.underlying?.code == .wrongOwner && isAnothersForRoot(group, home) {
-                return VaultAccess(notes: [note])
-            }
-            let place = FindingPlace(outside: error.subject, group: group.identifier)
-            let finding = AuditCheck.containerRefused.finding(
-                at: place, "\(error.subject): \(error.reason).", remedy: error.advice)
-            return VaultAccess(findings: [finding], notes: [note])
+            return .refused(error, group)
         }
-    }
-
-    /// Root may look at a container that it does not own; its owner's programs would open it.
-    private func isAnothersForRoot(_ group: AppGroup, _ home: GroupsHome) -> Bool {
-        guard geteuid() == 0, let container = try? Directory.open(home.containersPath.appending(group.identifier)),
-            let facts = try? container.attributes(".")
-        else { return false }
-        return facts.uid != 0
     }
 }

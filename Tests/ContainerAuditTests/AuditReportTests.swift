@@ -1,6 +1,7 @@
 import ContainerAudit
 import FoundationEssentials
 import SealedState
+import Sealing
 import TestSupport
 import Testing
 
@@ -11,6 +12,29 @@ import Testing
         try store.write(Token(text: "x", end: Date() + 1000.123), named: "ends")
         try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
         try yard.put("notes", "text")
+        let report = try yard.audit()
+        #expect(try AuditReport(json: try report.json()) == report)
+    }
+
+    @Test func theJSONHasOctalModesShortTimesAndNulls() throws {
+        let yard = try AuditYard()
+        let store = try yard.filled()
+        let sealed = Date(timeIntervalSince1970: 1_763_695_800.123)
+        try yard.put("film", try store.seal("x", as: "", kind: .stream, sequence: 0, sealedAt: sealed))
+        let text = String(decoding: try yard.audit().json(), as: UTF8.self)
+        #expect(text.contains(#""mode":"0600""#))
+        #expect(text.contains(#""sealedAt":"2025-11-21T03:30:00.123Z""#))
+        #expect(text.contains(#""notAfter":null"#))
+        #expect(text.contains(#""name":null"#))
+        #expect(text.contains(#""verdict":{"code":null,"state":"verified"}"#))
+        #expect(text.contains(#""record":null,"size":0,"verdict":null"#))
+        #expect(String(decoding: try yard.auditByPath().json(), as: UTF8.self).contains(#""group":null"#))
+    }
+
+    @Test func aTimeThatNoCalendarHasDoesNotHinderTheReport() throws {
+        let yard = try AuditYard()
+        try yard.filled()
+        try yard.change(yard.path(ofRecord: "token")) { for index in 72..<80 { $0[index] = 0xFF } }
         let report = try yard.audit()
         #expect(try AuditReport(json: try report.json()) == report)
     }

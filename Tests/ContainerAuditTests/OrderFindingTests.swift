@@ -41,6 +41,21 @@ import Testing
         #expect(try yard.audit().ids == ["link.leaves-container"])
     }
 
+    @Test(arguments: ["token", "accounts/new", "odd name"]) func aDirectoryInARecordsPlaceIsFound(name: String) throws {
+        let path = yard.path(ofRecord: name)
+        if name == "token" { try #require(rename(path, yard.path("Quarantine.x")) == 0) }
+        try #require(mkdir(path, 0o700) == 0)
+        let finding = try #require(try yard.audit().finding("blob.malformed"))
+        #expect(finding.path == "\(AuditYard.records)/\(name).sealed")
+        #expect(finding.severity >= .medium)
+        #expect(try yard.auditByPath().finding("blob.malformed") != nil)
+    }
+
+    @Test func aLinkInsideInARecordsPlaceIsGraver() throws {
+        try link("\(AuditYard.records)/linked.sealed", to: "accounts")
+        #expect(try yard.audit().finding("link.present")?.severity == .medium)
+    }
+
     @Test func aPipeIsFoundAndNotOpened() throws {
         try #require(mkfifo(yard.path("\(AuditYard.records)/pipe.sealed"), 0o600) == 0)
         let report = try yard.audit()

@@ -18,12 +18,18 @@ import Testing
         #expect(report.ids == ids)
         #expect(!report.withKeys)
         #expect(report.notes.count == 1)
+        #expect(report.notes.first?.hasPrefix("\(yard.group): blobs were not opened: ") == true)
         #expect(report.verdict(ofRecord: "token") == .unverified)
     }
 
-    @Test func aLockedVaultIsNoFaultAndIsSaid() throws {
+    @Test func aMissingKeyFileIsFound() throws {
         try #require(unlink(yard.keyFile) == 0)
-        expectWithoutKeys(try yard.audit(), [])
+        let report = try yard.audit()
+        expectWithoutKeys(report, ["keyfile.absent"])
+        #expect(report.finding("keyfile.absent")?.path == yard.keyFile)
+    }
+
+    @Test func aLockedVaultIsNoFaultAndIsSaid() throws {
         let passphrase = try Self.passphrase.withUnsafeBytes { try Passphrase(copying: $0) }
         expectWithoutKeys(try yard.audit(credential: .passphrase(passphrase)), [])
     }
@@ -69,16 +75,16 @@ import Testing
 
     @Test func aVaultThatOthersReachIsFound() throws {
         try #require(chmod(yard.vault, 0o644) == 0)
-        expectWithoutKeys(try yard.audit(), ["vault.mode"])
+        expectWithoutKeys(try yard.audit(), ["vault.mode", "vault.refused"])
         try #require(chmod(yard.vault, 0o600) == 0)
         try #require(chmod(yard.directory.path("home/Vaults/\(yard.group)"), 0o770) == 0)
-        expectWithoutKeys(try yard.audit(), ["vault.mode"])
+        expectWithoutKeys(try yard.audit(), ["vault.mode", "vault.refused"])
     }
 
     @Test func aKeyFileThatOthersReachIsFound() throws {
         try #require(chmod(yard.keyFile, 0o640) == 0)
         let report = try yard.audit()
-        expectWithoutKeys(report, ["keyfile.mode"])
+        expectWithoutKeys(report, ["keyfile.mode", "vault.refused"])
         #expect(report.finding("keyfile.mode")?.remedy == "chmod go-rwx \(yard.keyFile)")
     }
 

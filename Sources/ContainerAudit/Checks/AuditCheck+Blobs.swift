@@ -69,8 +69,16 @@ extension AuditCheck {
         meaning: "Its time lies ahead of this machine's clock: one of the two is wrong. Readers refuse it.",
         remedy: "Check the clock (timedatectl), then let the producing program write it anew.")
 
+    static let recordMissing = AuditCheck(
+        id: "record.missing", severity: .high, title: "A record is gone without a deletion",
+        meaning: "Readers have accepted it before, and neither a blob nor the mark of a deletion is left: its file was "
+            + "removed, or the container was put back to an earlier state. Only tags of the names are known.",
+        remedy:
+            "Compare what is there with what should be (sealctl list --group {group}), then restore the record from "
+            + "a backup or let the producing program write it anew.")
+
     static let blobs = [
         blobTampered, blobReplayed, blobForked, blobSequenceJump, blobWrongPlace, blobUnknownKey, blobWrongEpoch,
-        blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid,
+        blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid, recordMissing,
     ]
 }

@@ -7,7 +7,8 @@ extension AuditCheck {
 
     static let linkPresent = AuditCheck(
         id: "link.present", severity: .low, title: "A link in the container",
-        meaning: "It leads to another place of the container. The library never follows links.",
+        meaning:
+            "It leads to another place of the container; medium in a record's place. The library never follows links.",
         remedy: "Remove it, or put a real file or directory in its place: rm {file}")
 
     static let specialFile = AuditCheck(

@@ -20,6 +20,12 @@ extension AuditCheck {
         meaning: "Both are intact and do not belong together: one was replaced or restored without the other.",
         remedy: "Restore the key file that belongs to this vault: ls -l {file}")
 
+    static let vaultRefused = AuditCheck(
+        id: "vault.refused", severity: .high, title: "The group's programs refuse the vault",
+        meaning: "The vault, its key file or a directory above is not what it has to be, may be changed by others, or "
+            + "cannot be read: no program opens it.",
+        remedy: "See what it is: ls -ld {file}")
+
     static let vaultMode = AuditCheck(
         id: "vault.mode", severity: .high, title: "Others may reach the vault",
         meaning: "Who may read it can guess passphrases at leisure; who may write it can replace it.",
@@ -30,10 +36,22 @@ extension AuditCheck {
         meaning: "Who may read it opens the vault without a passphrase.",
         remedy: "chmod go-rwx {file}")
 
+    static let keyFileAbsent = AuditCheck(
+        id: "keyfile.absent", severity: .medium, title: "The key file is missing",
+        meaning: "There is a vault that opens with a key file, and no such file: programs that run unattended cannot "
+            + "open the vault, and the blobs were not judged.",
+        remedy: "Restore {file} from a backup; do not start with a new vault before that.")
+
     static let keyFileDamaged = AuditCheck(
         id: "keyfile.damaged", severity: .high, title: "The key file is damaged",
         meaning: "It is cut, changed or no key file at all, so that no program opens the vault with it.",
         remedy: "Restore the key file from a backup: ls -l {file}")
+
+    static let watermarksMode = AuditCheck(
+        id: "watermarks.mode", severity: .high, title: "Others may change what readers remember",
+        meaning: "Who may write there can take the accepted states away, so that an older blob that is put back goes "
+            + "unseen.",
+        remedy: "chmod go-w {file}")
 
     static let watermarksDamaged = AuditCheck(
         id: "watermarks.damaged", severity: .high, title: "What readers remember is damaged",
@@ -43,7 +61,7 @@ extension AuditCheck {
         remedy: "Check the records that you can judge, then move the file away, so that a new one is begun.")
 
     static let vault = [
-        vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultMode, keyFileMode, keyFileDamaged,
-        watermarksDamaged,
+        vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, keyFileMode,
+        keyFileAbsent, keyFileDamaged, watermarksMode, watermarksDamaged,
     ]
 }

@@ -2,7 +2,7 @@
 package enum AuditChecksDocument {
     /// The document in Markdown.
     package static var markdown: String {
-        ([introduction] + AuditCheck.families.map(section)).joined(separator: "\n")
+        ([introduction] + AuditCheck.families.map(section) + [AuditReportDocument.markdown]).joined(separator: "\n")
     }
 
     private static let introduction = """

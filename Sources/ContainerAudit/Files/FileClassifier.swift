@@ -15,8 +15,7 @@ struct FileClassifier: Sendable {
         case .regular: try regular(entry, attributes)
         case .directory: AuditSubject(entry, attributes, .directory)
         case .symbolicLink: AuditSubject(entry, attributes, .link)
-        case .fifo, .socket, .characterDevice, .blockDevice: AuditSubject(entry, attributes, .special)
-        case .unknown: AuditSubject(entry, attributes, .unreadable)
+        case .fifo, .socket, .characterDevice, .blockDevice, .unknown: AuditSubject(entry, attributes, .special)
         }
     }
 

@@ -7,6 +7,6 @@ protocol Inspector: Sendable {
 /// Every inspector, in the order in which findings of one file are made.
 enum Inspectors {
     static let all: [any Inspector] = [
-        PermissionInspector(), LinkInspector(), PlaintextInspector(), HousekeepingInspector(),
+        PermissionInspector(), LinkInspector(), RecordPlaceInspector(), PlaintextInspector(), HousekeepingInspector(),
     ]
 }

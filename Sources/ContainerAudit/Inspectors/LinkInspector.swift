@@ -18,7 +18,8 @@ struct LinkInspector: Inspector {
                 at: place, "Where it leads could not be read.", confidence: .possible)
         }
         let check = Self.leaves(subject.path, target, scope.realPath) ? AuditCheck.linkLeaves : .linkPresent
-        return check.finding(at: place, "It leads to \(target).")
+        let severity = subject.isNamedAsRecord ? max(check.severity, .medium) : check.severity
+        return check.finding(at: place, "It leads to \(target).", severity: severity)
     }
 
     /// By the text alone: what it leads to may itself be a link, which is then a finding of its own.
@@ -45,7 +46,8 @@ struct LinkInspector: Inspector {
         case .fifo: "FIFO"
         case .socket: "socket"
         case .characterDevice: "character device"
-        default: "block device"
+        case .blockDevice: "block device"
+        default: "thing of unknown kind"
         }
     }
 }

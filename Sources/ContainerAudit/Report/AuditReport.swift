@@ -7,7 +7,8 @@ public struct AuditReport: Sendable, Hashable {
     public let containerPath: String
     /// The app group, where the audit was asked for one.
     public let group: String?
-    /// Whether the group's vault was open, so that sealed blobs could be verified.
+    /// Whether the group's vault was open, so that sealed blobs could be verified. Without, nothing is known of what they hold: a report
+    /// that is clean is so only as far as it saw, and a note says why it did not see more.
     public let withKeys: Bool
     /// Every file, by path; directories only where they were not entered.
     public let files: [AuditedFile]
@@ -62,11 +63,11 @@ extension AuditReport: Codable {
             notes: try container.decode([String].self, forKey: .notes))
     }
 
-    /// Writes every field, and `counts` by severity and `isClean` for readers that do no arithmetic.
+    /// Writes every field, null for what is not known, and `counts` by severity and `isClean` for readers that do no arithmetic.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(containerPath, forKey: .containerPath)
-        try container.encodeIfPresent(group, forKey: .group)
+        try container.encode(group, forKey: .group)
         try container.encode(withKeys, forKey: .withKeys)
         try container.encode(files, forKey: .files)
         try container.encode(findings, forKey: .findings)
@@ -78,7 +79,7 @@ extension AuditReport: Codable {
 }
 
 extension AuditReport {
-    /// The report as JSON text: sorted keys, dates as RFC 3339.
+    /// The report as JSON text: sorted keys, times as RFC 3339; `docs/audit-checks.md` lists the fields.
     public func json() throws -> Data { try JSONCodec.encode(self) }
 
     /// Reads what `json()` wrote.

@@ -1,5 +1,5 @@
 /// One file of a container as the audit saw it.
-public struct AuditedFile: Codable, Sendable, Hashable {
+public struct AuditedFile: Sendable, Hashable {
     /// Its path below the container. Safe to print.
     public let path: String
     /// What it is.

@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import Sealing
 
 /// What a sealed blob's header says; believed only where the file's verdict is `verified`.
-public struct SealedFacts: Codable, Sendable, Hashable {
+public struct SealedFacts: Sendable, Hashable {
     /// The record's name, which is the file's place: the header holds only a tag of it. Nil outside the records.
     public let name: String?
     /// +1 for each write of the record; 0 for a stream.
@@ -25,8 +25,8 @@ public struct SealedFacts: Codable, Sendable, Hashable {
         sequence = header.sequence
         epoch = header.epoch
         schemaVersion = Int(header.schemaVersion)
-        sealedAt = Date(timeIntervalSince1970: Double(header.sealedAt) / 1000)
-        notAfter = header.notAfter == 0 ? nil : Date(timeIntervalSince1970: Double(header.notAfter) / 1000)
+        sealedAt = MillisecondTime.date(header.sealedAt)
+        notAfter = header.notAfter == 0 ? nil : MillisecondTime.date(header.notAfter)
         keyID = header.keyID.description
         isDeleted = header.flags.contains(.tombstone)
     }

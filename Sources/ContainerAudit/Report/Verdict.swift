@@ -20,7 +20,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
 extension Verdict: Codable {
     private enum Key: String, CodingKey { case state, code }
 
-    /// Reads `{"state": "refused", "code": "tampered"}`; the code stands with a refusal only.
+    /// Reads `{"state": "refused", "code": "tampered"}`; without a refusal the code is null.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch try container.decode(String.self, forKey: .state) {
@@ -32,15 +32,18 @@ extension Verdict: Codable {
         }
     }
 
+    private var code: String? {
+        if case .refused(let code) = self { code } else { nil }
+    }
+
     /// Writes what `init(from:)` reads.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {
         case .verified: try container.encode("verified", forKey: .state)
         case .unverified: try container.encode("unverified", forKey: .state)
-        case .refused(let code):
-            try container.encode("refused", forKey: .state)
-            try container.encode(code, forKey: .code)
+        case .refused: try container.encode("refused", forKey: .state)
         }
+        try container.encode(code, forKey: .code)
     }
 }

@@ -11,6 +11,11 @@ struct VaultAccess: Sendable {
     var notes: [String] = []
     /// Whether there is no vault at all: a fault only where sealed blobs need one.
     var isAbsent = false
+
+    /// No keys; the note says so and why, with what concerns it first.
+    static func withoutKeys(_ subject: String, because reason: String, _ findings: [Finding] = []) -> VaultAccess {
+        VaultAccess(findings: findings, notes: ["\(subject.printable): blobs were not opened: \(reason.printable)"])
+    }
 }
 
 /// Opens a group's vault for an audit; nothing is made and nothing is written.
@@ -30,15 +35,32 @@ struct VaultOpener {
     }
 
     private func access(without error: StoreError) throws(AuditError) -> VaultAccess {
+        if let cause = error.cause as? AppGroupError { return .refused(cause, group) }
         let code = (error.cause as? VaultError)?.code
         if let fault = misfit(code, error) { throw fault }
-        var access = VaultAccess(notes: ["No keys, so sealed blobs were not opened: \(error.description.printable)"])
+        var access = VaultAccess.withoutKeys(group.identifier, because: Self.reason(code, error))
         access.isAbsent = code == .absent
-        if let check = Self.check(for: code) {
-            let subject = FindingPlace(outside: error.subject, group: group.identifier)
-            access.findings.append(check.finding(at: subject, error.reason))
-        }
+        access.findings =
+            Self.check(for: code, isAboutVault: error.subject == vaultPath).map { check in
+                let subject = FindingPlace(outside: Self.place(of: error), group: group.identifier)
+                return [check.finding(at: subject, error.reason, remedy: check == .vaultRefused ? error.advice : nil)]
+            } ?? []
         return access
+    }
+
+    private var vaultPath: String { VaultPlace(AccessGroup(group), in: home).path }
+
+    private static func reason(_ code: VaultError.Code?, _ error: StoreError) -> String {
+        switch code {
+        case .locked: "the vault is locked. \(error.reason) \(error.advice)"
+        case .absent: "there is no vault. \(error.advice)"
+        default: error.reason
+        }
+    }
+
+    /// What failed on a file names that file, which may be a directory above.
+    private static func place(of error: StoreError) -> String {
+        (error.cause as? VaultError)?.underlying?.path ?? error.subject
     }
 
     private func misfit(_ code: VaultError.Code?, _ error: StoreError) -> AuditError? {
@@ -52,14 +74,19 @@ struct VaultOpener {
         return AuditError(kind, "audit with its keys", group.identifier, error.reason, advice: error.advice)
     }
 
-    /// Locked is a state and no fault; loose modes are found by `VaultFiles`.
-    private static func check(for code: VaultError.Code?) -> AuditCheck? {
+    /// Nil for what is a state and no fault: no vault, or one that opens with something that is not at hand. Whatever
+    /// else keeps it closed is a fault, known here or not.
+    ///
+    /// - Parameter isAboutVault: Whether the error names the vault; one that is locked and names another file misses it.
+    private static func check(for code: VaultError.Code?, isAboutVault: Bool) -> AuditCheck? {
         switch code {
+        case .absent: nil
+        case .locked: isAboutVault ? nil : .keyFileAbsent
         case .corrupt: .vaultCorrupt
         case .wrongGroup: .vaultWrongGroup
         case .wrongKeyFile: .vaultWrongKeyFile
         case .malformedKeyFile: .keyFileDamaged
-        default: nil
+        default: .vaultRefused
         }
     }
 
@@ -70,5 +97,15 @@ struct VaultOpener {
             return [AuditCheck.watermarksDamaged.finding(at: place, "\(store.watermarkCondition).")]
         default: return []
         }
+    }
+}
+
+extension VaultAccess {
+    /// What comes of a container that the group's programs refuse.
+    static func refused(_ error: AppGroupError, _ group: AppGroup) -> VaultAccess {
+        let place = FindingPlace(outside: error.subject, group: group.identifier)
+        let finding = AuditCheck.containerRefused.finding(
+            at: place, "\(error.subject): \(error.reason).", remedy: error.advice)
+        return .withoutKeys(group.identifier, because: "the container is refused: \(error.reason).", [finding])
     }
 }

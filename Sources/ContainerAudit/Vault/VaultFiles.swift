@@ -4,7 +4,8 @@ internal import KeyVault
 internal import SharedFiles
 internal import SystemPackage
 
-/// The modes and owners of a group's vault and of its key file; neither is opened.
+/// The modes and owners of a group's vault, of its key file and of the directories that they and what readers remember
+/// lie in; no file is opened.
 struct VaultFiles {
     let group: AppGroup
     let home: GroupsHome
@@ -13,7 +14,11 @@ struct VaultFiles {
     /// What others may do with them; empty where they do not exist.
     var findings: [Finding] {
         let vault = home.vaultsPath.appending(group.identifier)
-        return inspect(vault, refusing: S_IWGRP | S_IWOTH, .vaultMode)
+        let others = S_IWGRP | S_IWOTH
+        return inspect(home.vaultsPath, refusing: others, .vaultMode)
+            + inspect(home.keysPath, refusing: others, .keyFileMode)
+            + inspect(home.watermarksPath, refusing: others, .watermarksMode)
+            + inspect(vault, refusing: others, .vaultMode)
             // A vault that several users share may be read and written by their unix group.
             + inspect(vault.appending(VaultPlace.leaf), refusing: S_IRWXO, .vaultMode)
             + keyFiles
@@ -23,10 +28,9 @@ struct VaultFiles {
         switch credential {
         case .keyFile(let path): inspect(FilePath(path), refusing: S_IRWXG | S_IRWXO, .keyFileMode)
         case .defaultKeyFile, .passphrase:
-            inspect(home.keysPath, refusing: S_IWGRP | S_IWOTH, .keyFileMode)
-                + inspect(
-                    FilePath(VaultPlace(AccessGroup(group), in: home).keyFilePath), refusing: S_IRWXG | S_IRWXO,
-                    .keyFileMode)
+            inspect(
+                FilePath(VaultPlace(AccessGroup(group), in: home).keyFilePath), refusing: S_IRWXG | S_IRWXO,
+                .keyFileMode)
         }
     }
 

@@ -32,6 +32,9 @@ extension SealedStore {
     /// The highest accepted state of a record.
     package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
 
+    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order.
+    package var acceptedNames: [NameTag] { watermarks.acceptedNames }
+
     /// The context that a record's blob is bound to.
     package func context(ofRecord name: String) throws(StoreError) -> BlobContext { try places.place(name).context }
 }

@@ -33,6 +33,10 @@ final class WatermarkTable: Sendable {
     /// The highest accepted state of a record.
     func mark(of name: NameTag) -> Watermark? { state.withLock { $0.marks[name] } }
 
+    /// The records of which a state was accepted that no crash can have taken back: a floor of 0 is a first write that
+    /// may not have outlived a restart.
+    var acceptedNames: [NameTag] { state.withLock { state in state.marks.filter { $0.value.sequence > 0 }.map(\.key) } }
+
     /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them.
     func refresh() {
         let news = log.news()

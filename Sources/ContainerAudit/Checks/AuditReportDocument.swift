@@ -1,0 +1,49 @@
+/// The part of `docs/audit-checks.md` that says what the JSON of a report holds.
+enum AuditReportDocument {
+    static let markdown = """
+        ## The report as JSON
+
+        `sealctl audit --json` prints one object. Every field is always there; what is not known is `null`. Modes are octal
+        text (`"0600"`), times RFC 3339 text in UTC with milliseconds at most (`"2026-11-21T03:30:00.5Z"`).
+
+        | field | type | meaning |
+        | --- | --- | --- |
+        | `containerPath` | string | the directory that was looked at |
+        | `group` | string or null | the app group; null for a directory that was named by its path |
+        | `withKeys` | boolean | whether the vault was open, so that blobs were verified; without, a note says why not |
+        | `isClean` | boolean | no finding above `info`; without keys only as far as the audit could see |
+        | `counts` | object | how many findings there are of each severity |
+        | `notes` | array of strings | what could not be seen, and why |
+        | `findings` | array | the gravest first |
+        | `files` | array | every file, by path |
+
+        A finding has `id`, `severity` (`info`, `low`, `medium`, `high`, `critical`), `confidence` (`certain`, `likely`,
+        `possible`), `path` (below the container, or absolute for what lies outside), `title`, `detail` and `remedy`, all
+        strings.
+
+        A file has
+
+        | field | type | meaning |
+        | --- | --- | --- |
+        | `path` | string | below the container |
+        | `kind` | string | what it is, such as `sealedRecord`, `json`, `link`; the set grows |
+        | `size` | number | bytes |
+        | `mode` | string or null | permission bits, set-id and sticky, octal |
+        | `record` | object or null | what the header of a sealed blob claims |
+        | `verdict` | object or null | `state`: `verified`, `unverified` or `refused`; `code`: why it is refused, else null |
+
+        and its `record`
+
+        | field | type | meaning |
+        | --- | --- | --- |
+        | `name` | string or null | the record's name; null outside the records |
+        | `sequence` | number | +1 for each write; 0 for a stream |
+        | `epoch` | number | the epoch of its key |
+        | `schemaVersion` | number | of the record's type; 0 for a stream |
+        | `sealedAt` | string | a time |
+        | `notAfter` | string or null | a time; null for never |
+        | `keyID` | string | 32 hexadecimal digits |
+        | `isDeleted` | boolean | whether it is the mark of a deletion |
+
+        """
+}

@@ -1,0 +1,66 @@
+import ContainerAudit
+import Glibc
+import SealedState
+import Sealing
+import TestSupport
+import Testing
+
+@Suite struct MissingRecordTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        try yard.filled()
+    }
+
+    private func remove(_ name: String) throws { try #require(unlink(yard.path(ofRecord: name)) == 0) }
+
+    @Test func aRecordThatWasRemovedIsMissed() throws {
+        try remove("token")
+        let report = try yard.audit()
+        #expect(report.ids == ["record.missing"])
+        #expect(report.withKeys && !report.isClean)
+        let tag = try yard.store().context(ofRecord: "token").nameTag.description
+        let finding = try #require(report.finding("record.missing"))
+        #expect(finding.severity == .high && finding.confidence == .certain)
+        #expect(finding.detail.contains("1 ") && finding.detail.contains(tag))
+    }
+
+    @Test func anotherProcessMissesItAsWell() throws {
+        let other = try AuditYard(copying: yard)
+        try #require(unlink(other.path(ofRecord: "token")) == 0)
+        try #require(unlink(other.path(ofRecord: "accounts/ada")) == 0)
+        let report = try other.audit()
+        #expect(report.ids == ["record.missing"])
+        #expect(report.findings.first?.detail.contains("2 ") == true)
+    }
+
+    @Test func aDeletedRecordIsNotMissed() throws {
+        try yard.store().delete(named: "token")
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func aRecordThatWasMovedIsFoundWhereItLies() throws {
+        try #require(rename(yard.path(ofRecord: "token"), yard.path(ofRecord: "other")) == 0)
+        #expect(try yard.audit().ids == ["blob.wrong-place"])
+    }
+
+    @Test func withoutKeysNothingIsMissed() throws {
+        try remove("token")
+        #expect(try yard.auditByPath().ids == [])
+    }
+
+    @Test func whatLimitsKeptUnseenIsNotCalledMissing() throws {
+        try remove("token")
+        var limits = AuditLimits()
+        limits.maximumEntries = 1
+        #expect(try yard.audit(limits: limits).ids == ["file.unexamined"])
+    }
+
+    @Test func nestedDirectoriesDoNotHideAMissingRecord() throws {
+        try remove("token")
+        try yard.put("\(AuditYard.records)/\(String(repeating: "d/", count: 16))x", [])
+        var limits = AuditLimits()
+        limits.maximumDepth = 14
+        #expect(try yard.audit(limits: limits).ids == ["file.unexamined", "record.missing"])
+    }
+}

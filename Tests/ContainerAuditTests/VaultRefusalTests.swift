@@ -1,0 +1,64 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+/// What a vault's place may hold instead of a vault.
+enum VaultReplacement: String, CaseIterable, Sendable {
+    case fifo, directory, link
+
+    func put(at path: String) throws {
+        try #require(rename(path, path + ".away") == 0)
+        switch self {
+        case .fifo: try #require(mkfifo(path, 0o600) == 0)
+        case .directory: try #require(mkdir(path, 0o700) == 0)
+        case .link: try #require(symlink(path + ".away", path) == 0)
+        }
+    }
+}
+
+@Suite struct VaultRefusalTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        try yard.filled()
+    }
+
+    @Test(arguments: VaultReplacement.allCases) func whatIsNoVaultIsFound(replacement: VaultReplacement) throws {
+        try replacement.put(at: yard.vault)
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.refused"])
+        #expect(!report.withKeys && !report.isClean)
+        let finding = try #require(report.finding("vault.refused"))
+        #expect(finding.severity == .high)
+        #expect(!finding.detail.isEmpty && !finding.remedy.isEmpty)
+    }
+
+    @Test func aNoteSaysItsReasonOnce() throws {
+        try VaultReplacement.fifo.put(at: yard.vault)
+        let note = try #require(try yard.audit().notes.first)
+        #expect(note.hasPrefix("\(yard.group): blobs were not opened: "))
+        #expect(note.split(separator: yard.vault, omittingEmptySubsequences: false).count == 2)
+    }
+
+    @Test func aVaultsDirectoryThatOthersChangeIsFound() throws {
+        try #require(chmod(yard.directory.path("home/Vaults"), 0o777) == 0)
+        #expect(try yard.audit().ids == ["vault.mode", "vault.refused"])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "giving files away takes root"))
+    func aVaultOfAnotherUserIsFound() throws {
+        try #require(chown(yard.directory.path("home/Vaults/\(yard.group)"), 65534, 65534) == 0)
+        #expect(try yard.audit().ids == ["vault.refused"])
+    }
+
+    @Test(
+        arguments: [("Keys", "keyfile.mode"), ("Watermarks", "watermarks.mode")], [0o720, 0o702, 0o1777] as [UInt32])
+    func aDirectoryOfSecretsThatOthersChangeIsFound(place: (String, String), mode: UInt32) throws {
+        let path = yard.directory.path("home/\(place.0)")
+        try #require(chmod(path, mode) == 0)
+        let report = try yard.audit()
+        #expect(report.ids == [place.1])
+        #expect(report.findings.first?.path == path)
+    }
+}
