@@ -36,6 +36,7 @@ extension Vault {
         _ place: VaultPlace, with credential: VaultCredential, for container: GroupContainer?, mayExist: Bool,
         costs: Argon2id.Parameters
     ) throws(VaultError) -> Vault {
+        try requireUsable(credential)
         let directory = try VaultError.onFiles(making) { () throws(FileError) in try place.makeDirectory() }
         let lock = try VaultError.onFiles(making) { () throws(FileError) in
             try LockFile(directory: directory, name: VaultPlace.lockLeaf)
@@ -44,6 +45,18 @@ extension Vault {
         let vault = try createLocked(place, directory, credential, container, mayExist, costs)
         lock.unlock()
         return vault
+    }
+
+    /// Reads a key file that a person named, so that a wrong name fails before anything is made.
+    ///
+    /// - Throws: `VaultError` as for opening with it; `.unsafeFile` for a pipe, which cannot be read again.
+    package static func requireUsable(_ credential: VaultCredential) throws(VaultError) {
+        guard case .keyFile(let path) = credential else { return }
+        let kind = (try? Descriptor.openForReading(path: path).attributes())?.kind
+        guard kind == nil || kind == .regular else {
+            throw VaultError(FileError(.notRegularFile, operation: "read", path: path), "read the key file")
+        }
+        _ = try KeyFile.read(path: path)
     }
 
     private static let making = "make the vault"

@@ -27,14 +27,19 @@ struct Sealctl: ParsableCommand {
 
     private static func end(for error: any Error) -> Never {
         guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        if CommandLine.arguments.contains("--json") {
-            Failure(.usage, "usage", message(for: error), hint: "Try sealctl help.").report(asJSON: true)
-        } else {
-            // The parser's own form, which shows the usage as well, under the name that all other errors have.
-            let text = fullMessage(for: error)
-            StandardStreams.say(text.hasPrefix("Error: ") ? "sealctl: \(text.dropFirst(7))" : text)
-        }
+        // The parser's message goes on with the whole usage: a mistake gets one sentence and the way to the rest.
+        let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
+        Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
+            .report(asJSON: CommandLine.arguments.contains("--json"))
         exit(ExitStatus.usage)
+    }
+
+    private static var helpCommand: String {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let first = CommandLine.arguments.dropFirst().first, names.contains(first) else {
+            return "sealctl --help"
+        }
+        return "sealctl \(first) --help"
     }
 
     private static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }

@@ -23,6 +23,16 @@ import Testing
         #expect(try sandbox.sealctl(["audit"]).exitCode == 1)
     }
 
+    @Test func withoutKeysNothingFoundIsNotNoFindings() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("pass", Array("secret\n".utf8))
+        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        try sandbox.succeed(["put", "a", "-", "--passphrase-file", "pass"], input: Array("{}".utf8))
+        let text = try sandbox.succeed(["audit"]).outputText
+        #expect(!text.contains("no findings") && text.contains("not opened"))
+        #expect(try sandbox.succeed(["audit", "--passphrase-file", "pass"]).outputText.contains("no findings"))
+    }
+
     @Test func plaintextInAContainerIsAFinding() throws {
         let sandbox = try Sandbox.initialised()
         try SystemFile.write(sandbox.container + "/token.json", Array("{\"token\":\"abc\"}".utf8))

@@ -53,6 +53,18 @@ import Testing
         #expect(seen.verdict == "refused" && seen.reason == code && seen.payload == nil)
     }
 
+    @Test func anOldBlobThatIsPutBackIsShownAndRefused() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{\"n\":1}")
+        let old = try SystemFile.read(sandbox.record("a"))
+        try sandbox.put("a", "{\"n\":2}")
+        try SystemFile.write(sandbox.record("a"), old)
+        let result = try sandbox.sealctl(["inspect", "a", "--json"])
+        #expect(result.exitCode == 65)
+        let seen = try decode(MachineInspection.self, result.output)
+        #expect(seen.verdict == "refused" && seen.reason == "replayed" && seen.sequence == 1)
+    }
+
     @Test func aBlobUnderAnotherNameIsRefused() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")

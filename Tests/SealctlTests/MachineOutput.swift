@@ -8,6 +8,19 @@ struct MachineError: Decodable {
     let hint: String
 }
 
+/// A warning as `--json` writes it.
+struct MachineWarning: Decodable {
+    let warning: String
+    let message: String
+    let hint: String
+}
+
+/// What `init --json` answers, as far as these tests look.
+struct MachineInit: Decodable {
+    let container: String
+    let made: [String]
+}
+
 /// What `put --json` answers.
 struct MachineSequence: Decodable {
     let name: String

@@ -81,6 +81,23 @@ import Testing
         #expect(lines[0].hasPrefix("NAME"))
     }
 
+    @Test(arguments: Planted.allCases)
+    func whatIsNoFileIsListedAsRefused(planted: Planted) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        try planted.plant(sandbox.record("b"))
+        let records = try decode([MachineRecord].self, sandbox.succeed(["list", "--json"]).output)
+        #expect(records.map(\.name) == ["a", "b"])
+        #expect(records.map(\.state) == ["current", "refused"])
+        #expect(records[1].reason == "malformed")
+    }
+
+    @Test func aNameThatBeginsWithADashFollowsTwo() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.succeed(["put", "--", "-a", "-"], input: Array("1".utf8))
+        #expect(try sandbox.succeed(["get", "--", "-a"]).outputText == "1")
+    }
+
     @Test func anEmptyListIsJSONAsWell() throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.succeed(["list", "--json"]).outputText == "[]\n")

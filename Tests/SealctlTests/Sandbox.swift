@@ -1,5 +1,6 @@
 import Glibc
 import TestSupport
+import Testing
 
 /// A home of its own for one test: groups, HOME and a place for files, removed at the end.
 final class Sandbox: Sendable {
@@ -35,6 +36,7 @@ final class Sandbox: Sendable {
     }
 
     /// Runs a shell script in which `$S` is sealctl.
+    @discardableResult
     func shell(_ script: String, input: [UInt8] = []) throws -> ChildResult {
         let variables = environment.merging(["S": builtProduct("sealctl")]) { $1 }
         return try ChildProcess.run(
@@ -64,6 +66,11 @@ final class Sandbox: Sendable {
     func file(_ name: String, _ bytes: [UInt8]) throws -> String {
         try SystemFile.write(path("files/\(name)"), bytes)
         return path("files/\(name)")
+    }
+
+    /// Takes the group's container out of its place.
+    func moveContainerAway() throws {
+        #expect(rename(container, path("container")) == 0)
     }
 
     /// The names in the test's working directory.

@@ -25,6 +25,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         Mistake(
             what: "a time beyond all time", arguments: ["put", "a", "-", "--expires-in", "99999999999999w"], status: 64),
         Mistake(what: "schema version 0", arguments: ["put", "a", "-", "--schema-version", "0"], status: 64),
+        Mistake(what: "schema version -1", arguments: ["put", "a", "-", "--schema-version", "-1"], status: 64),
         Mistake(what: "two credentials", arguments: ["list", "--passphrase", "--key-file", "k"], status: 64),
         Mistake(
             what: "an audit of a path and a group", arguments: ["audit", "--group", Sandbox.group, "/tmp"], status: 64),
@@ -45,44 +46,83 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         Mistake(what: "an output in a missing directory", arguments: ["encrypt", "-o", "missing/out"], status: 73),
         Mistake(what: "a directory as output", arguments: ["encrypt", "-o", "."], status: 73),
         Mistake(what: "an output that ends with a slash", arguments: ["encrypt", "-o", "out/"], status: 73),
+        Mistake(what: "a link to nothing as output", arguments: ["encrypt", "-o", "link"], status: 73) {
+            try $0.directory.link("files/link", to: "nothing")
+        },
         Mistake(what: "a full device", arguments: ["encrypt", "-o", "/dev/full"], status: 74),
     ]
 
-    static let state = [
-        Mistake(what: "an unknown record", arguments: ["get", "a"], status: 44),
-        Mistake(what: "deleting an unknown record", arguments: ["delete", "a"], status: 44),
-        Mistake(what: "inspecting an unknown record", arguments: ["inspect", "a"], status: 44),
-        Mistake(what: "a group without container", arguments: ["list", "--group", "group.other"], status: 44),
-        Mistake(
-            what: "sealing for a group without vault", arguments: ["encrypt", "--group", "group.other", "-o", "o"],
-            status: 44),
-        Mistake(
-            what: "an audit of a group without container", arguments: ["audit", "--group", "group.other"], status: 44),
-        Mistake(what: "making a vault twice", arguments: ["init"], status: 45),
-        Mistake(what: "a key file that is gone", arguments: ["list"], status: 36) { unlink($0.keyFile) },
-        Mistake(what: "a stated key file that is missing", arguments: ["list", "--key-file", "missing"], status: 36),
-        Mistake(
-            what: "a passphrase where there is no slot for one", arguments: ["list", "--passphrase-file", "-"],
-            status: 36),
-        Mistake(
-            what: "another group's key file", arguments: ["list", "--key-file", "../groups/Keys/group.other.key"],
-            status: 51
-        ) {
-            try $0.succeed(["init", "--group", "group.other"])
-        },
-        Mistake(what: "a key file that is none", arguments: ["list", "--key-file", "k"], status: 65) {
-            try $0.file("k", Array("hello".utf8))
-        },
-        Mistake(what: "a damaged vault", arguments: ["list"], status: 65) { try $0.flip($0.vault, at: 9) },
-        Mistake(what: "a vault that others may read", arguments: ["list"], status: 78) { chmod($0.vault, 0o604) },
-        Mistake(what: "a container that others may write", arguments: ["list"], status: 78) {
-            chmod($0.container, 0o777)
-        },
-        Mistake(what: "a lost vault beside sealed records", arguments: ["init"], status: 78) {
+    static let state =
+        [
+            Mistake(what: "an unknown record", arguments: ["get", "a"], status: 44),
+            Mistake(what: "deleting an unknown record", arguments: ["delete", "a"], status: 44),
+            Mistake(what: "inspecting an unknown record", arguments: ["inspect", "a"], status: 44),
+            Mistake(what: "a group without container", arguments: ["list", "--group", "group.other"], status: 44),
+            Mistake(
+                what: "sealing for a group without vault", arguments: ["encrypt", "--group", "group.other", "-o", "o"],
+                status: 44),
+            Mistake(
+                what: "an audit of a group without container", arguments: ["audit", "--group", "group.other"],
+                status: 44),
+            Mistake(what: "making a vault twice", arguments: ["init"], status: 45),
+            Mistake(what: "a key file that is gone", arguments: ["list"], status: 36) { unlink($0.keyFile) },
+            Mistake(
+                what: "a stated key file that is missing", arguments: ["list", "--key-file", "missing"], status: 36),
+            Mistake(
+                what: "a passphrase where there is no slot for one", arguments: ["list", "--passphrase-file", "-"],
+                status: 36),
+            Mistake(
+                what: "another group's key file", arguments: ["list", "--key-file", "../groups/Keys/group.other.key"],
+                status: 51
+            ) {
+                try $0.succeed(["init", "--group", "group.other"])
+            },
+            Mistake(what: "a key file that is none", arguments: ["list", "--key-file", "k"], status: 65) {
+                try $0.file("k", Array("hello".utf8))
+            },
+            Mistake(what: "a damaged vault", arguments: ["list"], status: 65) { try $0.flip($0.vault, at: 9) },
+            Mistake(what: "a vault that others may read", arguments: ["list"], status: 78) { chmod($0.vault, 0o604) },
+            Mistake(what: "a container that others may write", arguments: ["list"], status: 78) {
+                chmod($0.container, 0o777)
+            },
+            Mistake(what: "making a vault over a damaged one", arguments: ["init"], status: 65) {
+                try $0.flip($0.vault, at: 9)
+            },
+        ] + lostVault + misplaced
+
+    static let lostVault = [["init"], ["get", "a"], ["put", "a", "-"], ["list"], ["encrypt", "-o", "out"]].map {
+        Mistake(what: "a lost vault beside sealed records, \($0[0])", arguments: $0, status: 78) {
             try $0.put("a", "{}")
             unlink($0.vault)
-        },
-    ]
+        }
+    }
+
+    /// What is no file, in the place of a vault or of a record.
+    static let misplaced = Planted.allCases.flatMap { planted in
+        [["get", "a"], ["list"], ["init"], ["encrypt", "-o", "out"]].map {
+            Mistake(what: "a \(planted) as vault, \($0[0])", arguments: $0, status: 78) { try planted.plant($0.vault) }
+        }
+            + ["get", "inspect"].map {
+                Mistake(what: "a \(planted) as record, \($0)", arguments: [$0, "a"], status: 65) {
+                    try $0.put("a", "{}")
+                    try planted.plant($0.record("a"))
+                }
+            }
+    }
+}
+
+/// What may stand where a file should.
+enum Planted: String, CaseIterable, Sendable {
+    case fifo, directory, link
+
+    func plant(_ path: String) throws {
+        unlink(path)
+        switch self {
+        case .fifo: #expect(mkfifo(path, 0o600) == 0)
+        case .directory: #expect(mkdir(path, 0o700) == 0)
+        case .link: #expect(symlink("/etc/passwd", path) == 0)
+        }
+    }
 }
 
 extension Mistake {
@@ -114,6 +154,12 @@ extension Mistake {
         #expect(result.exitCode == mistake.status)
         let error = try decode(MachineError.self, result.errors)
         #expect(!error.code.isEmpty && !error.message.isEmpty && !error.hint.isEmpty)
+    }
+
+    @Test(arguments: Mistake.usage)
+    func aUsageErrorIsOneLine(mistake: Mistake) throws {
+        let result = try Sandbox.initialised().sealctl(mistake.arguments, input: Array(mistake.input.utf8))
+        #expect(result.errorText.split(separator: "\n").count == 1)
     }
 
     @Test func withoutAnyGroupTheWayOutIsNamed() throws {

@@ -44,7 +44,9 @@ import Testing
         try planted.plant(fixture)
         #expect(code { _ = try store.read(Note.self) } == .malformed)
         #expect(store.readIfValid(Note.self) == nil)
-        #expect(throws: Never.self) { try store.list() }
+        let listed = try store.list()
+        #expect(listed.map(\.name) == ["note"])
+        #expect(listed.map(\.rejection?.code) == [.malformed])
         try expectOutsideUntouched()
     }
 

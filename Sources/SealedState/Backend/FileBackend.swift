@@ -67,7 +67,8 @@ struct FileBackend: BlobBackend {
         try records.walk(maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
             // A part of the list must not pass for all of it; beyond the depth there are no records.
             if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
-            guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
+            // Whatever has a record's file name is listed, also a link, a pipe or a directory: reading it says what it is.
+            guard entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
             names.append(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
         }
         return names

@@ -70,8 +70,21 @@ private struct AuditText {
 
     var text: String {
         let head = "\(report.containerPath.printable)\(report.withKeys ? "" : " (without keys)")"
-        let parts = [head, files, findings] + report.notes.map { "note: \($0)" }
+        // Where nothing was found, the first note stands in that line.
+        let notes = isUnopened ? report.notes.dropFirst() : report.notes[...]
+        let parts = [head, files, findings] + notes.map { "note: \($0)" }
         return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    /// Blobs that nobody opened are no clean ones.
+    private var isUnopened: Bool { !report.withKeys && report.findings.isEmpty }
+
+    private var reason: String {
+        guard let note = report.notes.first else { return "there were no keys" }
+        if report.group == nil { return "no group was named" }
+        let mark = "blobs were not opened: "
+        guard let start = note.firstRange(of: mark)?.upperBound else { return note }
+        return String(note[start...])
     }
 
     private var files: String {
@@ -91,6 +104,7 @@ private struct AuditText {
     }
 
     private var findings: String {
+        if isUnopened { return "nothing found; sealed blobs were not opened: \(reason)" }
         guard !report.findings.isEmpty else { return "no findings" }
         let lines = report.findings.map { finding in
             "\(finding.severity)  \(finding.id)  \(finding.path)\n  \(finding.detail)\n  \(finding.remedy)"

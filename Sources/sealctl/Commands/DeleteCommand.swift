@@ -22,6 +22,7 @@ struct DeleteCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let sequence = try Failure.onStore { () throws(StoreError) in try store.delete(named: name) }
         let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
         try StandardStreams.print(

@@ -31,6 +31,7 @@ struct GetCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let opened: BlobOpener.Opened
         do throws(StoreError) { opened = try store.openPayload(named: name) } catch { throw Failure(error) }
         let codec = opened.header.header.codec

@@ -52,11 +52,12 @@ struct InspectCommand: SealctlCommand {
             store = try SealedStore(group: group, unlockingWith: credential ?? .defaultKeyFile, creating: false)
         } catch {
             // Nobody stated what opens the vault: then the header is what can be had.
-            let failure = Failure(error)
+            let failure = try LostVault.failure(of: group, for: error.cause as? VaultError) ?? Failure(error)
             guard credential == nil else { throw failure }
             inspection.verdict = .unverified(failure.message)
             return
         }
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         try inspector.open(&inspection, with: store)
     }
 }

@@ -25,6 +25,7 @@ struct ListCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let listings = try Failure.onStore { () throws(StoreError) in try store.list() }
         let home = try GroupOptions.home()
         let container = try Failure.onGroup { () throws(AppGroupError) in
@@ -37,7 +38,7 @@ struct ListCommand: SealctlCommand {
 
     private static func size(of name: String, in container: GroupContainer) -> Int? {
         let path = "\(ContainerLayout.records)/\(name)\(ContainerLayout.recordSuffix)"
-        guard let attributes = try? container.root.attributes(path) else { return nil }
+        guard let attributes = try? container.root.attributes(path), attributes.kind == .regular else { return nil }
         let plan = try? BlobLayout.ChunkPlan(sealedSize: Int(attributes.size) - BlobLayout.headerSize)
         return plan?.plaintextSize
     }

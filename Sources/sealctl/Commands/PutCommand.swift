@@ -26,15 +26,21 @@ struct PutCommand: SealctlCommand {
     var name: String
     @Argument(help: "The JSON; - is standard input.", completion: .file())
     var file: String
-    @Option(help: ArgumentHelp("The version of the record's type.", valueName: "N"))
+    @Option(
+        // Unconditional: -1 is a wrong number, not an option.
+        parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
+        transform: Self.version)
     var schemaVersion: UInt32 = 1
     @Option(help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
     var expiresIn: Lifetime?
     @OptionGroup var keyOptions: KeyOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if schemaVersion == 0 { throw ValidationError("The schema version is 1 or more.") }
+    private static func version(_ argument: String) throws -> UInt32 {
+        guard let version = UInt32(argument), version > 0 else {
+            throw ValidationError("a schema version is a whole number from 1 to \(UInt32.max)")
+        }
+        return version
     }
 
     func perform() throws(Failure) {
@@ -42,6 +48,7 @@ struct PutCommand: SealctlCommand {
         _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
         let input = try InputFile(file)
         let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let payload = try readPayload(input, store.options)
         defer { payload.wipe() }
         let sequence = try Failure.onStore { () throws(StoreError) in

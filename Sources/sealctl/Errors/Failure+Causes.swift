@@ -20,7 +20,8 @@ extension Failure {
 
     init(_ error: VaultError) {
         if let file = error.underlying {
-            self.init(file)
+            // A key or passphrase file is an input that somebody named; the vault is part of the settings.
+            self.init(file, error.operation.hasSuffix("the vault") ? .vault : .input)
             return
         }
         self.init(
@@ -49,7 +50,8 @@ extension Failure {
             let file = Failure(cause)
             self.init(
                 StatusTable.status(of: error.code), error.code.rawValue,
-                "cannot \(error.operation) \(error.subject): \(file.message)", hint: file.hint)
+                "cannot \(error.operation) \(error.subject): \(file.message)",
+                hint: error.code == .tooLarge ? Hints.oversized : file.hint)
         default:
             self.init(
                 StatusTable.status(of: error.code), error.code.rawValue,

@@ -26,13 +26,16 @@ struct Failure: Error, Sendable {
         StandardStreams.say(asJSON ? json : text)
     }
 
+    /// The parser's messages may end with a question.
+    private var sentence: String { message.hasSuffix("?") ? message : message + "." }
+
     private var text: String {
-        "sealctl: \(message).\(hint.isEmpty ? "" : " ")\(hint)"
+        "sealctl: \(sentence)\(hint.isEmpty ? "" : " ")\(hint)"
     }
 
     private var json: String {
         let fields: [(String, JSONText)] = [
-            ("code", .string(code)), ("message", .string(message + ".")), ("hint", .string(hint)),
+            ("code", .string(code)), ("message", .string(sentence)), ("hint", .string(hint)),
         ]
         return JSONText.object(fields).text
     }

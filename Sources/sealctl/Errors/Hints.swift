@@ -7,7 +7,8 @@ internal import SharedFiles
 enum Hints {
     static let store: [StoreError.Code: String] = [
         .absent: "Try sealctl list to see what is there.",
-        .tooLarge: "Records may have 1 MiB: seal larger data with sealctl encrypt.",
+        .tooLarge: oversized,
+        .replayed: outOfOrder, .forked: outOfOrder, .sequenceJump: outOfOrder,
         .malformed: refused, .tampered: refused, .wrongCommitment: refused, .undecodable: refused,
         .unsafeStructure: refused,
         .stale: "Try again when the producing program has refreshed it, or sealctl inspect to look at it.",
@@ -26,6 +27,7 @@ enum Hints {
     ]
 
     static let sealing: [SealingError.Code: String] = [
+        .tooLarge: "Remove it if it is not yours: no program reads a record of that size.",
         .wrongKind: "Try sealctl get for records and sealctl decrypt for streams.",
         .wrongGroup: "Try the --group that it was sealed for.",
         .unsupportedFormat: "Update sealctl.",
@@ -42,5 +44,9 @@ enum Hints {
         }
     }
 
+    /// For a file that is larger than any record of this program.
+    static let oversized = "Look at what it is: sealctl inspect; remove it if it is not yours."
+    private static let outOfOrder =
+        "Do not use it: the next write of the program that produces it, or sealctl put, mends it."
     private static let refused = "Do not use it: put the record anew; sealctl audit shows what else is wrong."
 }

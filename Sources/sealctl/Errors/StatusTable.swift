@@ -13,7 +13,13 @@ enum StatusTable {
     static func status(of code: AuditError.Code) -> ExitStatus { audit[code] ?? .inputOutput }
     static func status(of code: SealingError.Code) -> ExitStatus { sealing[code] ?? .dataError }
     static func status(of code: FileError.Code, _ role: FileRole) -> ExitStatus {
-        (role == .output ? outputFile[code] : nil) ?? file[code] ?? .inputOutput
+        let special: [FileError.Code: ExitStatus] =
+            switch role {
+            case .input: [:]
+            case .output: outputFile
+            case .vault: vaultFile
+            }
+        return special[code] ?? file[code] ?? .inputOutput
     }
 
     private static let store: [StoreError.Code: ExitStatus] = [
@@ -60,9 +66,13 @@ enum StatusTable {
         .notFound: .cannotCreate, .notRegularFile: .cannotCreate, .notDirectory: .cannotCreate,
         .unsafePath: .cannotCreate, .invalidName: .cannotCreate, .tooLarge: .inputOutput,
     ]
+
+    private static let vaultFile: [FileError.Code: ExitStatus] = [
+        .notRegularFile: .configuration, .notDirectory: .configuration,
+    ]
 }
 
 /// What a file is to a command: the same failure means another status.
 enum FileRole: Sendable {
-    case input, output
+    case input, output, vault
 }

@@ -29,11 +29,18 @@ struct InspectionTarget {
             return InspectionTarget(
                 input: try InputFile(owning: container.root.openForReading(path)), record: name.text)
         } catch {
-            guard error.code == .notFound else { throw Failure(error) }
+            guard error.code == .notFound else { throw Self.refusal(error, name) }
             throw Failure(
                 .notFound, "absent", "cannot inspect \(name.text): no record or file has that name",
                 hint: "Try sealctl list --group \(group) to see what is there.")
         }
+    }
+
+    /// A link, a pipe or a directory in a record's place is a refused record, as it is for `get`.
+    private static func refusal(_ error: FileError, _ name: RecordName) -> Failure {
+        guard error.code == .unsafePath || error.code == .notRegularFile else { return Failure(error) }
+        return Failure(
+            StoreError(.malformed, "inspect", name.text, error.description, advice: error.advice, cause: error))
     }
 
     private static func looksLikeFile(_ argument: String) -> Bool {

@@ -76,15 +76,24 @@ struct Inspector {
             inspection.watermark = ("none", "first contact")
             return
         }
-        let standing =
-            switch store.verdict(on: header) {
-            case .advances: "newer"
-            case .same: "this one"
-            case .replayed: "older: readers refuse it (replayed)"
-            case .forked: "another blob of that order: readers refuse it (forked)"
-            case .jumps: "too far ahead: readers refuse it (sequenceJump)"
-            }
-        inspection.watermark = ("\(mark.epoch).\(mark.sequence)", standing)
+        let accepted = "\(mark.epoch).\(mark.sequence)"
+        let (standing, code) = Self.standing(store.verdict(on: header))
+        inspection.watermark = (accepted, standing)
+        guard let code else { return }
+        let found = "\(header.header.epoch).\(header.header.sequence)"
+        let error = StoreError(
+            code, "inspect", target.input.name, "It is \(found), \(standing); \(accepted) was accepted before.")
+        inspection.verdict = .refused(Failure(error))
+    }
+
+    private static func standing(_ verdict: Watermark.Verdict) -> (text: String, refusal: StoreError.Code?) {
+        switch verdict {
+        case .advances: ("newer", nil)
+        case .same: ("this one", nil)
+        case .replayed: ("an older one", .replayed)
+        case .forked: ("another blob of the same order", .forked)
+        case .jumps: ("too far ahead", .sequenceJump)
+        }
     }
 
     private func payload(_ opened: borrowing BlobOpener.Opened, _ store: SealedStore) throws(Failure) -> JSONPayload {

@@ -41,8 +41,10 @@ struct KeyOptions: ParsableArguments {
     /// Opens the store of a group that has one; nothing is made.
     func openStore(of group: AppGroup) throws(Failure) -> SealedStore {
         let credential = try stated(for: group) ?? .defaultKeyFile
-        return try Failure.onStore { () throws(StoreError) in
-            try SealedStore(group: group, unlockingWith: credential, creating: false)
+        do throws(StoreError) {
+            return try SealedStore(group: group, unlockingWith: credential, creating: false)
+        } catch {
+            throw try LostVault.failure(of: group, for: error.cause as? VaultError) ?? Failure(error)
         }
     }
 
@@ -50,8 +52,8 @@ struct KeyOptions: ParsableArguments {
     func openVault(of group: AppGroup) throws(Failure) -> Vault {
         let credential = try stated(for: group) ?? .defaultKeyFile
         let home = try GroupOptions.home()
-        return try Failure.onVault { () throws(VaultError) in
-            try Vault.open(AccessGroup(group), in: home, with: credential)
+        do throws(VaultError) { return try Vault.open(AccessGroup(group), in: home, with: credential) } catch {
+            throw try LostVault.failure(of: group, for: error) ?? Failure(error)
         }
     }
 }

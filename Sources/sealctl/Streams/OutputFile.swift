@@ -29,6 +29,11 @@ final class OutputFile: Sendable {
             return
         }
         isGuardedTerminal = false
+        guard !Self.isDanglingLink(argument) else {
+            throw Failure(
+                .cannotCreate, "danglingLink", "cannot write \(argument): it is a link to nothing",
+                hint: "Remove the link, or make the file that it names.")
+        }
         do throws(FileError) {
             if let device = try Self.openDevice(argument) {
                 isStream = true
@@ -88,6 +93,13 @@ final class OutputFile: Sendable {
             if opened < 0 { throw FileError(errno: errno, operation: "open", path: path) }
             return Descriptor(owning: opened, path: path)
         }
+    }
+
+    /// Neither replaced, which would cost the link, nor followed to a place that nobody can see.
+    private static func isDanglingLink(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
+        return stat(path, &status) < 0 && (errno == ENOENT || errno == ELOOP)
     }
 
     /// Follows links as every other program does, so that a link stays one and its target gets the new value.

@@ -1,0 +1,46 @@
+internal import SealedState
+internal import SharedFiles
+
+/// Tells when protection against old blobs is off: it must not go off silently.
+enum WatermarkWarning {
+    /// Prints one line on standard error unless what was accepted before is known and was kept.
+    ///
+    /// Called when a command's work is done, whether it succeeded or not: only then is it known whether what it accepted
+    /// could be remembered.
+    static func report(on store: SealedStore, asJSON: Bool) {
+        guard let (code, message) = warning(store.watermarkCondition) else { return }
+        let text = message.printable
+        guard asJSON else { return StandardStreams.say("sealctl: warning: \(text). \(hint)") }
+        let fields: [(String, JSONText)] = [
+            ("warning", .string(code)), ("message", .string(text + ".")), ("hint", .string(hint)),
+        ]
+        StandardStreams.say(JSONText.object(fields).text)
+    }
+
+    private static let hint = "See sealctl audit."
+
+    private static func warning(_ condition: WatermarkCondition) -> (code: String, message: String)? {
+        switch condition {
+        case .firstContact, .intact: nil
+        case .damaged(let entries):
+            (
+                "watermarksDamaged",
+                "what was accepted before is damaged: \(entries) entries are not authentic; an older blob may pass"
+            )
+        case .unreadable(let reason):
+            (
+                "watermarksUnreadable",
+                "what was accepted before is unreadable: \(trimmed(reason)); an older blob may pass"
+            )
+        case .notPersisted(let reason):
+            (
+                "watermarksNotPersisted",
+                "what was accepted now could not be remembered: \(trimmed(reason)); an older blob may pass later"
+            )
+        }
+    }
+
+    private static func trimmed(_ reason: String) -> String {
+        reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct InitTests {
+    @Test func aRemovedContainerIsMadeAgainForItsVault() throws {
+        let sandbox = try Sandbox.initialised()
+        let vault = try SystemFile.read(sandbox.vault)
+        try sandbox.moveContainerAway()
+        #expect(try sandbox.sealctl(["get", "a"]).exitCode == 44)
+        let answer = try decode(MachineInit.self, sandbox.succeed(["init", "--json"]).output)
+        #expect(answer.made == ["container"] && answer.container == sandbox.container)
+        #expect(try SystemFile.read(sandbox.vault) == vault)
+        try sandbox.put("a", "{}")
+        #expect(try sandbox.sealctl(["init"]).exitCode == 45)
+    }
+
+    @Test func aFirstInitMakesBoth() throws {
+        let answer = try decode(MachineInit.self, Sandbox().succeed(["init", "--json"]).output)
+        #expect(answer.made == ["container", "vault"])
+    }
+
+    @Test func aDamagedVaultGetsNoNewContainer() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.flip(sandbox.vault, at: 9)
+        try sandbox.moveContainerAway()
+        #expect(try sandbox.sealctl(["init"]).exitCode == 65)
+        #expect(!SystemFile.exists(sandbox.container))
+    }
+
+    @Test(arguments: [("missing", 36), ("pass", 65), (".", 66)] as [(String, Int32)])
+    func aKeyFileThatIsNoneLeavesNothingBehind(path: String, status: Int32) throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("pass", Array("hello\n".utf8))
+        chmod(sandbox.path("files/pass"), 0o600)
+        #expect(try sandbox.sealctl(["init", "--key-file", path]).exitCode == status)
+        #expect(!SystemFile.exists(sandbox.path("groups")))
+    }
+
+    @Test func theDocumentedKeyFileOpensAVault() throws {
+        let sandbox = try Sandbox()
+        let digits = String(repeating: "0123456789abcdef", count: 4)
+        let made = try sandbox.shell("umask 077; printf 'sealed-key-1 %s\\n' \(digits) > k; $S init --key-file k")
+        #expect(made.exitCode == 0, "\(made.errorText)")
+        try sandbox.succeed(["list", "--key-file", "k"])
+        #expect(try sandbox.sealctl(["list"]).exitCode == 36)
+    }
+}

@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+/// Without what was accepted before an older blob passes: that must not happen silently.
+@Suite struct WatermarkWarningTests {
+    private func damaged() throws -> Sandbox {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        let directory = sandbox.path("groups/Watermarks")
+        for name in try SystemFile.names(directory) { try sandbox.flip("\(directory)/\(name)", at: 60) }
+        return sandbox
+    }
+
+    @Test(arguments: [["get", "a"], ["put", "a", "-"], ["delete", "a"], ["list"], ["inspect", "a"]])
+    func everyCommandThatOpensAStoreWarnsOnce(command: [String]) throws {
+        let sandbox = try damaged()
+        let result = try sandbox.sealctl(command, input: Array("{}".utf8))
+        #expect(result.exitCode == 0)
+        #expect(result.errorText.hasPrefix("sealctl: warning: "))
+        #expect(result.errorText.split(separator: "\n").count == 1)
+    }
+
+    @Test func withJSONTheWarningIsAnObject() throws {
+        let result = try damaged().succeed(["get", "a", "--json"])
+        let warning = try decode(MachineWarning.self, result.errors)
+        #expect(warning.warning == "watermarksDamaged" && !warning.message.isEmpty && !warning.hint.isEmpty)
+        #expect(result.outputText == "{}")
+    }
+
+    @Test(arguments: [["get", "a"], ["list"], ["inspect", "a"]])
+    func anIntactFileAndAFirstContactAreSilent(command: [String]) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        #expect(try sandbox.succeed(command).errors.isEmpty)
+        try sandbox.shell("rm -r ../groups/Watermarks")
+        #expect(try sandbox.succeed(command).errors.isEmpty)
+    }
+}
