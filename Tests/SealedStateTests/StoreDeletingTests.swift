@@ -70,4 +70,25 @@ import Testing
         try fixture.plant(blob)
         #expect(refused == .malformed)
     }
+
+    @Test func deletingWhatWasTakenAwayLeavesATombstone() throws {
+        try store.write(Note(text: "signed in"))
+        let old = try fixture.blob()
+        unlink(fixture.file(Note.recordName))
+        #expect(try store.delete(Note.self) == 2)
+        try fixture.plant(old)
+        #expect(refused == .replayed)
+    }
+
+    @Test func anOldTombstoneIsNoDeletion() throws {
+        try store.write(Note(text: "first"))
+        try store.delete(Note.self)
+        let tombstone = try fixture.blob()
+        try store.write(Note(text: "signed in"))
+        let current = try fixture.blob()
+        try fixture.plant(tombstone)
+        #expect(try store.delete(Note.self) == 4)
+        try fixture.plant(current)
+        #expect(refused == .replayed)
+    }
 }

@@ -34,11 +34,15 @@ struct RecordWriter: ~Copyable {
     /// Writes a tombstone.
     func delete(durability: Durability) throws(StoreError) -> UInt64 {
         let standing = try standing()
-        if case .nothing = standing {
+        // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
+        // value could be put back as well.
+        switch standing {
+        case .nothing where store.watermarks.mark(of: place.context.nameTag) == nil:
             throw StoreError(.absent, "delete", place.name.text, "No record of that name was written.")
-        }
-        if case .verified(let header) = standing, header.header.flags.contains(.tombstone) {
+        case .verified(let header)
+        where header.header.flags.contains(.tombstone) && store.watermarks.verdict(on: header) != .replayed:
             throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
+        default: break
         }
         return try put(
             UnsafeRawBufferPointer(start: nil, count: 0), sequence: try nextSequence(standing), flags: .tombstone,
@@ -86,6 +90,9 @@ struct RecordWriter: ~Copyable {
         return .refused(claim: claim?.nameTag == place.context.nameTag ? claim : nil)
     }
 
+    /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
+    private static let trustedClaim: UInt64 = 1 << 16
+
     /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
     private func nextSequence(_ standing: Standing) throws(StoreError) -> UInt64 {
         let mark = store.watermarks.mark(of: place.context.nameTag)
@@ -97,8 +104,10 @@ struct RecordWriter: ~Copyable {
             if verdict == .jumps { try store.judge(verdict, header.header, place) }
             highest = max(highest, header.header.sequence)
         case .refused(let claim):
-            // A flipped high bit must not send the record beyond what readers accept.
-            if let claim, claim.sequence > highest, claim.sequence - highest <= Watermark.maximumJump / 2 {
+            // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
+            // claim counts for much only where nothing better is known.
+            let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
+            if let claim, claim.sequence > highest, claim.sequence - highest <= trust {
                 highest = claim.sequence
             }
         }

@@ -106,7 +106,11 @@ extension SealedStore {
         _ type: Record.Type, named name: String, startingWith initial: Record?
     ) throws(StoreError) -> Record {
         do throws(StoreError) {
-            return try decodedSnapshot(of: type, named: name).value
+            let snapshot = try decodedSnapshot(of: type, named: name)
+            try Freshness(now: options.now(), skew: options.clockSkew)
+                .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
+            try validate(snapshot.value, named: name)
+            return snapshot.value
         } catch {
             guard error.code == .absent, let initial else { throw error }
             return initial

@@ -50,21 +50,28 @@ final class WatermarkTable: Sendable {
 
     /// Judges a verified header and remembers it when it advances.
     func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
+        // What looks new to this process may be old to another one of the same user.
+        if verdict(on: header) == .advances { refresh() }
+        let verdict = take(header)
+        if verdict == .advances {
+            let isDurable = !header.header.flags.contains(.unsynced)
+            persist(
+                WatermarkEntry(
+                    name: header.header.nameTag, mark: Watermark(header.header), isDurable: isDurable, boot: .current))
+        }
+        return verdict
+    }
+
+    private func take(_ header: VerifiedHeader) -> Watermark.Verdict {
         let candidate = Watermark(header.header)
-        let name = header.header.nameTag
-        let verdict = state.withLock { state -> Watermark.Verdict in
-            let known = state.marks[name]
+        return state.withLock { state in
+            let known = state.marks[header.header.nameTag]
             let verdict = known?.verdict(on: candidate) ?? .advances
             // A floor of an earlier boot does not know yet which blob stands there.
             let completes = verdict == .same && known?.commitment == nil
-            if verdict == .advances || completes { state.marks[name] = candidate }
+            if verdict == .advances || completes { state.marks[header.header.nameTag] = candidate }
             return verdict
         }
-        if verdict == .advances {
-            let isDurable = !header.header.flags.contains(.unsynced)
-            persist(WatermarkEntry(name: name, mark: candidate, isDurable: isDurable, boot: .current))
-        }
-        return verdict
     }
 
     /// Judges without remembering: for tools that only look.
