@@ -16,7 +16,7 @@ import Testing
         let opened = try blob.withRawBytes { blob throws(SealingError) in
             try BlobOpener.open(blob, context: context, keys: key, limit: 1 << 20)
         }
-        #expect(opened.plaintext.withUnsafeBytes { Array($0) } == plaintext)
+        expectSame(opened.plaintext.withUnsafeBytes { Array($0) }, plaintext)
         #expect(opened.header.header.sequence == 7)
         #expect(opened.header.header.epoch == 3)
     }
@@ -33,6 +33,6 @@ import Testing
         let opened = MemorySink()
         try StreamOpener.openReleasingEarly(
             from: MemorySource(sealed.bytes).read, to: opened.write, context: context, keys: key, workers: 3)
-        #expect(opened.bytes == plaintext)
+        expectSame(opened.bytes, plaintext)
     }
 }
