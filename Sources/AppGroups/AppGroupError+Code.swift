@@ -48,7 +48,7 @@ extension AppGroupError.Code {
 
 // Places.
 extension AppGroupError.Code {
-    /// `SEALED_GROUPS_HOME` is not an absolute path, or a variable that names a directory is not UTF-8.
+    /// `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is not an absolute path, or a variable that names a directory is not UTF-8.
     public static let invalidHome = Self(rawValue: "invalidHome")
 
     /// Neither the environment nor the user database tells where the user's home directory is.
@@ -65,6 +65,9 @@ extension AppGroupError.Code {
 
     /// Others may change the container, one of its standard directories or a directory above it.
     public static let unsafeContainer = Self(rawValue: "unsafeContainer")
+
+    /// The container is shared with a unix group, or was to be, and the group's members could not use all of it.
+    public static let notShared = Self(rawValue: "notShared")
 
     /// A system call failed; the error's `errno` says how.
     public static let file = Self(rawValue: "file")

@@ -56,9 +56,9 @@ extension AppGroupError {
 extension AppGroupError {
     private static let findHome = "find the place of group containers"
 
-    static func relativeHome(_ value: String) -> Self {
+    static func relativeHome(_ variable: String, _ value: String) -> Self {
         Self(
-            code: .invalidHome, operation: findHome, subject: HomeEnvironment.root,
+            code: .invalidHome, operation: findHome, subject: variable,
             reason: "its value \"\(value.printable)\" is not an absolute path",
             advice: "Set it to an absolute path, for example /srv/sealed-groups, or unset it.")
     }
@@ -96,6 +96,7 @@ extension AppGroupError {
         case .notDirectory, .unsafePath: (.notADirectory, "it is a link or a file where a directory has to be")
         case .unsafeMode: (.unsafeContainer, "others may write there")
         case .wrongOwner: (.unsafeContainer, "it belongs to another user")
+        case .notShared: (.notShared, "members of its unix group cannot use it")
         default: (.file, "cannot \(error.operation)")
         }
     }

@@ -1,10 +1,10 @@
-package import SharedFiles
+public import SharedFiles
 internal import SystemPackage
 
 /// An app group's shared directory, open and found safe.
 ///
-/// It is the group's directory below the home's `Containers`, `0700`, with the standard subdirectories. Once open it
-/// stays the same directory, whatever happens to its path.
+/// It is the group's directory below the home's `Containers`, `0700`, or `2770` where it is shared with a unix group, with
+/// the standard subdirectories. Once open it stays the same directory, whatever happens to its path.
 public final class GroupContainer: Sendable {
     /// The group whose container this is.
     public let group: AppGroup
@@ -14,14 +14,18 @@ public final class GroupContainer: Sendable {
     /// Files are reached through its open directory, never through this path, which somebody may have changed since.
     public var path: String { root.path.string }
 
+    /// Who may use the container, as its directory said when it was opened.
+    public let sharing: Sharing
+
     /// The container itself: the anchor of every path below it.
     package let root: Directory
 
     private let isCreating: Bool
 
-    private init(group: AppGroup, root: Directory, isCreating: Bool) {
+    private init(group: AppGroup, root: Directory, sharing: Sharing, isCreating: Bool) {
         self.group = group
         self.root = root
+        self.sharing = sharing
         self.isCreating = isCreating
     }
 }
@@ -33,21 +37,20 @@ extension GroupContainer {
     ///   - home: Where containers lie.
     ///   - creating: Whether to make the container and whatever is missing of its standard directories. Safe when
     ///     many processes do so at once. With `false` nothing is written, and missing standard directories are left out.
+    ///   - sharing: Who may use a container that this call makes. One that exists keeps what it has: see ``sharing``.
     /// - Throws: ``AppGroupError`` with `containerMissing`; `notADirectory` for a link or a file under the container's
     ///   or a standard directory's name; `unsafeContainer`, with the command that mends it, where one of them may be
     ///   written by others or belongs neither to the effective user nor to root, or where a directory above may be
-    ///   written by everybody without the sticky bit; `file` for every other failure.
+    ///   written by everybody without the sticky bit; `notShared` where members of the unix group could not use
+    ///   all of a shared container; `file` for every other failure.
     public static func open(
-        _ group: AppGroup, in home: GroupsHome, creating: Bool = true
+        _ group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly
     ) throws(AppGroupError) -> GroupContainer {
         do throws(FileError) {
-            let place = home.containersPath
-            let containers = try creating ? Directory.create(place, mode: mode) : Directory.open(place)
-            // Who may rename the container may put another one in its place.
-            try containers.requirePrivate(allowGroup: false)
-            let root = try containers.subdirectory(group.identifier, creating: creating)
-            try root.requireSafeAncestors()
-            let container = GroupContainer(group: group, root: root, isCreating: creating)
+            let root =
+                try creating ? make(group, in: home.containersPath, sharing) : find(group, in: home.containersPath)
+            let container = GroupContainer(
+                group: group, root: root, sharing: try root.requireTrusted(), isCreating: creating)
             try container.examineStandardDirectories()
             return container
         } catch {
@@ -55,13 +58,34 @@ extension GroupContainer {
         }
     }
 
-    /// Opens one of the standard directories and checks it as ``open(_:in:creating:)`` does.
+    private static func make(
+        _ group: AppGroup, in place: FilePath, _ sharing: Sharing
+    ) throws(FileError) -> Directory {
+        let containers = try Directory.createParent(place, sharing: sharing)
+        // Who may rename the container may put another one in its place.
+        try containers.requirePrivateOrShared()
+        do throws(FileError) {
+            return try containers.directory(group.identifier)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            if let members = sharing.groupID { try containers.requireShareable(with: members) }
+            return try containers.makeDirectory(group.identifier, sharing: sharing)
+        }
+    }
+
+    private static func find(_ group: AppGroup, in place: FilePath) throws(FileError) -> Directory {
+        let containers = try Directory.open(place)
+        try containers.requirePrivateOrShared()
+        return try containers.directory(group.identifier)
+    }
+
+    /// Opens one of the standard directories and checks it as ``open(_:in:creating:sharing:)`` does.
     ///
     /// Other programs may remove these directories; one that is gone is made again if the container was opened with
     /// creation.
     package func directory(_ place: StandardDirectory) throws(AppGroupError) -> Directory {
         do throws(FileError) {
-            return try library(creating: isCreating).subdirectory(place.name, creating: isCreating)
+            return try library().child(place.name, sharing, creating: isCreating)
         } catch {
             throw AppGroupError(error, openingContainerOf: group)
         }
@@ -69,43 +93,40 @@ extension GroupContainer {
 
     private func examineStandardDirectories() throws(FileError) {
         do throws(FileError) {
-            let library = try library(creating: isCreating)
+            let library = try library()
             for place in StandardDirectory.allCases {
-                try library.examine(place.name, creating: isCreating)
+                try library.examineChild(place.name, sharing, creating: isCreating)
             }
         } catch {
             if isCreating || error.code != .notFound { throw error }
         }
     }
 
-    private func library(creating: Bool) throws(FileError) -> Directory {
-        try root.subdirectory(StandardDirectory.parent, creating: creating)
+    private func library() throws(FileError) -> Directory {
+        try root.child(StandardDirectory.parent, sharing, creating: isCreating)
     }
 }
 
-/// Of the container and of everything that this module makes in it or above it.
-private let mode: UInt32 = 0o700
-
 extension Directory {
-    /// Opens a directory of this one and refuses it where others may change it.
-    fileprivate func subdirectory(_ name: String, creating: Bool) throws(FileError) -> Directory {
-        let found = try openOrMake(name, creating: creating)
-        try found.requirePrivate(allowGroup: false)
+    /// Opens a directory of a container and refuses it where it is not as private, or shared, as the container.
+    fileprivate func child(_ name: String, _ sharing: Sharing, creating: Bool) throws(FileError) -> Directory {
+        let found = try openOrMake(name, sharing, creating: creating)
+        try found.requireSharing(sharing)
         return found
     }
 
-    private func openOrMake(_ name: String, creating: Bool) throws(FileError) -> Directory {
+    private func openOrMake(_ name: String, _ sharing: Sharing, creating: Bool) throws(FileError) -> Directory {
         do throws(FileError) {
             return try directory(name)
         } catch {
             guard creating, error.code == .notFound else { throw error }
-            return try makeDirectory(name, mode: mode)
+            return try makeDirectory(name, sharing: sharing)
         }
     }
 
-    fileprivate func examine(_ name: String, creating: Bool) throws(FileError) {
+    fileprivate func examineChild(_ name: String, _ sharing: Sharing, creating: Bool) throws(FileError) {
         do throws(FileError) {
-            _ = try subdirectory(name, creating: creating)
+            _ = try child(name, sharing, creating: creating)
         } catch {
             if creating || error.code != .notFound { throw error }
         }

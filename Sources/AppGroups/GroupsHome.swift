@@ -11,7 +11,9 @@ package import SystemPackage
 /// | key files | `R/Keys` | `$XDG_CONFIG_HOME/sealed-groups/Keys` |
 /// | watermarks | `R/Watermarks` | `$XDG_STATE_HOME/sealed-groups/Watermarks` |
 ///
-/// Key files lie apart from the vaults, so that a backup of the data directory does not carry the keys with it.
+/// Key files lie apart from the vaults, so that a backup of the data directory does not carry the keys with it. Key files
+/// and watermarks belong to one unix user: where several share `R`, each sets `SEALED_USER_HOME=U`, which puts its own at
+/// `U/Keys` and `U/Watermarks`.
 public struct GroupsHome: Hashable, Sendable {
     /// One directory per app group.
     package let containersPath: FilePath
@@ -30,27 +32,34 @@ public struct GroupsHome: Hashable, Sendable {
     /// In a set-user-ID or set-group-ID program the environment belongs to the caller and is not read; the user database
     /// decides for the caller's user.
     ///
-    /// - Throws: ``AppGroupError`` with `invalidHome` where `SEALED_GROUPS_HOME` is not an absolute path, or
-    ///   `homeUnavailable` where neither `HOME` nor the user database names a home directory.
+    /// - Throws: ``AppGroupError`` with `invalidHome` where `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is not an absolute
+    ///   path, or `homeUnavailable` where neither `HOME` nor the user database names a home directory.
     public static func current() throws(AppGroupError) -> GroupsHome {
         try GroupsHome(environment: HomeEnvironment.read())
     }
 
-    /// Everything below one directory, which is what `SEALED_GROUPS_HOME` means.
+    /// Everything below one directory, or two: what `SEALED_GROUPS_HOME` and `SEALED_USER_HOME` mean.
     ///
-    /// - Parameter root: A path. A relative one is resolved against the working directory now, so that a later change of
-    ///   directory does not move the home.
-    /// - Precondition: `root` holds no NUL, which would silently cut it short.
-    public init(root: String) {
-        precondition(!root.utf8.contains(0), "a path cannot hold NUL")
-        self.init(root: FilePath(root).madeAbsolute())
+    /// - Parameters:
+    ///   - root: A path. A relative one is resolved against the working directory now, so that a later change of
+    ///     directory does not move the home.
+    ///   - userRoot: The same for key files and watermarks, which belong to one unix user; nil for `root`.
+    /// - Precondition: Neither holds NUL, which would silently cut it short.
+    public init(root: String, userRoot: String? = nil) {
+        self.init(root: Self.absolute(root), userRoot: userRoot.map(Self.absolute))
     }
 
-    private init(root: FilePath) {
+    private static func absolute(_ path: String) -> FilePath {
+        precondition(!path.utf8.contains(0), "a path cannot hold NUL")
+        return FilePath(path).madeAbsolute()
+    }
+
+    private init(root: FilePath, userRoot: FilePath?) {
         containersPath = root.appending("Containers")
         vaultsPath = root.appending("Vaults")
-        keysPath = root.appending("Keys")
-        watermarksPath = root.appending("Watermarks")
+        let userRoot = userRoot ?? root
+        keysPath = userRoot.appending("Keys")
+        watermarksPath = userRoot.appending("Watermarks")
     }
 
     /// The home that an environment means.
@@ -58,26 +67,41 @@ public struct GroupsHome: Hashable, Sendable {
     /// - Parameters:
     ///   - environment: Only the names of ``HomeEnvironment/names`` are looked at. As the XDG base directory
     ///     specification has it, an empty or relative `XDG_*_HOME` counts as unset; so does such a `HOME`. An empty or
-    ///     relative `SEALED_GROUPS_HOME` is an error instead: falling back would put state where nobody looks for it.
+    ///     relative `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is an error instead: falling back would put state where
+    ///     nobody looks for it.
     ///   - accountHome: The home directory in the user database, asked only where the environment does not decide.
     /// - Throws: ``AppGroupError`` with `invalidHome` or `homeUnavailable`.
     package init(
         environment: [String: String], accountHome: () -> String? = AccountHome.read
     ) throws(AppGroupError) {
-        if let root = environment[HomeEnvironment.root] {
-            guard FilePath(root).isAbsolute else { throw .relativeHome(root) }
-            self.init(root: FilePath(root))
-            return
+        let userRoot = try Self.absolutePath(HomeEnvironment.user, in: environment)
+        if let root = try Self.absolutePath(HomeEnvironment.root, in: environment) {
+            self.init(root: root, userRoot: userRoot)
+        } else {
+            try self.init(BaseDirectories(environment: environment, accountHome: accountHome), userRoot: userRoot)
         }
-        try self.init(BaseDirectories(environment: environment, accountHome: accountHome))
     }
 
-    private init(_ bases: BaseDirectories) throws(AppGroupError) {
+    private static func absolutePath(
+        _ variable: String, in environment: [String: String]
+    ) throws(AppGroupError) -> FilePath? {
+        guard let value = environment[variable] else { return nil }
+        let path = FilePath(value)
+        guard path.isAbsolute else { throw .relativeHome(variable, value) }
+        return path
+    }
+
+    private init(_ bases: BaseDirectories, userRoot: FilePath?) throws(AppGroupError) {
         let data = try bases.data().appending(Self.directoryName)
         containersPath = data.appending("Containers")
         vaultsPath = data.appending("Vaults")
-        keysPath = try bases.configuration().appending(Self.directoryName).appending("Keys")
-        watermarksPath = try bases.state().appending(Self.directoryName).appending("Watermarks")
+        if let userRoot {
+            keysPath = userRoot.appending("Keys")
+            watermarksPath = userRoot.appending("Watermarks")
+        } else {
+            keysPath = try bases.configuration().appending(Self.directoryName).appending("Keys")
+            watermarksPath = try bases.state().appending(Self.directoryName).appending("Watermarks")
+        }
     }
 
     private static let directoryName = "sealed-groups"

@@ -3,9 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <linux/openat2.h>
+#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 const int32_t clinux_o_tmpfile = O_TMPFILE;
@@ -38,4 +43,79 @@ int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t leng
 
 int32_t clinux_reserve(int32_t file, int64_t length) {
     return fallocate(file, 0, 0, length) < 0 ? -errno : 0;
+}
+
+int32_t clinux_rename_new(int32_t directory, const char *from, const char *to) {
+    return renameat2(directory, from, directory, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
+}
+
+int64_t clinux_file_system_type(int32_t file) {
+    struct statfs facts;
+    return fstatfs(file, &facts) < 0 ? -errno : (int64_t)(uint32_t)facts.f_type;
+}
+
+const char *clinux_secure_getenv(const char *name) {
+    return secure_getenv(name);
+}
+
+const int32_t clinux_thread_keyring = KEY_SPEC_THREAD_KEYRING;
+const int32_t clinux_user_keyring = KEY_SPEC_USER_KEYRING;
+
+static int64_t keyctl(long operation, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    long result = syscall(SYS_keyctl, operation, a, b, c, d);
+    return result < 0 ? -errno : result;
+}
+
+// Special keyrings have negative numbers; the kernel reads them from the low half of a sign-extended word.
+static unsigned long key(int32_t serial) {
+    return (unsigned long)(long)serial;
+}
+
+int32_t clinux_key_add(int32_t keyring, const char *type, const char *name, const void *content, uint64_t size) {
+    long result = syscall(SYS_add_key, type, name, content, (size_t)size, (long)keyring);
+    return result < 0 ? -errno : (int32_t)result;
+}
+
+int32_t clinux_key_search(int32_t keyring, const char *type, const char *name) {
+    return (int32_t)keyctl(KEYCTL_SEARCH, key(keyring), (unsigned long)type, (unsigned long)name, 0);
+}
+
+int64_t clinux_key_read(int32_t serial, void *buffer, uint64_t size) {
+    return keyctl(KEYCTL_READ, key(serial), (unsigned long)buffer, size, 0);
+}
+
+int64_t clinux_key_describe(int32_t serial, char *buffer, uint64_t size) {
+    return keyctl(KEYCTL_DESCRIBE, key(serial), (unsigned long)buffer, size, 0);
+}
+
+int32_t clinux_key_set_permissions(int32_t serial, uint32_t permissions) {
+    return (int32_t)keyctl(KEYCTL_SETPERM, key(serial), permissions, 0, 0);
+}
+
+int32_t clinux_key_set_timeout(int32_t serial, uint32_t seconds) {
+    return (int32_t)keyctl(KEYCTL_SET_TIMEOUT, key(serial), seconds, 0, 0);
+}
+
+int32_t clinux_key_link(int32_t serial, int32_t keyring) {
+    return (int32_t)keyctl(KEYCTL_LINK, key(serial), key(keyring), 0, 0);
+}
+
+int32_t clinux_key_unlink(int32_t serial, int32_t keyring) {
+    return (int32_t)keyctl(KEYCTL_UNLINK, key(serial), key(keyring), 0, 0);
+}
+
+int32_t clinux_key_revoke(int32_t serial) {
+    return (int32_t)keyctl(KEYCTL_REVOKE, key(serial), 0, 0, 0);
+}
+
+int32_t clinux_key_invalidate(int32_t serial) {
+    return (int32_t)keyctl(KEYCTL_INVALIDATE, key(serial), 0, 0, 0);
+}
+
+int32_t clinux_join_session_keyring(void) {
+    return (int32_t)keyctl(KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0);
+}
+
+int32_t clinux_set_dumpable(int32_t dumpable) {
+    return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL) < 0 ? -errno : 0;
 }

@@ -39,7 +39,7 @@ public struct ContainerAuditor: Sendable {
     /// - Throws: `AuditError`: `.containerMissing`, `.notADirectory`, `.permissionDenied`, `.unreadable`, `.invalidHome`;
     ///   `.wrongPassphrase` and `.wrongKeyFile` only for a credential that was stated.
     public func audit(
-        group: AppGroup, in home: GroupsHome? = nil, credential: VaultCredential = .defaultKeyFile
+        group: AppGroup, in home: GroupsHome? = nil, credential: VaultCredential = .automatic
     ) throws(AuditError) -> AuditReport {
         let home = try AuditError.resolving(home)
         var access = try admission(of: group, in: home)

@@ -5,59 +5,127 @@ internal import SharedFiles
 /// Refuses the birth of a key while blobs exist that only a lost key can open.
 ///
 /// A vault that was deleted or not yet restored looks like a first start. Making a new key then would turn a missing
-/// file into lost data, so the container is searched first: any blob of this group counts, copies in quarantine do not.
-enum KeyBirthGuard {
+/// file into lost data, so the container is searched first: any blob of this group under a key that the vault does not
+/// know counts, copies in quarantine do not.
+struct KeyBirthGuard {
     /// How deep a container is searched.
     private static let maximumDepth = 64
     /// How many offenders an error lists.
     private static let listed = 5
 
-    /// - Throws: `VaultError` `.orphanedBlobs`, naming them; `.file` when the container cannot be searched.
-    static func check(_ container: GroupContainer?, accessGroup: AccessGroup) throws(VaultError) {
-        guard let container else { return }
-        let group = BlobContext(group: accessGroup.identifier, kind: .record, name: "").groupTag
-        var offenders: [String] = []
-        try container.root.walk(maximumDepth: maximumDepth) { entry throws(VaultError) in
-            if let error = entry.error { throw VaultError(error, "search the container for sealed blobs") }
-            guard entry.kind == .regular, !entry.path.hasPrefix(ContainerLayout.quarantine + "/") else { return }
-            if try isSealed(entry.path, for: group, in: container.root) { offenders.append(entry.path) }
+    let accessGroup: AccessGroup
+    /// The group's container, where there is one.
+    let container: GroupContainer?
+
+    /// - Throws: `VaultError` `.unsafeFile` or `.file` for a container that cannot be opened.
+    init(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) {
+        self.accessGroup = accessGroup
+        // An access group that is no app group has no container, and nothing is sealed under its keys there.
+        guard let group = try? AppGroup(accessGroup.identifier) else {
+            container = nil
+            return
         }
-        guard offenders.isEmpty else { throw refusal(offenders, container, accessGroup) }
+        do throws(AppGroupError) {
+            container = try GroupContainer.open(group, in: home, creating: false)
+        } catch {
+            guard error.code == .containerMissing else {
+                throw VaultError(
+                    .unsafeFile, "search the container for sealed blobs", error.subject, error.reason,
+                    advice: error.advice)
+            }
+            container = nil
+        }
     }
 
-    private static func isSealed(
-        _ path: String, for group: GroupTag, in root: Directory
-    ) throws(VaultError) -> Bool {
+    /// A sealed file that stands in the way of a new key.
+    struct Orphan {
+        let path: String
+        /// What its header claims, unverified; 0 where it is of a newer format.
+        let epoch: UInt32
+    }
+
+    /// - Parameter known: The keys that the new vault will hold.
+    /// - Throws: `VaultError` `.orphanedBlobs`, naming them; `.file` when the container cannot be searched.
+    func check(knowing known: Set<KeyID> = []) throws(VaultError) {
+        let orphans = try orphans(knowing: known)
+        guard orphans.isEmpty else { throw refusal(orphans) }
+    }
+
+    /// Every blob of the group whose key is not known.
+    func orphans(knowing known: Set<KeyID> = []) throws(VaultError) -> [Orphan] {
+        guard let container else { return [] }
+        var orphans: [Orphan] = []
+        try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(VaultError) in
+            if let error = entry.error { throw VaultError(error, Self.searching) }
+            guard entry.kind == .regular, !Self.isQuarantined(entry) else { return }
+            guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
+                throw VaultError(
+                    .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is no UTF-8.",
+                    advice: "Rename it, so that it can be looked at.")
+            }
+            if let orphan = try orphan(entry.path, in: container.root, known) { orphans.append(orphan) }
+        }
+        return orphans
+    }
+
+    /// The epoch that a new vault's first key gets: one more than any that the group's blobs in quarantine claim. They are
+    /// of a vault that was given up; should its keys come back, no two have one epoch.
+    func firstEpoch() -> UInt32 {
+        guard let container else { return 1 }
+        var highest: UInt32 = 0
+        // What cannot be looked at there is passed over: it stands in nobody's way.
+        container.root.walk(maximumDepth: Self.maximumDepth) { entry in
+            guard entry.kind == .regular, Self.isQuarantined(entry),
+                let blob = try? orphan(entry.path, in: container.root, []), blob.epoch <= Self.highestBelievedEpoch
+            else { return }
+            highest = max(highest, blob.epoch)
+        }
+        return highest + 1
+    }
+
+    /// No group gets there by rotations. A planted header that claims more must not use the epochs up.
+    static let highestBelievedEpoch: UInt32 = 1 << 20
+
+    private static func isQuarantined(_ entry: WalkEntry) -> Bool {
+        entry.path.hasPrefix(ContainerLayout.quarantine + "/")
+    }
+
+    private static let searching = "search the container for sealed blobs"
+
+    private func orphan(
+        _ path: String, in root: Directory, _ known: Set<KeyID>
+    ) throws(VaultError) -> Orphan? {
         do throws(FileError) {
-            let (bytes, _) = try root.readPrefix(path, count: BlobLayout.headerSize)
-            return isSealed(bytes, for: group)
+            return orphan(try root.readPrefix(path, count: BlobLayout.headerSize).bytes, path, known)
         } catch {
-            if error.code == .notFound { return false }
-            throw VaultError(error, "search the container for sealed blobs")
+            if error.code == .notFound { return nil }
+            throw VaultError(error, Self.searching)
         }
     }
 
     /// A blob that a newer version wrote counts as well, and where its tag cannot be read, whatever its group.
-    private static func isSealed(_ bytes: [UInt8], for group: GroupTag) -> Bool {
+    private func orphan(_ bytes: [UInt8], _ path: String, _ known: Set<KeyID>) -> Orphan? {
+        let group = BlobContext(group: accessGroup.identifier, kind: .record, name: "").groupTag
         do throws(SealingError) {
-            return try UnverifiedHeader(parsing: bytes).claimed.groupTag == group
+            let claimed = try UnverifiedHeader(parsing: bytes).claimed
+            let isOrphan = claimed.groupTag == group && !known.contains(claimed.keyID)
+            return isOrphan ? Orphan(path: path, epoch: claimed.epoch) : nil
         } catch {
-            guard error.code == .unsupportedFormat else { return false }
+            guard error.code == .unsupportedFormat else { return nil }
             // A larger number is a letter: a text that happens to begin with the magic.
-            if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
+            if bytes[4] != BlobLayout.format { return bytes[4] < 32 ? Orphan(path: path, epoch: 0) : nil }
             let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
-            return group.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
+            let isOurs = group.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
+            return isOurs ? Orphan(path: path, epoch: 0) : nil
         }
     }
 
-    private static func refusal(
-        _ offenders: [String], _ container: GroupContainer, _ accessGroup: AccessGroup
-    ) -> VaultError {
-        let names = offenders.prefix(listed).map(\.printable).joined(separator: ", ")
-        let more = offenders.count > listed ? " and \(offenders.count - listed) more" : ""
+    private func refusal(_ orphans: [Orphan]) -> VaultError {
+        let names = orphans.prefix(Self.listed).map(\.path.printable).joined(separator: ", ")
+        let more = orphans.count > Self.listed ? " and \(orphans.count - Self.listed) more" : ""
         return VaultError(
             .orphanedBlobs, "make a key for", accessGroup.identifier,
-            "\(container.path) already holds \(offenders.count) sealed files that a new key could never open: "
+            "\(container?.path ?? "") already holds \(orphans.count) sealed files that a new key could never open: "
                 + "\(names)\(more).")
     }
 }

@@ -11,12 +11,23 @@ enum KeyFile {
     private static let keySize = 32
     private static let size = 13 + 2 * keySize + 1
 
-    /// Reads a key file and refuses it where anybody but its owner may read or write it.
+    /// Reads a key file and refuses it where others have a right to it.
     ///
-    /// - Throws: `VaultError` `.locked` when there is none, `.unsafeFile`, `.malformedKeyFile` or `.file`.
-    static func read(path: String) throws(VaultError) -> SecretBytes {
-        let text = try contents(path)
+    /// - Parameter rights: Those that nobody but its owner may have.
+    /// - Throws: `VaultError` `.unsafeFile`, `.malformedKeyFile`, `.denied` or `.file`, also where there is none.
+    static func read(path: String, refusing rights: mode_t = S_IRWXG | S_IRWXO) throws(VaultError) -> SecretBytes {
+        let text = try contents(path, rights)
         return try text.withUnsafeBytes { text throws(VaultError) in try key(text, path) }
+    }
+
+    /// Whether something has that name, be it unusable.
+    ///
+    /// - Throws: `VaultError` `.denied` or `.file` when that cannot be told.
+    static func exists(path: String) throws(VaultError) -> Bool {
+        if access(path, F_OK) == 0 { return true }
+        let number = errno
+        if number == ENOENT { return false }
+        throw VaultError(FileError(errno: number, operation: "examine", path: path), "read the key file")
     }
 
     /// Reads the key file of an access group, or makes it; safe when many processes do so at once.
@@ -41,11 +52,11 @@ enum KeyFile {
 
     private static let making = "make the key file"
 
-    private static func contents(_ path: String) throws(VaultError) -> SecretBytes {
+    private static func contents(_ path: String, _ rights: mode_t) throws(VaultError) -> SecretBytes {
         do throws(FileError) {
             let descriptor = try Descriptor.openForReading(path: path)
             let attributes = try descriptor.attributes()
-            guard attributes.mode & 0o077 == 0 else {
+            guard attributes.mode & rights == 0 else {
                 throw FileError(
                     .unsafeMode, operation: "read the key file", path: path,
                     advice: "Take the others' rights away: chmod 600 \(path.shellQuoted)")
@@ -57,15 +68,8 @@ enum KeyFile {
     }
 
     private static func classified(_ error: FileError, _ path: String) -> VaultError {
-        switch error.code {
-        case .notFound:
-            VaultError(
-                .locked, "open with key file", path, "There is no such key file.",
-                advice: "Restore it, or open the vault with its passphrase; no new key is made meanwhile.",
-                underlying: nil)
-        case .tooLarge: malformed(path, "It is longer than a key file.")
-        default: VaultError(error, "read the key file")
-        }
+        error.code == .tooLarge
+            ? malformed(path, "It is longer than a key file.") : VaultError(error, "read the key file")
     }
 
     private static func key(_ text: UnsafeRawBufferPointer, _ path: String) throws(VaultError) -> SecretBytes {

@@ -1,154 +1,186 @@
 public import AppGroups
-package import CryptoPrimitives
+internal import CryptoPrimitives
 internal import Sealing
-internal import SharedFiles
+public import SharedFiles
 
 extension Vault {
     /// Opens the vault, or makes it together with its first key where there is none.
     ///
     /// A key is born once: under the vault's lock, never while a vault exists that cannot be opened, and never while the
-    /// container holds blobs of this group that a new key could not open.
-    /// - Parameters:
-    ///   - container: The group's container, searched for such blobs before a key is born.
+    /// group's container holds blobs of this group that a new key could not open.
     /// - Throws: `VaultError`; as for `open`, and `.orphanedBlobs` or `.lockTimeout`.
     public static func openOrCreate(
-        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .defaultKeyFile,
-        for container: GroupContainer?
+        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
+        sharing: Sharing = .ownerOnly, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         let place = VaultPlace(accessGroup, in: home)
-        if let vault = try openIfPresent(place, with: credential) { return vault }
-        return try create(place, with: credential, for: container, mayExist: true, costs: .recommended)
+        if let vault = try openIfPresent(place, with: credential, options) { return vault }
+        let plan = VaultPlan(slots: [try NewSlot(for: credential, place)], sharing: sharing)
+        return try VaultCreation(place: place, home: home, plan: plan, options: options)
+            .run(openingWith: credential, mayExist: true)
     }
 
     /// Makes the vault with its first key.
     ///
+    /// - Parameters:
+    ///   - slots: What will open it: one at least.
+    ///   - sharing: Whether the members of a unix group share it.
+    ///   - credential: What it is opened with when it is there: one of the slots'.
     /// - Throws: `VaultError`, `.alreadyExists` where there is a vault, whatever its state.
     public static func create(
-        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .defaultKeyFile,
-        for container: GroupContainer?
+        _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
+        openingWith credential: VaultCredential, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
-        try create(
-            VaultPlace(accessGroup, in: home), with: credential, for: container, mayExist: false, costs: .recommended)
+        try VaultCreation(
+            place: VaultPlace(accessGroup, in: home), home: home, plan: VaultPlan(slots: slots, sharing: sharing),
+            options: options
+        ).run(openingWith: credential, mayExist: false)
     }
+}
 
-    /// - Parameter costs: What a passphrase slot costs; tests choose less than the recommended.
-    package static func create(
-        _ place: VaultPlace, with credential: VaultCredential, for container: GroupContainer?, mayExist: Bool,
-        costs: Argon2id.Parameters
-    ) throws(VaultError) -> Vault {
-        try requireUsable(credential)
-        let directory = try VaultError.onFiles(making) { () throws(FileError) in try place.makeDirectory() }
-        let lock = try VaultError.onFiles(making) { () throws(FileError) in
-            try LockFile(directory: directory, name: VaultPlace.lockLeaf)
-                .acquire(.whole, .exclusive, timeout: VaultPlace.lockTimeout)
+/// What a vault is made of.
+struct VaultPlan {
+    var slots: [NewSlot]
+    var sharing = Sharing.ownerOnly
+    /// What it begins with; without one, or where that has no active key, it begins with a fresh key.
+    var backup: Backup?
+}
+
+/// The making of a vault, under its lock.
+struct VaultCreation {
+    let place: VaultPlace
+    let home: GroupsHome
+    let plan: VaultPlan
+    let options: VaultOptions
+
+    static let making = "make the vault"
+
+    func run(openingWith credential: VaultCredential, mayExist: Bool) throws(VaultError) -> Vault {
+        try underLock { directory, makers throws(VaultError) in
+            // Another process may have made it between our look and our lock: its key is the key.
+            if mayExist, let vault = try Vault.openIfPresent(place, with: credential, options) { return vault }
+            _ = try make(in: directory, makers)
+            guard let vault = try Vault.openIfPresent(place, with: credential, options) else {
+                throw VaultError(.absent, "open the vault", place.path, "It vanished while it was being made.")
+            }
+            vault.note(.created)
+            return vault
         }
-        let vault = try createLocked(place, directory, credential, container, mayExist, costs)
-        lock.unlock()
-        return vault
     }
 
-    /// Reads a key file that a person named, so that a wrong name fails before anything is made.
+    /// Makes the vault without opening it: a person who makes it for others need not have what opens it.
     ///
-    /// - Throws: `VaultError` as for opening with it; `.unsafeFile` for a pipe, which cannot be read again.
-    package static func requireUsable(_ credential: VaultCredential) throws(VaultError) {
-        guard case .keyFile(let path) = credential else { return }
-        let kind = (try? Descriptor.openForReading(path: path).attributes())?.kind
-        guard kind == nil || kind == .regular else {
-            throw VaultError(FileError(.notRegularFile, operation: "read", path: path), "read the key file")
+    /// - Parameters:
+    ///   - event: What the new access log says besides that it was made.
+    ///   - makeRoom: Run under the lock before anything is looked at; takes what is there out of the way.
+    /// - Returns: The epoch of its active key.
+    func run(
+        noting event: AccessEvent, makingRoom makeRoom: (Directory) throws(VaultError) -> Void
+    ) throws(VaultError) -> UInt32 {
+        try underLock { directory, makers throws(VaultError) in
+            try makeRoom(directory)
+            let (keys, epoch) = try make(in: directory, makers)
+            if options.accessLog != .off {
+                let log = AccessLog(
+                    directory: directory, mode: directory.fileMode, key: keys.root.derived(.accessLogKey))
+                for event in [.created, event] { _ = try? log.append(event, generation: 1) }
+            }
+            return epoch
         }
-        _ = try KeyFile.read(path: path)
     }
 
-    private static let making = "make the vault"
-
-    private static func createLocked(
-        _ place: VaultPlace, _ directory: Directory, _ credential: VaultCredential, _ container: GroupContainer?,
-        _ mayExist: Bool, _ costs: Argon2id.Parameters
-    ) throws(VaultError) -> Vault {
-        // Another process may have made it between our look and our lock: its key is the key.
-        if mayExist, let vault = try openIfPresent(place, with: credential) { return vault }
-        if !mayExist, try place.read() != nil {
-            throw VaultError(.alreadyExists, making, place.path, "There is one already.")
+    private func underLock<Result>(
+        _ body: (Directory, [any SlotMaker]) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        // Whatever a person has to mend about a slot shows before anything is made.
+        let makers = try makers()
+        let directory = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try place.makeDirectory(sharing: plan.sharing)
         }
-        try KeyBirthGuard.check(container, accessGroup: place.accessGroup)
-        try write(try newFile(place, credential, costs), to: directory)
-        guard let vault = try openIfPresent(place, with: credential) else {
-            throw VaultError(.absent, "open the vault", place.path, "It vanished while it was being made.")
+        let lock = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
         }
-        return vault
+        let result = try body(directory, makers)
+        lock.unlock()
+        return result
     }
 
-    private static func write(_ bytes: [UInt8], to directory: Directory) throws(VaultError) {
-        try VaultError.onFiles(making) { () throws(FileError) in
+    private func makers() throws(VaultError) -> [any SlotMaker] {
+        guard (1...VaultHeader.maximumSlots).contains(plan.slots.count) else {
+            throw VaultError(.invalidArgument, Self.making, place.path, "A vault has 1 to 32 key slots.")
+        }
+        var makers: [any SlotMaker] = []
+        for slot in plan.slots { makers.append(try slot.maker(for: place)) }
+        return makers
+    }
+
+    /// Writes the new vault's file.
+    ///
+    /// - Returns: Its keys and the epoch of the active one.
+    private func make(
+        in directory: Directory, _ makers: [any SlotMaker]
+    ) throws(VaultError) -> (keys: ClassKeys, epoch: UInt32) {
+        let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try directory.exists(VaultPlace.leaf)
+        }
+        guard !isThere else { throw VaultError(.alreadyExists, Self.making, place.path, "There is one already.") }
+        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+        let new = try newFile(directory, makers, firstEpoch: birthGuard.firstEpoch())
+        // The access log of a vault that is gone: only that one's key could continue its chain.
+        var room = MakingRoom(in: place)
+        try room.setAside(in: directory)
+        try write(new.file, to: directory)
+        return (new.keys, new.epoch)
+    }
+
+    private func write(_ bytes: [UInt8], to directory: Directory) throws(VaultError) {
+        try VaultError.onFiles(Self.making) { () throws(FileError) in
             try bytes.withRawBytes { bytes throws(FileError) in
-                try directory.createExclusively(VaultPlace.leaf, with: bytes, mode: 0o600)
+                try directory.createExclusively(VaultPlace.leaf, with: bytes, mode: directory.fileMode)
             }
         }
     }
 
-    private static func newFile(
-        _ place: VaultPlace, _ credential: VaultCredential, _ costs: Argon2id.Parameters
-    ) throws(VaultError) -> [UInt8] {
+    private func newFile(
+        _ directory: Directory, _ makers: [any SlotMaker], firstEpoch: UInt32
+    ) throws(VaultError) -> (file: [UInt8], keys: ClassKeys, epoch: UInt32) {
         let secrets = VaultSecrets.random()
         let vaultID = SecureRandom.bytes(count: 16)
         let now = WallClock.milliseconds()
-        let slot = try newSlot(place, credential, costs, secrets, vaultID, now)
-        let header = VaultHeader(vaultID: vaultID, generation: 1, slots: [slot])
-        do throws(SealingError) {
-            let body = VaultBody(keyring: [try newEntry(secrets, vaultID, now)])
-            return header.sealed(root: secrets.root) + (try sealBody(body, header, place, secrets, now))
-        } catch {
-            throw VaultError(.corrupt, making, place.path, error.detail)
+        var body = VaultBody(keyring: [])
+        var slots: [KeySlot] = []
+        for maker in makers {
+            slots.append(
+                try maker.slot(
+                    for: secrets, vaultID: vaultID, id: body.state.nextSlotID, createdAt: now, place: place))
+            body.state.nextSlotID += 1
         }
+        let keys = ClassKeys(consume secrets, vaultID: vaultID, directory: directory)
+        let side = WrappingSide(vaultID: vaultID, keys: keys, directory: directory, place: place)
+        try plan.backup?.fill(&body, of: side)
+        let epoch = try addFirstKey(to: &body, side, firstEpoch, now)
+        let header = VaultHeader(purpose: .vault, vaultID: vaultID, generation: 1, slots: slots)
+        return (try VaultSealing.file(header, body, place, root: keys.root, at: now), keys, epoch)
     }
 
-    private static func newSlot(
-        _ place: VaultPlace, _ credential: VaultCredential, _ costs: Argon2id.Parameters,
-        _ secrets: borrowing VaultSecrets, _ vaultID: [UInt8], _ now: UInt64
-    ) throws(VaultError) -> KeySlot {
-        func made(by credential: some SlotCredential) throws(VaultError) -> KeySlot {
-            do throws(CryptoError) {
-                if let slot = try credential.makeSlot(for: secrets, vaultID: vaultID, id: 1, createdAt: now) {
-                    return slot
-                }
-                throw CryptoError(.parameterOutOfRange, "make slot")
-            } catch {
-                throw VaultError(
-                    error.code == .outOfMemory ? .outOfMemory : .invalidArgument, making, place.path,
-                    "Its key slot could not be made (\(error)).")
-            }
+    /// Unless there is an active key already. The active key's epoch is returned.
+    private func addFirstKey(
+        to body: inout VaultBody, _ side: WrappingSide, _ epoch: UInt32, _ now: UInt64
+    ) throws(VaultError) -> UInt32 {
+        if let active = body.keyring.first(where: { $0.state == .active && $0.protection == .afterFirstUnlock }) {
+            return active.epoch
         }
-        switch credential {
-        case .passphrase(let passphrase):
-            return try made(by: PassphraseSlot(passphrase: passphrase, costs: costs))
-        case .defaultKeyFile:
-            let keys = try VaultError.onFiles(making) { () throws(FileError) in try place.makeKeysDirectory() }
-            return try made(by: KeyFileSlot(key: KeyFile.readOrCreate(in: keys, leaf: place.keyFileLeaf)))
-        case .keyFile(let path):
-            return try made(by: KeyFileSlot(key: KeyFile.read(path: path)))
+        let highest = body.keyring.map(\.epoch).max() ?? 0
+        guard highest < UInt32.max else {
+            throw VaultError(.tooLarge, Self.making, place.path, "Its epochs are used up.")
         }
-    }
-
-    private static func newEntry(
-        _ secrets: borrowing VaultSecrets, _ vaultID: [UInt8], _ now: UInt64
-    ) throws(SealingError) -> KeyringEntry {
+        let first = max(epoch, highest + 1)
         let secret = SecretBytes.random(count: SealingKey.size)
-        let copy = secret.withUnsafeBytes { SecretBytes(copying: $0) }
-        let keyID = try SealingKey(secret: copy, epoch: 1).id.bytes.withUnsafeBytes { Array($0) }
-        let bound = KeyringEntry.bound(vaultID: vaultID, keyID: keyID, epoch: 1, protection: .afterFirstUnlock)
-        return KeyringEntry(
-            keyID: keyID, epoch: 1, state: .active, protection: .afterFirstUnlock, createdAt: now,
-            wrappedKey: SecretWrap.wrap(secret, under: secrets.afterFirstUnlock, bound: bound))
-    }
-
-    private static func sealBody(
-        _ body: VaultBody, _ header: VaultHeader, _ place: VaultPlace, _ secrets: borrowing VaultSecrets, _ now: UInt64
-    ) throws(SealingError) -> [UInt8] {
-        let key = try SealingKey(secret: secrets.derived(.vaultBodyKey), epoch: 1)
-        let context = BlobContext(group: place.accessGroup.identifier, kind: .vault, name: "")
-        return body.encoded.withRawBytes {
-            BlobSealer.seal(
-                $0, as: BlobDescription(vault: context, sequence: header.generation, sealedAt: now), key: key)
-        }
+        body.keyring.append(
+            try KeyringReader(place: place, vaultID: side.vaultID).entry(
+                for: secret, epoch: first, state: .active, protection: .afterFirstUnlock, createdAt: now,
+                keys: side.keys))
+        return first
     }
 }

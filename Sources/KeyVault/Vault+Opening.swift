@@ -1,111 +1,72 @@
 public import AppGroups
-internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
 extension Vault {
-    /// Opens the vault of an access group. Nothing is made and nothing is written.
+    /// Opens the vault of an access group. Nothing is made; the access log and what this user's programs have seen are
+    /// written on.
     ///
-    /// - Throws: `VaultError`: `.absent`, `.locked`, `.corrupt`, `.wrongPassphrase` and `.wrongKeyFile` are different
-    ///   answers; the file is unchanged after each.
+    /// - Throws: `VaultError`: `.absent`, `.locked`, `.denied`, `.corrupt`, `.wrongPassphrase`, `.wrongKeyFile`,
+    ///   `.rolledBack`, … are different answers; the file is unchanged after each.
     public static func open(
-        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .defaultKeyFile
+        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
+        options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         let place = VaultPlace(accessGroup, in: home)
-        guard let vault = try openIfPresent(place, with: credential) else {
+        guard let vault = try openIfPresent(place, with: credential, options) else {
             throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")
         }
         return vault
     }
 
     /// The vault, or nil only where there is no file at all.
-    static func openIfPresent(_ place: VaultPlace, with credential: VaultCredential) throws(VaultError) -> Vault? {
-        guard let bytes = try place.read() else { return nil }
-        let file = try VaultFile(parsing: bytes, path: place.path)
-        let secrets = try unlock(file.header, place, with: credential)
-        guard VaultHeader.isAuthentic(file.headerBytes, code: file.code, root: secrets.root) else {
-            throw VaultError.corrupt(place.path, "Its header was changed by somebody without a key.")
+    static func openIfPresent(
+        _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
+    ) throws(VaultError) -> Vault? {
+        guard let directory = try place.openDirectory(), let file = try VaultFile.open(in: directory) else {
+            return nil
         }
-        let body = try openBody(file, place, secrets)
-        let keyring = try unwrapKeyring(body, file.header, place, secrets)
-        return Vault(place: place, header: file.header, secrets: secrets, keyring: keyring)
-    }
-
-    private static func openBody(
-        _ file: VaultFile, _ place: VaultPlace, _ secrets: borrowing VaultSecrets
-    ) throws(VaultError) -> VaultBody {
-        let opened: BlobOpener.Opened
-        do throws(SealingError) {
-            let key = try SealingKey(secret: secrets.derived(.vaultBodyKey), epoch: 1)
-            opened = try Array(file.body).withRawBytes { body throws(SealingError) in
-                try BlobOpener.open(body, context: nil, keys: key, limit: VaultFile.maximumSize)
-            }
+        guard file.head.header.purpose == .vault else {
+            throw VaultError(.isAnExport, "open the vault", place.path, "It is a backup, not a vault in use.")
+        }
+        do throws(VaultError) {
+            // Before the credential is tried: a lock that comes meanwhile counts.
+            let stamp = try? LockStamp.read(in: directory.path)
+            let secrets = try unlock(file.head.header, place, with: credential)
+            let keys = ClassKeys(
+                secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
+            return try open(file, place, directory, keys, options)
         } catch {
-            throw .corrupt(place.path, error.detail)
-        }
-        // Asked only now: before it was verified, another group's tag could as well be a flipped bit.
-        let context = BlobContext(group: place.accessGroup.identifier, kind: .vault, name: "")
-        guard opened.header.header.groupTag == context.groupTag, opened.header.header.nameTag == context.nameTag else {
-            throw VaultError(.wrongGroup, "open the vault", place.path, "It was made for another access group.")
-        }
-        guard opened.header.header.sequence == file.header.generation else {
-            throw .corrupt(place.path, "Its header and its contents are of different writes.")
-        }
-        return try VaultBody(parsing: opened.plaintext.withUnsafeBytes { Array($0) }, path: place.path)
-    }
-
-    /// Unwraps every key whose class is within reach; one that is out of reach is simply not at hand.
-    private static func unwrapKeyring(
-        _ body: VaultBody, _ header: VaultHeader, _ place: VaultPlace, _ secrets: borrowing VaultSecrets
-    ) throws(VaultError) -> Keyring {
-        var keys: [SealingKey] = []
-        var active: SealingKey?
-        for entry in body.keyring where entry.state != .destroyed {
-            guard let key = try unwrap(entry, header.vaultID, place, secrets) else { continue }
-            keys.append(key)
-            if entry.state == .active { active = key }
-        }
-        return Keyring(keys: keys, active: active)
-    }
-
-    private static func unwrap(
-        _ entry: KeyringEntry, _ vaultID: [UInt8], _ place: VaultPlace, _ secrets: borrowing VaultSecrets
-    ) throws(VaultError) -> SealingKey? {
-        let bound = KeyringEntry.bound(
-            vaultID: vaultID, keyID: entry.keyID, epoch: entry.epoch, protection: entry.protection)
-        do {
-            let key: SealingKey
-            switch entry.protection {
-            case .afterFirstUnlock:
-                let secret = try SecretWrap.unwrap(entry.wrappedKey[...], under: secrets.afterFirstUnlock, bound: bound)
-                key = try SealingKey(secret: secret, epoch: entry.epoch)
-            case .whenUnlocked:
-                guard secrets.reachesWhenUnlocked else { return nil }
-                key = try secrets.unwrapWhenUnlocked(entry, bound: bound)
-            }
-            guard key.id.bytes.withUnsafeBytes({ $0.elementsEqual(entry.keyID) }) else {
-                throw CryptoError(.authenticationFailed, "unwrap")
-            }
-            return key
-        } catch {
-            throw VaultError.corrupt(place.path, "The key of epoch \(entry.epoch) does not fit its entry.")
+            noteFailedOpening(in: directory, file.head.header, options)
+            throw error
         }
     }
-}
 
-extension VaultSecrets {
-    fileprivate var reachesWhenUnlocked: Bool { whenUnlocked != nil }
-
-    fileprivate borrowing func unwrapWhenUnlocked(_ entry: KeyringEntry, bound: [UInt8]) throws -> SealingKey {
-        guard let secret = try whenUnlocked?.unwrapping(entry.wrappedKey, bound: bound) else {
-            throw CryptoError(.authenticationFailed, "unwrap")
-        }
-        return try SealingKey(secret: secret, epoch: entry.epoch)
+    private static func open(
+        _ file: borrowing VaultFile, _ place: VaultPlace, _ directory: Directory, _ keys: ClassKeys,
+        _ options: VaultOptions
+    ) throws(VaultError) -> Vault {
+        let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
+        let watermarks = place.watermarks(of: file.head.header, root: keys.root)
+        let log = AccessLog(directory: directory, mode: directory.fileMode, key: keys.root.derived(.accessLogKey))
+        let verdict = watermarks.accept(header)
+        let vault = Vault(
+            place: place, directory: directory, keys: keys, options: options,
+            watermarks: watermarks, log: log, contents: contents)
+        try vault.requireForward(verdict)
+        vault.note(.opened)
+        return vault
     }
-}
 
-extension SecretBytes {
-    fileprivate borrowing func unwrapping(_ wrapped: [UInt8], bound: [UInt8]) throws(CryptoError) -> SecretBytes {
-        try SecretWrap.unwrap(wrapped[...], under: self, bound: bound)
+    /// An older write was read. Another program may have written on meanwhile; what still lies there decides.
+    private func requireForward(_ verdict: Watermark.Verdict) throws(VaultError) {
+        guard verdict == .replayed || verdict == .forked else { return }
+        try reload()
+    }
+
+    /// Without a key: whoever failed to open the vault has none.
+    private static func noteFailedOpening(in directory: Directory, _ header: VaultHeader, _ options: VaultOptions) {
+        guard options.accessLog != .off else { return }
+        try? AccessLog.noteFailedOpening(in: directory, mode: directory.fileMode, generation: header.generation)
     }
 }

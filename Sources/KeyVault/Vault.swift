@@ -1,11 +1,12 @@
 public import AppGroups
-package import CryptoPrimitives
 package import Sealing
 internal import SharedFiles
+internal import Synchronization
 
 /// An open vault: the file-backed keychain of one access group.
 ///
-/// Whoever holds a `Vault` has presented a credential that opened it. The file stays closed to everybody else.
+/// Whoever holds a `Vault` has presented a credential that opened it. The file stays closed to everybody else. It
+/// follows the file: what another program changes is seen at the next use.
 public final class Vault: Sendable {
     /// The access group that it belongs to.
     public let accessGroup: AccessGroup
@@ -13,50 +14,73 @@ public final class Vault: Sendable {
     public let path: String
     /// 32 hexadecimal digits, made with the vault: another vault of the same group has others.
     package let vaultID: String
-    /// The sealing keys that this credential reaches.
-    package let keyring: Keyring
-    /// Which slots the file has, without anything secret.
-    package let slots: [SlotSummary]
-    /// How often the file had been written when it was opened.
-    package let generation: UInt64
-    private let secrets: VaultSecrets
+    /// What this user's programs have accepted of the group, the vault itself included.
+    package let watermarks: WatermarkTable
 
-    init(place: VaultPlace, header: VaultHeader, secrets: consuming VaultSecrets, keyring: Keyring) {
+    let place: VaultPlace
+    let directory: Directory
+    let keys: ClassKeys
+    let options: VaultOptions
+    let log: AccessLog
+    let lookTimer = LookTimer()
+    private let presence: ReaderPresence
+    private let held: Mutex<VaultContents>
+
+    init(
+        place: VaultPlace, directory: Directory, keys: ClassKeys, options: VaultOptions,
+        watermarks: WatermarkTable, log: AccessLog, contents: VaultContents
+    ) {
         accessGroup = place.accessGroup
         path = place.path
-        vaultID = header.vaultID.withUnsafeBytes { $0.hexadecimal }
-        self.keyring = keyring
-        slots = header.slots.map(SlotSummary.init)
-        generation = header.generation
-        self.secrets = secrets
+        vaultID = contents.head.header.vaultIDText
+        self.place = place
+        self.directory = directory
+        self.keys = keys
+        self.options = options
+        self.watermarks = watermarks
+        self.log = log
+        presence = ReaderPresence(directory: directory)
+        held = Mutex(contents)
+        presence.hold(epoch: contents.keyring.active?.epoch)
     }
 
-    /// The key that seals what this user's readers remember; it hangs on the root and outlives every rotation.
-    package func watermarkKey() -> SecretBytes { secrets.derived(.watermarkKey) }
+    /// What was read last, without a look at the file.
+    var heldContents: VaultContents { held.withLock { $0 } }
 
-    /// The key that new blobs are sealed under.
+    /// The sealing keys at hand, as they were at the last look at the file.
+    package var keyring: Keyring { heldContents.keyring }
+
+    /// Takes over what a newer look at the file gave.
+    func publish(_ contents: VaultContents) {
+        let isNews = held.withLock { held in
+            guard contents.head.header.generation > held.head.header.generation else { return false }
+            held = contents
+            return true
+        }
+        if isNews { presence.hold(epoch: contents.keyring.active?.epoch) }
+    }
+}
+
+extension Vault {
+    /// Which slots the file has, without anything secret, as of the last look at the file.
+    package var heldSlots: [SlotSummary] { heldContents.head.header.slots.map(SlotSummary.init) }
+
+    /// How often the file had been written at the last look.
+    package var generation: UInt64 { heldContents.head.header.generation }
+
+    /// The key that new blobs are sealed under, after a look at the file: a writer must not go on with the key of an
+    /// epoch that another program has ended.
     ///
-    /// - Throws: `VaultError` `.noActiveKey`.
+    /// - Throws: `VaultError` `.noActiveKey`, and as `current()`.
     package func activeKey() throws(VaultError) -> SealingKey {
-        guard let key = keyring.active else {
+        guard let key = try current().keyring.active else {
             throw VaultError(.noActiveKey, "seal with", path, "Its keyring has no active key.")
         }
         return key
     }
 }
 
-/// A key slot as it may be shown to anybody.
-package struct SlotSummary: Sendable, Hashable {
-    package let id: UInt32
-    package let kind: SlotKind
-    package let reach: SlotReach
-    /// Milliseconds since 1970.
-    package let createdAt: UInt64
-
-    init(_ slot: KeySlot) {
-        id = slot.id
-        kind = slot.kind
-        reach = slot.reach
-        createdAt = slot.createdAt
-    }
+extension VaultHeader {
+    /// The vault's id as 32 hexadecimal digits.
+    var vaultIDText: String { vaultID.withUnsafeBytes { $0.hexadecimal } }
 }

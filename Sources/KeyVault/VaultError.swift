@@ -36,8 +36,9 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
     init(_ error: FileError, _ operation: String) {
         let code: Code =
             switch error.code {
-            case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile: .unsafeFile
-            case .lockTimeout: .lockTimeout
+            case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
+            case .lockTimeout, .lockFileReplaced: .lockTimeout
+            case .permissionDenied: .denied
             default: .file
             }
         self.init(code, operation, error.path, error.description, advice: error.advice, underlying: error)
@@ -94,24 +95,43 @@ extension VaultError {
         public static let invalidArgument = Code(rawValue: "invalidArgument")
         /// Memory for the password hash could not be had.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
+        /// This user may not read the vault.
+        public static let denied = Code(rawValue: "denied")
+        /// The identity opens no slot.
+        public static let wrongIdentity = Code(rawValue: "wrongIdentity")
+        /// The identity or recipient is not one, or is damaged.
+        public static let malformedIdentity = Code(rawValue: "malformedIdentity")
+        /// There is no system credential of that name.
+        public static let noCredential = Code(rawValue: "noCredential")
+        /// There is an item of that service and account already.
+        public static let duplicateItem = Code(rawValue: "duplicateItem")
+        /// There is no item of that service and account.
+        public static let itemNotFound = Code(rawValue: "itemNotFound")
+        /// The value belongs to another machine.
+        public static let wrongDevice = Code(rawValue: "wrongDevice")
+        /// More than a vault holds.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// There is no key slot of that number, or no longer.
+        public static let slotNotFound = Code(rawValue: "slotNotFound")
+        /// The last key slot, or the last one that reaches what is kept, stays.
+        public static let lastSlot = Code(rawValue: "lastSlot")
+        /// An older copy of the vault was put in its place.
+        public static let rolledBack = Code(rawValue: "rolledBack")
+        /// Another vault was put in its place while it was open.
+        public static let replaced = Code(rawValue: "replaced")
+        /// The keyring has no key of that id.
+        public static let keyNotFound = Code(rawValue: "keyNotFound")
+        /// The key is still needed.
+        public static let keyInUse = Code(rawValue: "keyInUse")
+        /// The change was not made because the access log cannot be written.
+        public static let logFailed = Code(rawValue: "logFailed")
+        /// The file is a vault in use, no backup.
+        public static let notAnExport = Code(rawValue: "notAnExport")
+        /// The file is a backup, no vault in use.
+        public static let isAnExport = Code(rawValue: "isAnExport")
+        /// There is no place where unlocked keys may stay.
+        public static let noUnlockCache = Code(rawValue: "noUnlockCache")
         /// The file system refused; see `underlying`.
         public static let file = Code(rawValue: "file")
-
-        var defaultAdvice: String {
-            switch self {
-            case .absent: "Create it with sealctl init, or let the producing program open the store first."
-            case .locked: "Give the passphrase or key file that opens it; no new key is made meanwhile."
-            case .corrupt: "Restore the file from a backup; it was left as it is."
-            case .wrongPassphrase: "Try again; the vault is unchanged."
-            case .wrongKeyFile: "Restore the key file that belongs to this vault."
-            case .malformedKeyFile: "Restore the key file from a backup; it was left as it is."
-            case .unsupported: "Update this program."
-            case .wrongGroup: "Restore the vault of this access group; this one was copied from another."
-            case .orphanedBlobs: "Restore the vault that holds their key, or move the listed files away."
-            case .alreadyExists: "Use the vault that is there."
-            case .lockTimeout: "Wait for the other program, or end it if it hangs."
-            default: "Correct the call or the file."
-            }
-        }
     }
 }

@@ -1,4 +1,5 @@
 package import AppGroups
+internal import CryptoPrimitives
 internal import SharedFiles
 internal import SystemPackage
 
@@ -6,17 +7,17 @@ internal import SystemPackage
 package struct VaultPlace: Sendable, Hashable {
     package static let leaf = "vault"
     static let lockLeaf = ".lock"
-    /// How long a writer waits for another one.
-    static let lockTimeout = Duration.seconds(10)
 
     package let accessGroup: AccessGroup
     let directoryPath: FilePath
     let keysPath: FilePath
+    let watermarksPath: FilePath
 
     package init(_ accessGroup: AccessGroup, in home: GroupsHome) {
         self.accessGroup = accessGroup
         directoryPath = home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
+        watermarksPath = home.watermarksPath
     }
 
     /// The vault file, for messages.
@@ -25,46 +26,49 @@ package struct VaultPlace: Sendable, Hashable {
     /// The default key file.
     package var keyFilePath: String { keysPath.appending(keyFileLeaf).string }
 
-    /// The vault's directory, checked; `.notFound` when there is none.
-    func openDirectory() throws(FileError) -> Directory {
-        try trusted(Directory.open(directoryPath))
+    /// The vault's directory, checked; nil when there is none.
+    ///
+    /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file`.
+    func openDirectory() throws(VaultError) -> Directory? {
+        do throws(FileError) {
+            return try trusted(Directory.open(directoryPath))
+        } catch {
+            if error.code == .notFound { return nil }
+            throw VaultError(error, "open the vault")
+        }
     }
 
     /// The vault's directory, made when it is missing.
-    func makeDirectory() throws(FileError) -> Directory {
-        try trusted(Directory.create(directoryPath, mode: 0o700))
+    func makeDirectory(sharing: Sharing) throws(FileError) -> Directory {
+        try trusted(Directory.create(directoryPath, sharing: sharing))
     }
 
     /// The directory of key files, made when it is missing.
     func makeKeysDirectory() throws(FileError) -> Directory {
-        try trusted(Directory.create(keysPath, mode: 0o700))
-    }
-
-    private func trusted(_ directory: Directory) throws(FileError) -> Directory {
-        try directory.requirePrivate(allowGroup: false)
+        let directory = try Directory.createOwn(keysPath)
         try directory.requireSafeAncestors()
         return directory
     }
 
-    /// The vault file's bytes; nil when there is no vault.
-    ///
-    /// - Throws: `VaultError` `.unsafeFile` where others may write or read it, `.corrupt` for one larger than any vault.
-    func read() throws(VaultError) -> [UInt8]? {
-        do throws(FileError) {
-            let directory = try openDirectory()
-            let attributes = try directory.attributes(Self.leaf)
-            // Read rights of others are refused as well: a copy of the slots is all that guessing needs.
-            guard attributes.kind != .regular || attributes.mode & 0o027 == 0 else {
-                throw FileError(
-                    .unsafeMode, operation: "open the vault", path: path,
-                    advice: "Take the others' rights away: chmod 600 \(path.shellQuoted)")
-            }
-            return try directory.read(Self.leaf, limit: VaultFile.maximumSize)
-        } catch {
-            switch error.code {
-            case .notFound: return nil
-            case .tooLarge: throw VaultError.corrupt(path, "It is larger than any vault.")
-            default: throw VaultError(error, "open the vault")
+    private func trusted(_ directory: Directory) throws(FileError) -> Directory {
+        try directory.requireTrusted()
+        return directory
+    }
+
+    /// The lock that every change of the vault is made under.
+    func lockFile(in directory: Directory) -> LockFile {
+        LockFile(directory: directory, name: Self.lockLeaf, mode: directory.fileMode)
+    }
+
+    /// What this user's programs have accepted of this vault's group.
+    func watermarks(of header: VaultHeader, root: borrowing SecretBytes) -> WatermarkTable {
+        // A new vault has a new root: it could not read the old file, and has no use for it.
+        let leaf = "\(accessGroup.identifier).\(header.vaultIDText.prefix(16)).marks"
+        let path = watermarksPath
+        return root.withUnsafeBytes { root in
+            WatermarkTable.shared(path: path.appending(leaf).string) {
+                WatermarkLog(
+                    directoryPath: path, leaf: leaf, key: SecretBytes(copying: root).derived(.watermarkKey))
             }
         }
     }

@@ -47,19 +47,22 @@ struct VaultSecrets: ~Copyable, Sendable {
             if reach == .whenUnlocked { whenUnlocked?.copy(into: buffer, at: 2 * Self.keySize) }
         }
     }
-
-    /// A key that hangs on the root: 32 bytes of BLAKE2b with a personalisation of its own.
-    borrowing func derived(_ use: Personalization) -> SecretBytes {
-        root.withUnsafeBytes { root in
-            SecretBytes(count: Self.keySize) { output in
-                BLAKE2b.hash(
-                    UnsafeRawBufferPointer(start: nil, count: 0), key: root, personalization: use, into: output)
-            }
-        }
-    }
 }
 
 extension SecretBytes {
+    /// A key that hangs on this one: 32 bytes of BLAKE2b with a personalisation of its own.
+    borrowing func derived(_ use: Personalization) -> SecretBytes {
+        withUnsafeBytes { key in
+            SecretBytes(count: VaultSecrets.keySize) { output in
+                BLAKE2b.hash(
+                    UnsafeRawBufferPointer(start: nil, count: 0), key: key, personalization: use, into: output)
+            }
+        }
+    }
+
+    /// The same bytes in guarded memory of their own.
+    borrowing func copied() -> SecretBytes { withUnsafeBytes { SecretBytes(copying: $0) } }
+
     fileprivate borrowing func copy(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) {
         withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyMemory(from: $0) }
     }

@@ -45,6 +45,9 @@ extension StoreError {
             case .absent: .vaultAbsent
             case .locked: .locked
             case .corrupt: .vaultCorrupt
+            case .file where [.noSpace, .quotaExceeded].contains(error.underlying?.code): .noSpace
+            case .file: .file
+            case .rolledBack: .vaultRolledBack
             case .wrongPassphrase: .wrongPassphrase
             case .wrongKeyFile: .wrongKeyFile
             case .orphanedBlobs: .orphanedBlobs

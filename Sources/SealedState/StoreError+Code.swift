@@ -29,6 +29,8 @@ extension StoreError {
         public static let unknownKey = Code(rawValue: "unknownKey")
         /// The blob's epoch is not the vault's epoch for that key.
         public static let wrongEpoch = Code(rawValue: "wrongEpoch")
+        /// Of an epoch that a completed rotation has ended.
+        public static let retiredEpoch = Code(rawValue: "retiredEpoch")
         /// The header was changed, or written for another key.
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
         /// The contents were changed, cut or added to.
@@ -81,12 +83,18 @@ extension StoreError {
         public static let vaultAbsent = Code(rawValue: "vaultAbsent")
         /// The vault is damaged.
         public static let vaultCorrupt = Code(rawValue: "vaultCorrupt")
+        /// An older copy of the vault was put in its place.
+        public static let vaultRolledBack = Code(rawValue: "vaultRolledBack")
         /// The passphrase opens no slot of the vault.
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file opens no slot of the vault.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
         /// Blobs exist whose key the vault does not have; no new key was made.
         public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
+        /// The key is active, or something still needs it, or whether it does cannot be known.
+        public static let keyInUse = Code(rawValue: "keyInUse")
+        /// The vault has no key of that id.
+        public static let keyNotFound = Code(rawValue: "keyNotFound")
         /// The vault cannot be used for another reason; see `cause`.
         public static let vault = Code(rawValue: "vault")
         /// The file system refused; see `cause`.
@@ -99,6 +107,7 @@ extension StoreError {
             case .tooLarge: "Raise the store's size limit if the record is yours."
             case .malformed, .wrongCommitment: "Do not use it; the next write replaces it and keeps it in quarantine."
             case .tampered: "Do not use it; the next write replaces it."
+            case .retiredEpoch: "Do not use it: somebody sealed it under a key that was retired, or put it back."
             case .replayed, .forked: "Do not use it; the producing program's next write mends it."
             case .wrongName, .wrongGroup: "Put the file back where it was written, or write the record anew."
             case .unknownKey, .wrongEpoch: "Restore the vault that belongs to this container."
@@ -108,6 +117,8 @@ extension StoreError {
             case .notYetValid: "Check the clock of this machine."
             case .lockTimeout: "Try again, or end the program that holds the lock."
             case .durabilityUnknown: "Read it back, and write it again if in doubt."
+            case .keyInUse: "Rotate first, end the programs that hold it, or force it by name."
+            case .keyNotFound: "See which keys there are: sealctl vault rotate --status."
             case .noSpace: "Free space and write again; the old value stands."
             default: "See the reason."
             }

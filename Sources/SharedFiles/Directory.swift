@@ -32,10 +32,9 @@ package final class Directory: Sendable {
     ///   get `0700`. What exists keeps its mode.
     package static func create(_ path: FilePath, mode: mode_t) throws(FileError) -> Directory {
         do { return try open(path) } catch { if error.code != .notFound { throw error } }
-        guard let leaf = path.lastComponent, leaf.kind == .regular else {
-            throw FileError(.invalidName, operation: "create the directory", path: path.string)
-        }
-        return try parent(of: path).makeDirectory(leaf.string, mode: mode)
+        let leaf = try lastName(of: path)
+        let parent = try openParent(of: path) { (above) throws(FileError) in try create(above, mode: 0o700) }
+        return try parent.makeDirectory(leaf, mode: mode)
     }
 
     /// Opens a directory by its path as text, making what is missing.
@@ -43,11 +42,21 @@ package final class Directory: Sendable {
         try create(FilePath(path), mode: mode)
     }
 
-    private static func parent(of path: FilePath) throws(FileError) -> Directory {
+    static func lastName(of path: FilePath) throws(FileError) -> String {
+        guard let leaf = path.lastComponent, leaf.kind == .regular else {
+            throw FileError(.invalidName, operation: "create the directory", path: path.string)
+        }
+        return leaf.string
+    }
+
+    /// Links are followed on the way to it: only what lies below is ours.
+    static func openParent(
+        of path: FilePath, orMake make: (FilePath) throws(FileError) -> Directory
+    ) throws(FileError) -> Directory {
         let above = path.removingLastComponent()
         let parent = above.isEmpty ? FilePath(".") : above
         do { return try open(parent, followingLast: true) } catch { if error.code != .notFound { throw error } }
-        return try create(parent, mode: 0o700)
+        return try make(parent)
     }
 
     private static func open(_ path: FilePath, followingLast: Bool) throws(FileError) -> Directory {

@@ -7,14 +7,15 @@ extension Directory {
     /// refused as `notRegularFile`. Two writers of one name need a lock around their whole read-change-write.
     /// - Parameters:
     ///   - mode: exact permission bits of the result, whatever the umask.
+    ///   - group: unix group of the result; nil for what the directory gives it.
     ///   - durability: `.durable` answers when the value has reached the disk.
     /// - Throws: `durabilityUnknown` when the new value is in place but its name could not be synced. On every other
     ///   error the old value stands.
     package func replace(
-        _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, durability: Durability,
-        strategy: TemporaryStrategy = .automatic
+        _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, group: gid_t? = nil,
+        durability: Durability, strategy: TemporaryStrategy = .automatic
     ) throws(FileError) {
-        let file = try newFile(relative, holding: bytes, mode, strategy)
+        let file = try newFile(relative, holding: bytes, mode, group, strategy)
         try file.commit(replacing: true, durability: durability)
     }
 
@@ -23,18 +24,19 @@ extension Directory {
     package func createExclusively(
         _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, strategy: TemporaryStrategy = .automatic
     ) throws(FileError) {
-        let file = try newFile(relative, holding: bytes, mode, strategy)
+        let file = try newFile(relative, holding: bytes, mode, nil, strategy)
         try file.commit(replacing: false, durability: .durable)
     }
 
     /// `replace` with the content in an array.
     package func replace(
-        _ relative: String, with bytes: [UInt8], mode: mode_t, durability: Durability,
+        _ relative: String, with bytes: [UInt8], mode: mode_t, group: gid_t? = nil, durability: Durability,
         strategy: TemporaryStrategy = .automatic
     ) throws(FileError) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(FileError) in
             try replace(
-                relative, with: UnsafeRawBufferPointer(buffer), mode: mode, durability: durability, strategy: strategy)
+                relative, with: UnsafeRawBufferPointer(buffer), mode: mode, group: group, durability: durability,
+                strategy: strategy)
         }
     }
 
@@ -58,10 +60,11 @@ extension Directory {
     }
 
     private func newFile(
-        _ relative: String, holding bytes: UnsafeRawBufferPointer, _ mode: mode_t, _ strategy: TemporaryStrategy
+        _ relative: String, holding bytes: UnsafeRawBufferPointer, _ mode: mode_t, _ group: gid_t?,
+        _ strategy: TemporaryStrategy
     ) throws(FileError) -> NewFile {
         let (parent, leaf) = try parent(of: relative, "write")
-        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode, strategy: strategy)
+        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode, group: group, strategy: strategy)
         try file.reserve(Int64(bytes.count))
         try file.write(bytes)
         return file

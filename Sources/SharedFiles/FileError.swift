@@ -65,6 +65,8 @@ extension FileError {
         public static let unsafeMode = Code(rawValue: "unsafeMode")
         /// Owned by somebody who should not own it.
         public static let wrongOwner = Code(rawValue: "wrongOwner")
+        /// Meant for a whole unix group, but closed to its members.
+        public static let notShared = Code(rawValue: "notShared")
         /// The file system is full.
         public static let noSpace = Code(rawValue: "noSpace")
         /// The user's quota is used up.

@@ -44,6 +44,7 @@ extension FileError.Code {
         .tooDeep: "nested deeper than allowed",
         .unsafeMode: "its permissions let others in",
         .wrongOwner: "owned by somebody else",
+        .notShared: "members of its unix group can't use it",
         .noSpace: "the file system is full",
         .quotaExceeded: "the quota is used up",
         .readOnly: "the file system is read-only",
@@ -71,6 +72,7 @@ extension FileError.Code {
         case .tooDeep: "Move it up, or raise the limit."
         case .unsafeMode: "Take the permission away: chmod go-w \(quoted)"
         case .wrongOwner: "Make it yours: chown \"$(id -u)\" \(quoted)"
+        case .notShared: "Give it to the unix group and let its members in: chmod 2770 \(quoted)"
         case .noSpace: "Free some space and try again: df -h \(quoted)"
         case .quotaExceeded: "Free some of your quota and try again: quota -s"
         case .readOnly: "Use another place, or mount it writable: findmnt -T \(quoted)"

@@ -11,7 +11,7 @@ package final class LockFile: Sendable {
 
     /// A lock file by its name in a directory; made when the first lock is taken.
     ///
-    /// - Parameter mode: permission bits it gets at least, whatever the umask.
+    /// - Parameter mode: permission bits it gets at least, whatever the umask: `Directory.fileMode`, where others share it.
     package init(directory: Directory, name: String, mode: mode_t = 0o600) {
         self.directory = directory
         self.name = name
@@ -45,10 +45,8 @@ package final class LockFile: Sendable {
 
     private func open() throws(FileError) -> Descriptor {
         _ = try LeafName(name)
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-        let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: mode)
-        if opened < 0 { throw directory.error(-opened, "open the lock file", name) }
-        let file = Descriptor(owning: opened, path: directory.display(name))
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
+        let file = try directory.openOrMake(name, flags, mode: mode, "open the lock file")
         let facts = try file.attributes()
         try requireLockFile(facts)
         try widenMode(of: file, facts)
@@ -64,8 +62,8 @@ package final class LockFile: Sendable {
         if facts.nlink > 1 { throw unsafeLockFile }
         if facts.uid == geteuid() || facts.uid == 0 { return }
         let place = try directory.attributes(".")
-        let isShared = place.mode & S_IWGRP != 0 && place.gid == facts.gid
-        if facts.uid != place.uid && !isShared { throw unsafeLockFile }
+        let isMembers = place.sharing == .unixGroup(facts.gid)
+        if facts.uid != place.uid && !isMembers { throw unsafeLockFile }
     }
 
     private var unsafeLockFile: FileError {
@@ -75,7 +73,7 @@ package final class LockFile: Sendable {
             advice: "It has a second name or a foreign owner; stop its users and remove it: rm \(path.shellQuoted)")
     }
 
-    /// Undoes what the umask took from a file that we made, so that other members can lock it as well.
+    /// Undoes what somebody took from a file that is ours, so that other members can lock it as well.
     private func widenMode(of file: borrowing Descriptor, _ facts: FileAttributes) throws(FileError) {
         if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw directory.error(errno, "set the mode of", name)

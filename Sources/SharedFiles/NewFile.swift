@@ -16,9 +16,12 @@ package struct NewFile: ~Copyable {
 
     /// Starts a new value for a name in a directory. Nothing is visible under that name before `commit`.
     ///
-    /// - Parameter mode: exact permission bits of the result, whatever the umask.
+    /// - Parameters:
+    ///   - mode: exact permission bits of the result, whatever the umask.
+    ///   - group: unix group of the result; nil for what the directory gives it.
     package static func create(
-        in directory: Directory, leaf: String, mode: mode_t, strategy: TemporaryStrategy = .automatic
+        in directory: Directory, leaf: String, mode: mode_t, group: gid_t? = nil,
+        strategy: TemporaryStrategy = .automatic
     ) throws(FileError) -> NewFile {
         let leaf = try LeafName(leaf)
         let anonymous = strategy == .anonymous || (strategy == .automatic && AnonymousFile.canBeNamed)
@@ -31,6 +34,10 @@ package struct NewFile: ~Copyable {
             file = try named(in: directory, leaf)
         } else {
             throw directory.error(-opened, "create", leaf.string)
+        }
+        // Before the mode: until then nobody but its writer may read it.
+        if let group, fchown(file.descriptor.rawValue, uid_t.max, group) < 0 {
+            throw directory.error(errno, "set the unix group of", leaf.string)
         }
         if fchmod(file.descriptor.rawValue, mode) < 0 { throw directory.error(errno, "set the mode of", leaf.string) }
         return file

@@ -6,17 +6,19 @@ internal import Glibc
 struct Sealctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sealctl",
-        abstract: "Sealed state that several programs share: records, streams, and what lies in a group's container.",
+        abstract: "Sealed state that several programs share: records, streams, vaults, and what lies in a container.",
         discussion: HelpText.root,
         version: "sealctl \(SealedStateVersion.current)",
         subcommands: [
             InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, DeleteCommand.self,
-            EncryptCommand.self, DecryptCommand.self, InspectCommand.self, AuditCommand.self,
+            EncryptCommand.self, DecryptCommand.self, InspectCommand.self, AuditCommand.self, VaultCommand.self,
+            ExecCommand.self,
         ])
 
     /// Parses and runs one command; every way out has a status of `ExitStatus`.
     static func main() {
         StandardStreams.prepare()
+        SecretProcess.begin()
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -34,12 +36,16 @@ struct Sealctl: ParsableCommand {
         exit(ExitStatus.usage)
     }
 
+    /// The help of the innermost command that the arguments name.
     private static var helpCommand: String {
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard let first = CommandLine.arguments.dropFirst().first, names.contains(first) else {
-            return "sealctl --help"
+        var words = ["sealctl"]
+        var commands = configuration.subcommands
+        for argument in CommandLine.arguments.dropFirst() {
+            guard let command = commands.first(where: { $0.configuration.commandName == argument }) else { break }
+            words.append(argument)
+            commands = command.configuration.subcommands
         }
-        return "sealctl \(first) --help"
+        return (words + ["--help"]).joined(separator: " ")
     }
 
     private static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }

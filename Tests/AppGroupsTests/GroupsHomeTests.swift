@@ -25,6 +25,21 @@ import Testing
             ],
             paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
         Resolution(
+            name: "one directory for everybody and one for this user",
+            environment: ["SEALED_GROUPS_HOME": "/r", "SEALED_USER_HOME": "/u", "HOME": "/h"],
+            paths: ["/r/Containers", "/r/Vaults", "/u/Keys", "/u/Watermarks"]),
+        Resolution(
+            name: "one directory for this user beside a home",
+            environment: ["HOME": "/h", "SEALED_USER_HOME": "/u"],
+            paths: [
+                "/h/.local/share/sealed-groups/Containers", "/h/.local/share/sealed-groups/Vaults", "/u/Keys",
+                "/u/Watermarks",
+            ]),
+        Resolution(
+            name: "no home where both directories are told",
+            environment: ["XDG_DATA_HOME": "/d", "SEALED_USER_HOME": "/u"], accountHome: nil,
+            paths: ["/d/sealed-groups/Containers", "/d/sealed-groups/Vaults", "/u/Keys", "/u/Watermarks"]),
+        Resolution(
             name: "a trailing slash changes nothing", environment: ["SEALED_GROUPS_HOME": "/r/"],
             paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
         Resolution(
@@ -72,12 +87,15 @@ import Testing
         #expect([home.containersPath, home.vaultsPath, home.keysPath, home.watermarksPath] == resolution.paths)
     }
 
-    @Test(arguments: ["", "relative", "./r", "../r", "~/r", " /r"])
-    func aRootThatIsNotAbsoluteIsAnErrorAndNotIgnored(root: String) {
-        let error = #expect(throws: AppGroupError.self) {
-            try GroupsHome(environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"]) { nil }
+    @Test(
+        arguments: ["SEALED_GROUPS_HOME", "SEALED_USER_HOME"], ["", "relative", "./r", "../r", "~/r", " /r"])
+    func aRootThatIsNotAbsoluteIsAnErrorAndNotIgnored(variable: String, root: String) {
+        for other in [[:], ["SEALED_GROUPS_HOME": "/r"]] {
+            let environment = other.merging([variable: root, "HOME": "/h"]) { $1 }
+            let error = #expect(throws: AppGroupError.self) { try GroupsHome(environment: environment) { nil } }
+            #expect(error?.code == .invalidHome)
+            #expect(error?.subject == variable)
         }
-        #expect(error?.code == .invalidHome)
     }
 
     @Test(arguments: [nil, "", "relative"])
@@ -109,8 +127,15 @@ import Testing
         #expect(try GroupsHome(root: "/r") == GroupsHome(environment: ["SEALED_GROUPS_HOME": "/r"]) { nil })
     }
 
+    @Test func anExplicitRootOfTheUserMeansWhatTheVariableMeans() throws {
+        let environment = ["SEALED_GROUPS_HOME": "/r", "SEALED_USER_HOME": "/u"]
+        #expect(try GroupsHome(root: "/r", userRoot: "/u") == GroupsHome(environment: environment) { nil })
+    }
+
     @Test func aRelativeExplicitRootIsResolvedAtOnce() {
-        let home = GroupsHome(root: "some/where")
+        let home = GroupsHome(root: "some/where", userRoot: "of/mine")
+        #expect(home.keysPath.isAbsolute)
+        #expect(home.keysPath.ends(with: "of/mine/Keys"))
         #expect(home.containersPath.isAbsolute)
         #expect(home.containersPath.ends(with: "some/where/Containers"))
     }

@@ -11,6 +11,8 @@ import Testing
     private func picture(of path: String) throws -> [String] {
         var lines: [String] = []
         try Directory.open(path).walk(maximumDepth: 32) { entry throws(any Error) in
+            // That the vault was opened is noted beside it, whoever did so.
+            if notes.contains(where: entry.path.hasSuffix) { return }
             var status = stat()
             lstat("\(path)/\(entry.path)", &status)
             let change = "\(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
@@ -20,7 +22,9 @@ import Testing
         return lines
     }
 
-    @Test func anAuditChangesNothingAtAll() throws {
+    private let notes = ["/access.log", "/.access.lock"]
+
+    @Test func anAuditChangesNothingButTheNoteThatItOpenedTheVault() throws {
         let yard = try AuditYard()
         let store = try yard.filled()
         try yard.put("Library/Caches/film", try store.seal("x", as: "", kind: .stream, sequence: 0))

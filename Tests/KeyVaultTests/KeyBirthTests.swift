@@ -28,17 +28,17 @@ import Testing
     @Test func sixteenThreadsGetOneKey() throws {
         let fixture = try VaultFixture()
         let results = try concurrently(16) { _ in
-            try Vault.openOrCreate(fixture.accessGroup, in: fixture.home, for: nil).activeKey().id
+            try Vault.openOrCreate(fixture.accessGroup, in: fixture.home).activeKey().id
         }
         #expect(Set(try results.map { try $0.get() }).count == 1)
     }
 
     @Test func noKeyIsBornWhileTheContainerHoldsBlobsOfTheGroup() throws {
         let fixture = try VaultFixture()
-        let container = try GroupContainer.open(fixture.group, in: fixture.home)
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
         try seal(into: fixture, "Library/Application Support/orphan.sealed", group: fixture.group.identifier)
         do throws(VaultError) {
-            _ = try fixture.openOrCreate(for: container)
+            _ = try fixture.openOrCreate()
             Issue.record("a key was born")
         } catch {
             #expect(error.code == .orphanedBlobs)
@@ -50,11 +50,11 @@ import Testing
 
     @Test func quarantineAndOtherGroupsBlobsDoNotCount() throws {
         let fixture = try VaultFixture()
-        let container = try GroupContainer.open(fixture.group, in: fixture.home)
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
         _ = try fixture.directory.directory("Containers/\(fixture.group)/Quarantine")
         try seal(into: fixture, "Quarantine/old.sealed", group: fixture.group.identifier)
         try seal(into: fixture, "Library/Caches/foreign.sealed", group: "group.com.example.foreign")
-        #expect(throws: Never.self) { try fixture.openOrCreate(for: container) }
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
     @Test func aKeyFileThatWasLeftBehindIsUsedAgain() throws {
@@ -71,7 +71,7 @@ import Testing
         let fixture = try VaultFixture()
         let path = fixture.directory.path("elsewhere.key")
         let credential = VaultCredential.keyFile(path: path)
-        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate(with: credential) } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate(with: credential) } == .file)
         #expect(access(path, F_OK) != 0)
         #expect(access(fixture.path, F_OK) != 0)
     }

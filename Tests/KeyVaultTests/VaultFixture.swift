@@ -25,19 +25,32 @@ struct VaultFixture {
 
     /// Argon2id at the least cost that is accepted: tests derive often.
     @discardableResult
-    func create(with credential: VaultCredential = .defaultKeyFile) throws(VaultError) -> Vault {
-        try Vault.create(place, with: credential, for: nil, mayExist: false, costs: .minimum)
-    }
-
-    func open(with credential: VaultCredential = .defaultKeyFile) throws(VaultError) -> Vault {
-        try Vault.open(accessGroup, in: home, with: credential)
-    }
-
-    func openOrCreate(
-        with credential: VaultCredential = .defaultKeyFile, for container: GroupContainer? = nil
+    func create(
+        with credential: VaultCredential = .defaultKeyFile, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
-        try Vault.openOrCreate(accessGroup, in: home, with: credential, for: container)
+        let slot: NewSlot =
+            switch credential {
+            case .passphrase(let passphrase): .passphrase(passphrase, .minimum)
+            case .identity(let identity): .recipient(identity.recipient)
+            case .keyFile(let path): .keyFile(path: path)
+            default: .defaultKeyFile
+            }
+        return try Vault.create(
+            accessGroup, in: home, slots: [slot], openingWith: credential, options: options)
     }
+
+    func open(
+        with credential: VaultCredential = .defaultKeyFile, options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> Vault {
+        try Vault.open(accessGroup, in: home, with: credential, options: options)
+    }
+
+    func openOrCreate(with credential: VaultCredential = .defaultKeyFile) throws(VaultError) -> Vault {
+        try Vault.openOrCreate(accessGroup, in: home, with: credential)
+    }
+
+    /// A file of the vault's directory.
+    func beside(_ leaf: String) -> String { directory.path("Vaults/\(accessGroup)/\(leaf)") }
 
     func keyID(with credential: VaultCredential = .defaultKeyFile) throws -> String {
         try open(with: credential).activeKey().id.description

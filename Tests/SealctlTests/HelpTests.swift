@@ -3,6 +3,10 @@ import Testing
 
 @Suite struct HelpTests {
     static let commands = ["init", "put", "get", "list", "delete", "encrypt", "decrypt", "inspect", "audit"]
+    static let vaultCommands = [
+        "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "identity",
+        "keys", "rotate", "destroy-key", "log", "accept",
+    ].map { "vault \($0)" }
 
     @Test func theVersionIsOneLine() throws {
         let result = try Sandbox().sealctl(["--version"])
@@ -10,14 +14,15 @@ import Testing
         #expect(result.outputText.hasPrefix("sealctl ") && result.outputText.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: commands)
+    @Test(arguments: commands + vaultCommands)
     func everyCommandHasExamples(command: String) throws {
-        let result = try Sandbox().sealctl([command, "--help"])
+        let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         #expect(result.exitCode == 0)
         #expect(result.errors.isEmpty)
         #expect(result.outputText.contains("Example"))
         #expect(
-            result.outputText.contains("  sealctl \(command) ") || result.outputText.contains("| sealctl \(command) "))
+            result.outputText.contains("  sealctl \(command) ") || result.outputText.contains("  sealctl \(command)\n")
+                || result.outputText.contains("| sealctl \(command) "))
     }
 
     @Test(arguments: ["--help", "help"])

@@ -28,13 +28,58 @@ import Testing
         #expect(!SystemFile.exists(sandbox.container))
     }
 
-    @Test(arguments: [("missing", 36), ("pass", 65), (".", 66)] as [(String, Int32)])
+    @Test(arguments: [("missing", 66), ("pass", 65), (".", 66)] as [(String, Int32)])
     func aKeyFileThatIsNoneLeavesNothingBehind(path: String, status: Int32) throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("hello\n".utf8))
         chmod(sandbox.path("files/pass"), 0o600)
         #expect(try sandbox.sealctl(["init", "--key-file", path]).exitCode == status)
         #expect(!SystemFile.exists(sandbox.path("groups")))
+    }
+
+    @Test func whatIsLostIsSetAsideOnDemandOnly() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{\"n\":1}")
+        let record = try SystemFile.read(sandbox.record("a"))
+        unlink(sandbox.vault)
+        #expect(try sandbox.sealctl(["init"]).exitCode == 78)
+        let answer = try decode(MachineInit.self, sandbox.succeed(["init", "--abandon", "--json"]).output)
+        let kept = try #require(answer.abandoned.first { $0.from == sandbox.record("a") })
+        #expect(try SystemFile.read(kept.to) == record)
+        #expect(kept.to.hasPrefix("\(sandbox.container)/Quarantine/"))
+        #expect(try sandbox.sealctl(["get", "a"]).exitCode == 44)
+        try sandbox.put("a", "{}")
+    }
+
+    @Test func aVaultThatOpensIsNotAbandoned() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{\"n\":1}")
+        let before = try SystemFile.read(sandbox.vault)
+        #expect(try sandbox.sealctl(["init", "--abandon"]).exitCode == 45)
+        #expect(try SystemFile.read(sandbox.vault) == before)
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "{\"n\":1}")
+    }
+
+    @Test func aVaultThatNobodyOpensIsAbandonedAndKept() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        unlink(sandbox.keyFile)
+        let lost = try SystemFile.read(sandbox.vault)
+        let answer = try decode(MachineInit.self, sandbox.succeed(["init", "--abandon", "--json"]).output)
+        let kept = try #require(answer.abandoned.first { $0.from == sandbox.vault })
+        #expect(try SystemFile.read(kept.to) == lost)
+        try sandbox.put("a", "{}")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "root may give files to any group"))
+    func aSharedGroupIsItsUnixGroups() throws {
+        let sandbox = try Sandbox()
+        chmod(sandbox.directory.path, 0o755)
+        let made = try sandbox.shell("umask 077; $S init --share-with daemon && echo '{}' | $S put a -")
+        #expect(made.exitCode == 0, "\(made.errorText)")
+        #expect(try SystemFile.mode(sandbox.container) == 0o2770)
+        #expect(try SystemFile.mode(sandbox.vault) == 0o660)
+        #expect(try SystemFile.mode(sandbox.record("a")) == 0o660)
     }
 
     @Test func theDocumentedKeyFileOpensAVault() throws {

@@ -17,8 +17,13 @@ struct MachineWarning: Decodable {
 
 /// What `init --json` answers, as far as these tests look.
 struct MachineInit: Decodable {
+    struct SetAside: Decodable {
+        let from: String
+        let to: String
+    }
     let container: String
     let made: [String]
+    let abandoned: [SetAside]
 }
 
 /// What `put --json` answers.

@@ -5,6 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import KeyVault
 @testable import SealedState
 
 /// Nobody goes back below what was accepted: within a process, across processes, across restarts.
@@ -143,9 +144,12 @@ import Testing
 
     // MARK: Across restarts
 
+    private static let before = BootID(
+        bytes: Bytes16(filling: { $0.copyBytes(from: [UInt8](repeating: 7, count: 16)) }))
+
     /// Makes every remembered state one of another boot, as it is after a restart.
     private func restart() throws {
-        let key = store.vault.watermarkKey()
+        let key = store.vault.keys.root.derived(.watermarkKey)
         let bytes = try marks()
         var moved: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: WatermarkEntry.size) {
@@ -154,7 +158,7 @@ import Testing
             }
             let known = try #require(entry)
             moved += WatermarkEntry(
-                name: known.name, mark: known.mark, isDurable: known.isDurable, boot: WatermarkEntryTests.before
+                name: known.name, mark: known.mark, isDurable: known.isDurable, boot: Self.before
             ).encoded(key: key)
         }
         try SystemFile.write(fixture.marks, moved)

@@ -8,25 +8,20 @@ import Testing
     func aDirectoryThatOnlyItsOwnerWritesIsPrivate(_ mode: UInt32) throws {
         let place = try TemporaryDirectory()
         let directory = try Directory.open(try place.directory("a", mode: mode))
-        try directory.requirePrivate(allowGroup: false)
-        try directory.requirePrivate(allowGroup: true)
+        try directory.requirePrivate()
     }
 
     @Test(arguments: [0o720, 0o770, 0o702, 0o707, 0o777, 0o1777, 0o2770] as [UInt32])
     func aDirectoryThatOthersWriteIsRefused(_ mode: UInt32) throws {
         let place = try TemporaryDirectory()
         let directory = try Directory.open(try place.directory("it's", mode: mode))
-        let error = fileError { try directory.requirePrivate(allowGroup: false) }
+        let error = fileError { try directory.requirePrivate() }
         #expect(error?.code == .unsafeMode)
-
-        let allowed = mode & 0o002 == 0
-        let shared = Result { try directory.requirePrivate(allowGroup: true) }
-        #expect(((try? shared.get()) != nil) == allowed)
 
         // The advice is a command that works as it stands, whatever the path.
         let command = String((error?.advice ?? "").split(separator: ": ", maxSplits: 1).last ?? "")
         #expect(try ChildProcess.run("/bin/sh", ["-c", command]).exitCode == 0)
-        try directory.requirePrivate(allowGroup: false)
+        try directory.requirePrivate()
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
@@ -34,8 +29,7 @@ import Testing
         let place = try TemporaryDirectory()
         let directory = try Directory.open(try place.directory("a"))
         try #require(chown(place.path("a"), 4321, 0) == 0)
-        #expect(fileError { try directory.requirePrivate(allowGroup: true) }?.code == .wrongOwner)
-        #expect(fileError { try directory.requirePrivate(allowGroup: false) }?.code == .wrongOwner)
+        #expect(fileError { try directory.requirePrivate() }?.code == .wrongOwner)
     }
 
     @Test func anAncestorThatEverybodyMayWriteIsRefusedUnlessSticky() throws {

@@ -4,13 +4,15 @@ internal import Glibc
 package enum HomeEnvironment {
     /// Puts everything below one directory.
     package static let root = "SEALED_GROUPS_HOME"
+    /// Puts what belongs to one user, keys and watermarks, below a directory of its own.
+    package static let user = "SEALED_USER_HOME"
     static let home = "HOME"
     static let data = "XDG_DATA_HOME"
     static let configuration = "XDG_CONFIG_HOME"
     static let state = "XDG_STATE_HOME"
 
     /// Every variable that is looked at.
-    package static let names = [root, home, data, configuration, state]
+    package static let names = [root, user, home, data, configuration, state]
 
     /// The variables that are set in this process.
     ///

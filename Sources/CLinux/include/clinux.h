@@ -3,7 +3,8 @@
 // Contract of every function here:
 //   - it makes exactly one system call and never retries (EINTR is the caller's to handle);
 //   - it returns the call's non-negative result, or -errno; `errno` itself is left unspecified;
-//   - it takes plain integers and NUL-terminated strings, keeps no pointer and allocates nothing.
+//   - it takes plain integers, NUL-terminated strings and buffers with their size, keeps no pointer and allocates
+//     nothing.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -29,5 +30,55 @@ int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t leng
 // fallocate(2) of the bytes 0..<length, which grows the file to `length`. -EOPNOTSUPP where the file system
 // has no such thing; unlike posix_fallocate(3) it never falls back to writing every block.
 int32_t clinux_reserve(int32_t file, int64_t length);
+
+// renameat2(2) with RENAME_NOREPLACE, within one directory: gives `from` the name `to` if that is free, else -EEXIST.
+// -EINVAL where the file system cannot promise that.
+int32_t clinux_rename_new(int32_t directory, const char *from, const char *to);
+
+// fstatfs(2): the magic number of the file system that an open file or directory lies in, such as TMPFS_MAGIC.
+int64_t clinux_file_system_type(int32_t file);
+
+// secure_getenv(3): NULL in a process that has more rights than its caller. No system call; the string is the
+// environment's own and holds until that is changed.
+const char *clinux_secure_getenv(const char *name);
+
+// The kernel's key retention service, keyrings(7): add_key(2) and keyctl(2) by their numbers, without libkeyutils.
+// A key is known by its serial number, from 1; the special keyrings below stand for the caller's own. A container may
+// forbid all of it: -EPERM or -ENOSYS. The user's quota is used up: -EDQUOT.
+extern const int32_t clinux_thread_keyring;  // KEY_SPEC_THREAD_KEYRING: ends with the thread
+extern const int32_t clinux_user_keyring;    // KEY_SPEC_USER_KEYRING: one for all logins and services of the real user
+
+// Makes a key, or changes the content of the one that has the type and name in that keyring. Returns its serial.
+int32_t clinux_key_add(int32_t keyring, const char *type, const char *name, const void *content, uint64_t size);
+
+// KEYCTL_SEARCH without a destination. Returns the serial; -ENOKEY, -EKEYEXPIRED or -EKEYREVOKED when there is none.
+int32_t clinux_key_search(int32_t keyring, const char *type, const char *name);
+
+// KEYCTL_READ. Returns the content's size, which may be more than `size`; then the buffer's content is unspecified.
+int64_t clinux_key_read(int32_t serial, void *buffer, uint64_t size);
+
+// KEYCTL_DESCRIBE: `type;uid;gid;permissions;name` with its NUL. Returns the size, as clinux_key_read does.
+int64_t clinux_key_describe(int32_t serial, char *buffer, uint64_t size);
+
+// KEYCTL_SETPERM: a byte each for the possessor, the key's user, its group and others, from the highest one on.
+int32_t clinux_key_set_permissions(int32_t serial, uint32_t permissions);
+
+// KEYCTL_SET_TIMEOUT, counted by the kernel from now on; 0 takes the limit away.
+int32_t clinux_key_set_timeout(int32_t serial, uint32_t seconds);
+
+// KEYCTL_LINK displaces a key of the same type and name in that keyring; KEYCTL_UNLINK takes one link away.
+int32_t clinux_key_link(int32_t serial, int32_t keyring);
+int32_t clinux_key_unlink(int32_t serial, int32_t keyring);
+
+// End a key for everybody who holds its serial: KEYCTL_REVOKE leaves a dead key behind, KEYCTL_INVALIDATE removes it.
+int32_t clinux_key_revoke(int32_t serial);
+int32_t clinux_key_invalidate(int32_t serial);
+
+// KEYCTL_JOIN_SESSION_KEYRING with a fresh, nameless keyring: what a new login or service starts with.
+int32_t clinux_join_session_keyring(void);
+
+// prctl(2), PR_SET_DUMPABLE: 0 keeps the process out of core files, and its memory and /proc entries from other processes
+// of its user; 1 is how a program starts. An execve(2) sets it back.
+int32_t clinux_set_dumpable(int32_t dumpable);
 
 #endif

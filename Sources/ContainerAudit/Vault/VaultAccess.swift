@@ -64,7 +64,10 @@ struct VaultOpener {
     }
 
     private func misfit(_ code: VaultError.Code?, _ error: StoreError) -> AuditError? {
-        if case .defaultKeyFile = credential { return nil }
+        switch credential {
+        case .automatic, .defaultKeyFile: return nil
+        default: break
+        }
         let kind: AuditError.Code
         switch code {
         case .wrongPassphrase: kind = .wrongPassphrase

@@ -27,7 +27,7 @@ struct VaultFiles {
     private var keyFiles: [Finding] {
         switch credential {
         case .keyFile(let path): inspect(FilePath(path), refusing: S_IRWXG | S_IRWXO, .keyFileMode)
-        case .defaultKeyFile, .passphrase:
+        default:
             inspect(
                 FilePath(VaultPlace(AccessGroup(group), in: home).keyFilePath), refusing: S_IRWXG | S_IRWXO,
                 .keyFileMode)

@@ -1,41 +1,73 @@
 /// The sealed part of a vault, decoded: sections, each with a number and a length (`docs/vault.md`, section 4).
 ///
-/// It holds no key in clear: keys in it are wrapped under class keys.
+/// It holds no key and no value in clear: both are wrapped under class keys.
 struct VaultBody: Hashable, Sendable {
-    private static let keyringSection: UInt16 = 1
+    /// Its largest size in bytes: 64 MiB of values, and room for their metadata.
+    static let maximumSize = 120 * 1024 * 1024
     /// More epochs than any group reaches; a bound before anything is allocated.
-    private static let maximumKeys = 4096
+    static let maximumKeys = 4096
+
+    private enum Section: UInt16 {
+        case keyring = 1
+        case items = 2
+        case state = 3
+    }
 
     var keyring: [KeyringEntry]
+    var items: ItemTable
+    var state: VaultState
+
+    init(keyring: [KeyringEntry], items: ItemTable = .empty, state: VaultState = VaultState()) {
+        self.keyring = keyring
+        self.items = items
+        self.state = state
+    }
+
+    /// Whether anything in it needs a person's slot.
+    var holdsWhenUnlocked: Bool {
+        keyring.contains { $0.protection == .whenUnlocked && $0.state != .destroyed }
+            || items.entries.contains { $0.accessibility.protection == .whenUnlocked }
+    }
 
     var encoded: [UInt8] {
-        var section = ByteWriter()
-        for entry in keyring { entry.encode(into: &section) }
+        var keys = ByteWriter()
+        for entry in keyring { entry.encode(into: &keys) }
+        let items = items.encoded
         var writer = ByteWriter()
-        writer.append(Self.keyringSection)
-        writer.append(UInt16(0))
-        writer.append(UInt32(section.bytes.count))
-        writer.append(section.bytes)
+        writer.reserve(keys.bytes.count + items.count + 128)
+        Self.append(.keyring, keys.bytes, to: &writer)
+        Self.append(.items, items, to: &writer)
+        Self.append(.state, state.encoded, to: &writer)
         return writer.bytes
     }
 
-    init(keyring: [KeyringEntry]) { self.keyring = keyring }
+    private static func append(_ section: Section, _ contents: [UInt8], to writer: inout ByteWriter) {
+        writer.append(section.rawValue)
+        writer.append(UInt16(0))
+        writer.append(UInt32(contents.count))
+        writer.append(contents)
+    }
 
     /// Reads a body. An unknown section is refused: writing the vault back without it would destroy it.
     init(parsing bytes: [UInt8], path: String) throws(VaultError) {
         var reader = ByteReader(bytes[...], path: path)
-        var keyring: [KeyringEntry]?
+        var sections: [Section: ArraySlice<UInt8>] = [:]
         while !reader.isAtEnd {
             let number: UInt16 = try reader.integer()
             let reserved: UInt16 = try reader.integer()
             let size: UInt32 = try reader.integer()
-            let section = try reader.take(Int(size))
-            guard number == Self.keyringSection, reserved == 0, keyring == nil else {
+            let contents = try reader.take(Int(size))
+            guard let section = Section(rawValue: number), reserved == 0, sections[section] == nil else {
                 throw VaultError(.unsupported, "open the vault", path, "It has a section \(number).")
             }
-            keyring = try Self.keyring(section, path: path)
+            sections[section] = contents
         }
-        self.init(keyring: keyring ?? [])
+        guard let keys = sections[.keyring], let items = sections[.items], let state = sections[.state] else {
+            throw VaultError.corrupt(path, "A section is missing.")
+        }
+        keyring = try Self.keyring(keys, path: path)
+        self.items = try ItemTable(parsing: items, path: path)
+        self.state = try VaultState(parsing: state, path: path)
     }
 
     private static func keyring(_ section: ArraySlice<UInt8>, path: String) throws(VaultError) -> [KeyringEntry] {
@@ -50,8 +82,10 @@ struct VaultBody: Hashable, Sendable {
             }
             entries.append(entry)
         }
-        guard entries.filter({ $0.state == .active }).count <= 1 else {
-            throw VaultError.corrupt(path, "It has two active keys.")
+        for protection in ProtectionClass.allCases {
+            guard entries.count(where: { $0.state == .active && $0.protection == protection }) <= 1 else {
+                throw VaultError.corrupt(path, "It has two active keys of one class.")
+            }
         }
         return entries
     }

@@ -14,6 +14,8 @@ struct VaultHeader: Hashable, Sendable {
     static let maximumSlots = 32
     static let maximumSlotAreaSize = 64 * 1024
 
+    /// Whether the file is a vault in use or a backup of one.
+    let purpose: VaultPurpose
     /// 16 random bytes, made with the vault.
     let vaultID: [UInt8]
     /// +1 for each write; the body's sequence has to be the same, so that header and body cannot be mixed.
@@ -27,7 +29,8 @@ struct VaultHeader: Hashable, Sendable {
         writer.append(Self.magic)
         writer.append(Self.version)
         writer.append(UInt8(slots.count))
-        writer.append(UInt16(0))
+        writer.append(purpose.rawValue)
+        writer.append(UInt8(0))
         writer.append(generation)
         writer.append(vaultID)
         writer.append(UInt32(area.count))
@@ -36,30 +39,48 @@ struct VaultHeader: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The header with checksum and code behind it.
-    func sealed(root: borrowing SecretBytes) -> [UInt8] {
+    /// The whole file: header, checksum, code, then the sealed body.
+    func file(with body: [UInt8], root: borrowing SecretBytes) -> [UInt8] {
         let header = encoded
-        let summed = header + BLAKE2b.hash(header, personalization: .vaultChecksum, count: 32)
-        return summed + Self.code(summed, root)
+        let summed = header + BLAKE2b.hash(header, personalization: .vaultChecksum, count: Self.checksumSize)
+        var file: [UInt8] = []
+        file.reserveCapacity(summed.count + Self.codeSize + body.count)
+        file += summed
+        file += Self.code(summed, body: body[...], root)
+        file += body
+        return file
     }
 
-    /// Whether the code behind the header fits the root.
-    static func isAuthentic(_ header: ArraySlice<UInt8>, code: ArraySlice<UInt8>, root: borrowing SecretBytes) -> Bool {
-        Self.code(Array(header), root).withRawBytes { expected in
-            Array(code).withRawBytes { ConstantTime.areEqual(expected, $0) }
+    /// Whether the code behind the header fits the root and the body that follows.
+    static func isAuthentic(_ head: VaultHead, root: borrowing SecretBytes) -> Bool {
+        Self.code(head.summed, body: head.bodyHeader[...], root).withRawBytes { expected in
+            head.code.withRawBytes { ConstantTime.areEqual(expected, $0) }
         }
     }
 
-    private static func code(_ bytes: [UInt8], _ root: borrowing SecretBytes) -> [UInt8] {
-        root.withUnsafeBytes { root in
-            [UInt8](unsafeUninitializedCapacity: 32) { output, count in
+    /// Over the body's header as well: salt and commitment in it make the code the name of exactly one write.
+    private static func code(
+        _ summed: [UInt8], body: ArraySlice<UInt8>, _ root: borrowing SecretBytes
+    ) -> [UInt8] {
+        let bytes = summed + body.prefix(VaultHead.bodyHeaderSize)
+        return root.withUnsafeBytes { root in
+            [UInt8](unsafeUninitializedCapacity: codeSize) { output, count in
                 bytes.withRawBytes { bytes in
                     BLAKE2b.hash(
                         bytes, key: root, personalization: .vaultHeaderCode,
-                        into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(output)[0..<32]))
+                        into: UnsafeMutableRawBufferPointer(
+                            rebasing: UnsafeMutableRawBufferPointer(output)[0..<codeSize]))
                 }
-                count = 32
+                count = codeSize
             }
         }
     }
+}
+
+/// What a vault file is for.
+enum VaultPurpose: UInt8, Sendable {
+    /// The vault of an access group.
+    case vault = 0
+    /// A backup: opened only to be imported.
+    case export = 1
 }

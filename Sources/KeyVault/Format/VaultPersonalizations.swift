@@ -6,5 +6,6 @@ extension Personalization {
     static let vaultHeaderCode = Personalization("SealedState.vhc1")
     static let vaultBodyKey = Personalization("SealedState.vbk1")
     static let watermarkKey = Personalization("SealedState.wmk1")
+    static let accessLogKey = Personalization("SealedState.vlk1")
     static let keyFileSlot = Personalization("SealedState.vkf1")
 }

@@ -17,7 +17,7 @@ package enum KeyState: UInt8, Sendable, CustomStringConvertible {
 }
 
 /// When a protected value can be reached.
-package enum ProtectionClass: UInt8, Sendable {
+package enum ProtectionClass: UInt8, Sendable, CaseIterable {
     case afterFirstUnlock = 1
     case whenUnlocked = 2
 }
@@ -30,7 +30,8 @@ struct KeyringEntry: Hashable, Sendable {
     let protection: ProtectionClass
     /// Milliseconds since 1970.
     let createdAt: UInt64
-    let wrappedKey: [UInt8]
+    /// All zero once the key was destroyed.
+    var wrappedKey: [UInt8]
 
     static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
 
@@ -54,6 +55,12 @@ struct KeyringEntry: Hashable, Sendable {
         self.protection = protection
         self.createdAt = createdAt
         self.wrappedKey = wrappedKey
+    }
+
+    /// Takes the key away for good; what the entry says about it stays.
+    mutating func destroy() {
+        state = .destroyed
+        wrappedKey = [UInt8](repeating: 0, count: wrappedKey.count)
     }
 
     /// Reads an entry; nil for a state or class that this version does not know.

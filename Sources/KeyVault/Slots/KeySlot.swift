@@ -1,25 +1,3 @@
-/// How a slot is opened.
-package enum SlotKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-    case passphrase = 1
-    case keyFile = 2
-
-    package var description: String {
-        switch self {
-        case .passphrase: "passphrase"
-        case .keyFile: "key file"
-        }
-    }
-
-    /// What a slot of this kind gives: unattended ones never reach what needs a person.
-    var reach: SlotReach { self == .passphrase ? .whenUnlocked : .afterFirstUnlock }
-}
-
-/// Which class keys a slot wraps.
-package enum SlotReach: UInt8, Sendable {
-    case afterFirstUnlock = 1
-    case whenUnlocked = 2
-}
-
 /// One way into a vault: public parameters and the wrapped vault secrets.
 struct KeySlot: Hashable, Sendable {
     static let fixedSize = 24
@@ -42,6 +20,9 @@ struct KeySlot: Hashable, Sendable {
         writer.append(createdAt)
         return writer.bytes
     }
+
+    /// The size of `encoded` in bytes.
+    var encodedSize: Int { Self.fixedSize + payload.count }
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
@@ -73,7 +54,8 @@ struct KeySlot: Hashable, Sendable {
             throw VaultError(
                 .unsupported, "open the vault", path, "It has a key slot of kind \(kindByte), reach \(reachByte).")
         }
-        guard reserved == 0, alsoReserved == 0 else {
+        guard reserved == 0, alsoReserved == 0, id > 0, kind.permits(reach), size == kind.payloadSize(reach: reach)
+        else {
             throw VaultError.corrupt(path, "A key slot has impossible numbers.")
         }
         return KeySlot(

@@ -3,17 +3,21 @@ internal import CryptoPrimitives
 internal import SharedFiles
 
 /// Blobs as files below the container's `Records` directory: record `accounts/ada` is `accounts/ada.sealed`.
+///
+/// Modes and unix group of whatever it makes follow from how the container is shared, never from the umask or from what
+/// somebody else made in between.
 struct FileBackend: BlobBackend {
-    private static let mode: UInt32 = 0o600
-    private static let directoryMode: UInt32 = 0o700
     private static let recordsPrefix = ContainerLayout.records + "/"
 
     private let root: Directory
+    private let sharing: Sharing
     private let locks: LockFile
 
     init(container: GroupContainer) {
         root = container.root
-        locks = LockFile(directory: container.root, name: ContainerLayout.lockFile)
+        sharing = container.sharing
+        locks = LockFile(
+            directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
     }
 
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
@@ -33,13 +37,18 @@ struct FileBackend: BlobBackend {
         let path = path(address)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
-                try root.replace(path, with: blob, mode: Self.mode, durability: durability)
+                try put(blob, path, durability)
             } catch {
                 guard error.code == .notFound else { throw error }
                 try makeDirectory(Self.parent(of: path))
-                try root.replace(path, with: blob, mode: Self.mode, durability: durability)
+                try put(blob, path, durability)
             }
         }
+    }
+
+    private func put(_ blob: UnsafeRawBufferPointer, _ path: String, _ durability: Durability) throws(FileError) {
+        try root.replace(
+            path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
     }
 
     func quarantine(_ address: BlobAddress) throws(FileError) -> String {
@@ -83,7 +92,7 @@ struct FileBackend: BlobBackend {
     /// A directory whose name could not be synced ends the write: the old value stands, so that is no `durabilityUnknown`.
     private func makeDirectory(_ path: String) throws(FileError) {
         do throws(FileError) {
-            _ = try root.makeDirectory(path, mode: Self.directoryMode)
+            _ = try root.makeDirectory(path, sharing: sharing)
         } catch {
             guard error.code == .durabilityUnknown, let number = error.errno else { throw error }
             throw FileError(errno: number, operation: error.operation, path: error.path)

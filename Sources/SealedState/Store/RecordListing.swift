@@ -56,15 +56,6 @@ extension SealedStore {
             try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         }
         guard let prefix else { return nil }
-        do throws(SealingError) { return try verifyHeader(prefix, place) } catch {
-            throw StoreError(error, "list", place.name.text)
-        }
-    }
-
-    /// Verifies the header at the start of a record's blob.
-    func verifyHeader(_ prefix: [UInt8], _ place: RecordPlace) throws(SealingError) -> VerifiedHeader {
-        try prefix.withRawBytes { bytes throws(SealingError) in
-            try BlobOpener.verifyHeader(bytes, context: place.context, keys: vault.keyring)
-        }
+        return try verifyHeader(prefix, "list", place)
     }
 }

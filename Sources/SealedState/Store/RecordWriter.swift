@@ -70,8 +70,8 @@ struct RecordWriter: ~Copyable {
             return .refused(claim: nil)
         }
         guard let prefix else { return .nothing }
-        do throws(SealingError) {
-            return .verified(try store.verifyHeader(prefix, place))
+        do throws(StoreError) {
+            return .verified(try store.verifyHeader(prefix, "replace", place))
         } catch {
             return try refused(prefix, error)
         }
@@ -79,16 +79,19 @@ struct RecordWriter: ~Copyable {
 
     /// A blob that cannot be read is not destroyed by a write: it is kept in quarantine first. One whose key is
     /// missing is not replaced at all, because then it is the vault that is wrong.
-    private func refused(_ prefix: [UInt8], _ error: SealingError) throws(StoreError) -> Standing {
-        guard error.code != .unknownKey && error.code != .wrongEpoch && error.code != .unsupportedFormat else {
-            throw StoreError(error, "replace", place.name.text)
-        }
+    private func refused(_ prefix: [UInt8], _ error: StoreError) throws(StoreError) -> Standing {
+        guard Self.replaceable.contains(error.code) else { throw error }
         _ = try StoreError.onFiles("keep in quarantine", place.name.text) { () throws(FileError) in
             try store.backend.quarantine(place.address)
         }
         let claim = try? UnverifiedHeader(parsing: prefix).claimed
         return .refused(claim: claim?.nameTag == place.context.nameTag ? claim : nil)
     }
+
+    /// What is wrong with a blob itself. Everything else may be wrong with the vault.
+    private static let replaceable: Set<StoreError.Code> = [
+        .malformed, .wrongGroup, .wrongName, .wrongCommitment, .retiredEpoch, .tooLarge,
+    ]
 
     /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
     private static let trustedClaim: UInt64 = 1 << 16
@@ -156,10 +159,6 @@ struct RecordWriter: ~Copyable {
 
     /// A writer has accepted what it wrote.
     private func remember(_ blob: [UInt8]) throws(StoreError) {
-        do throws(SealingError) {
-            _ = store.watermarks.accept(try store.verifyHeader(blob, place))
-        } catch {
-            throw StoreError(error, "write", place.name.text)
-        }
+        _ = store.watermarks.accept(try store.verifyHeader(blob, "write", place))
     }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 extension SealedStore {
     /// Opens a group's container and vault; see the initialiser. A passphrase's slow hash does not block the task pool.
     public static func open(
-        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .defaultKeyFile,
+        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
     ) async throws(StoreError) -> SealedStore {
         try await offload { (_) throws(StoreError) in

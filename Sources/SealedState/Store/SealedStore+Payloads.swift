@@ -33,7 +33,11 @@ extension SealedStore {
     package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
 
     /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order.
-    package var acceptedNames: [NameTag] { watermarks.acceptedNames }
+    package var acceptedNames: [NameTag] {
+        // The vault's own writes are among what was accepted; it is no record.
+        let vault = BlobContext(group: group.identifier, kind: .vault, name: "").nameTag
+        return watermarks.acceptedNames.filter { $0 != vault }
+    }
 
     /// The context that a record's blob is bound to.
     package func context(ofRecord name: String) throws(StoreError) -> BlobContext { try places.place(name).context }

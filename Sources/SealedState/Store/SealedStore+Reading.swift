@@ -85,13 +85,13 @@ extension SealedStore {
         } catch {
             throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
         }
-        do throws(SealingError) {
-            return try blob.withRawBytes { blob throws(SealingError) in
-                try BlobOpener.open(blob, context: place.context, keys: vault.keyring, limit: limit)
+        let opened = try withKeys(for: blob, "read", place) { keys throws(SealingError) in
+            try blob.withRawBytes { blob throws(SealingError) in
+                try BlobOpener.open(blob, context: place.context, keys: keys, limit: limit)
             }
-        } catch {
-            throw StoreError(error, "read", place.name.text)
         }
+        try requireEpoch(of: opened.header.header, "read", place)
+        return opened
     }
 
     private func absent(_ place: RecordPlace) -> StoreError {

@@ -18,9 +18,9 @@ public final class SealedStore: Sendable {
     public let options: StoreOptions
 
     package let vault: Vault
+    let container: GroupContainer
     let backend: any BlobBackend
     let places: RecordPlaces
-    let watermarks: WatermarkTable
 
     /// Opens the group's container and vault, and makes them where there are none yet.
     ///
@@ -29,13 +29,13 @@ public final class SealedStore: Sendable {
     /// - Parameters:
     ///   - group: The app group.
     ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
-    ///   - credential: What opens the vault: its key file unless stated.
+    ///   - credential: What opens the vault: whatever is at hand without a person unless stated.
     ///   - creating: With false nothing is made: a missing container or vault is an error.
     ///   - options: Limits, durability and clock.
     /// - Throws: `StoreError`: `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
     ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.vault`, `.lockTimeout`.
     public init(
-        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .defaultKeyFile,
+        group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
     ) throws(StoreError) {
         let home = try Self.resolve(home)
@@ -48,11 +48,14 @@ public final class SealedStore: Sendable {
         vault = try Self.openVault(group, home, credential, container, creating: creating)
         self.group = group
         self.options = options
+        self.container = container
         containerPath = container.path
         backend = FileBackend(container: container)
         places = RecordPlaces(group: group.identifier)
-        watermarks = Self.watermarks(group, home, vault)
     }
+
+    /// What this user's programs have accepted.
+    var watermarks: WatermarkTable { vault.watermarks }
 
     /// What is known of the file that remembers accepted states across processes.
     public var watermarkCondition: WatermarkCondition { watermarks.condition }
@@ -71,18 +74,10 @@ public final class SealedStore: Sendable {
         do throws(VaultError) {
             let accessGroup = AccessGroup(group)
             return creating
-                ? try Vault.openOrCreate(accessGroup, in: home, with: credential, for: container)
+                ? try Vault.openOrCreate(accessGroup, in: home, with: credential, sharing: container.sharing)
                 : try Vault.open(accessGroup, in: home, with: credential)
         } catch {
             throw StoreError(error, "open the vault of")
-        }
-    }
-
-    private static func watermarks(_ group: AppGroup, _ home: GroupsHome, _ vault: Vault) -> WatermarkTable {
-        // A new vault has a new root: it could not read the old file, and has no use for it.
-        let leaf = "\(group.identifier).\(vault.vaultID.prefix(16)).marks"
-        return WatermarkTable.shared(path: home.watermarksPath.appending(leaf).string) {
-            WatermarkLog(directoryPath: home.watermarksPath, leaf: leaf, key: vault.watermarkKey())
         }
     }
 }

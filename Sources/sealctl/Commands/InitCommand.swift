@@ -10,135 +10,96 @@ struct InitCommand: SealctlCommand {
         commandName: "init",
         abstract: "Make a group's container, its vault and its first key.",
         discussion: """
-            The vault opens with the group's own key file, which is made as well, unless a passphrase or another key \
-            file is stated: then that alone opens it. A passphrase is asked for twice. Where the vault is there and \
-            only the container is missing, the container is made.
+            The vault opens with the group's own key file, which is made as well, unless something else is stated: then \
+            that alone opens it, until sealctl vault slot adds more. A passphrase is asked for twice. Where the vault is \
+            there and only the container is missing, the container is made.
+
+            Sealed files whose vault is lost stand in the way of a new key, and so does a vault that nobody can open. To \
+            give them up, --abandon moves the files to the container's quarantine and renames the vault; nothing is \
+            deleted.
 
             Examples:
               sealctl init --group group.com.example.app
               sealctl init --group group.com.example.app --passphrase
+              sealctl init --group group.com.example.app --share-with staff --identity me.key
             """)
 
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var share: ShareOption
+    @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
+    var abandon = false
     @OptionGroup var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let home = try GroupOptions.home()
+        let sharing = try share.sharing()
         let existing = ExistingVault(group, in: home)
         // Looked at before anything is asked: nobody should think of a passphrase in vain.
-        if existing.isThere { return try restoreContainer(of: group, in: home, beside: existing) }
-        let credential = try keyOptions.stated(for: group, isNew: true)
-        // A credential that cannot be read must leave nothing behind, the container included.
-        if let credential { try Self.requireUsable(credential) }
-        let container = try Failure.onGroup { () throws(AppGroupError) in try GroupContainer.open(group, in: home) }
-        let vault = try makeVault(of: group, in: home, with: credential, for: container)
-        let keyFile = credential == nil ? existing.place.keyFilePath : keyOptions.keyFile
-        try report(
-            Made(
-                group: group, container: container.path, vault: vault.path, keyFile: keyFile,
-                key: keyFile.map { "key file   \($0.printable)" } ?? "opens with its passphrase",
-                parts: ["container", "vault"]))
+        if existing.place.isTaken {
+            if !abandon { return try restoreContainer(of: group, in: home, sharing, beside: existing) }
+            try existing.requireLost()
+        }
+        let slot = try keyOptions.newSlot(for: AccessGroup(group))
+        // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
+        // be made later.
+        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing) : []
+        if !abandon { try makeVault(of: group, in: home, slot, sharing) }
+        let container = try makeContainer(of: group, in: home, sharing)
+        let keyFile = keyOptions.isUnstated ? existing.place.keyFilePath : keyOptions.keyFile
+        try InitAnswer(
+            group: group, container: container, vault: existing.place.path, keyFile: keyFile,
+            key: keyFile.map { "key file   \($0.printable)" } ?? "opens with its \(slot.word)",
+            made: ["container", "vault"], abandoned: abandoned
+        ).report(asJSON: output.json)
     }
 
-    private static func requireUsable(_ credential: VaultCredential) throws(Failure) {
-        do throws(VaultError) { try Vault.requireUsable(credential) } catch {
-            let failure = Failure(error)
-            guard error.code == .locked else { throw failure }
-            throw Failure(
-                failure.status, failure.code, failure.message,
-                hint: "Make the key file first, or leave --key-file out: then the group's own is made.")
+    private func startAnew(
+        _ group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing
+    ) throws(Failure) -> [SetAsideFile] {
+        let report = try Failure.onVault { () throws(VaultError) in
+            try Vault.abandon(
+                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing)
         }
+        return report.setAside + report.quarantined
     }
 
     private func makeVault(
-        of group: AppGroup, in home: GroupsHome, with credential: VaultCredential?, for container: GroupContainer
-    ) throws(Failure) -> Vault {
+        of group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing
+    ) throws(Failure) {
         do throws(VaultError) {
-            return try Vault.create(
-                AccessGroup(group), in: home, with: credential ?? .defaultKeyFile, for: container)
+            _ = try Vault.create(
+                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential)
         } catch {
             throw error.code == .alreadyExists ? ExistingVault(group, in: home).duplicate : Failure(error)
         }
     }
 
+    private func makeContainer(
+        of group: AppGroup, in home: GroupsHome, _ sharing: Sharing
+    ) throws(Failure) -> String {
+        try Failure.onGroup { () throws(AppGroupError) in
+            try GroupContainer.open(group, in: home, sharing: sharing).path
+        }
+    }
+
     /// The container may have been removed by hand: its vault is what cannot be made again.
     private func restoreContainer(
-        of group: AppGroup, in home: GroupsHome, beside vault: ExistingVault
+        of group: AppGroup, in home: GroupsHome, _ sharing: Sharing, beside vault: ExistingVault
     ) throws(Failure) {
         try vault.requireSound()
         do throws(AppGroupError) {
             _ = try GroupContainer.open(group, in: home, creating: false)
         } catch {
             guard error.code == .containerMissing else { throw Failure(error) }
-            let container = try Failure.onGroup { () throws(AppGroupError) in try GroupContainer.open(group, in: home) }
+            let container = try makeContainer(of: group, in: home, sharing)
             let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
-            return try report(
-                Made(
-                    group: group, container: container.path, vault: vault.place.path, keyFile: keyFile,
-                    key: "the vault was there already; the container was made", parts: ["container"]))
+            return try InitAnswer(
+                group: group, container: container, vault: vault.place.path, keyFile: keyFile,
+                key: "the vault was there already; the container was made", made: ["container"]
+            ).report(asJSON: output.json)
         }
         throw vault.duplicate
-    }
-
-    private struct Made {
-        let group: AppGroup
-        let container: String
-        let vault: String
-        let keyFile: String?
-        /// What people read about the key.
-        let key: String
-        /// What was not there before.
-        let parts: [String]
-    }
-
-    private func report(_ made: Made) throws(Failure) {
-        if output.json {
-            let fields: [(String, JSONText)] = [
-                ("group", .string(made.group.identifier)), ("container", .string(made.container)),
-                ("vault", .string(made.vault)), ("keyFile", .optional(made.keyFile)),
-                ("made", .array(made.parts.map { .string($0) })),
-            ]
-            return try StandardStreams.print(JSONText.object(fields).text)
-        }
-        try StandardStreams.print(
-            "container  \(made.container.printable)\nvault      \(made.vault.printable)\n\(made.key)")
-    }
-}
-
-/// The vault that `init` finds in the way.
-private struct ExistingVault {
-    private let group: AppGroup
-    private let home: GroupsHome
-    let place: VaultPlace
-
-    init(_ group: AppGroup, in home: GroupsHome) {
-        self.group = group
-        self.home = home
-        place = VaultPlace(AccessGroup(group), in: home)
-    }
-
-    /// Whether anything has its name, also a link to nothing.
-    var isThere: Bool {
-        var status = stat()
-        return lstat(place.path, &status) == 0
-    }
-
-    /// Refuses one that is damaged or unsafe, as far as that shows without asking for a passphrase.
-    func requireSound() throws(Failure) {
-        do throws(VaultError) {
-            _ = try Vault.open(AccessGroup(group), in: home)
-        } catch {
-            // These are about the key file: the vault itself may open with something else.
-            let isAboutKey = [.locked, .wrongKeyFile, .malformedKeyFile].contains(error.code)
-            guard isAboutKey || error.subject == place.keyFilePath else { throw Failure(error) }
-        }
-    }
-
-    var duplicate: Failure {
-        Failure(
-            .duplicate, "alreadyExists", "cannot make the vault of \(group): there is one already at \(place.path)",
-            hint: "See whether it opens: sealctl list --group \(group)")
     }
 }

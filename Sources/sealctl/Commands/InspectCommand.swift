@@ -49,10 +49,10 @@ struct InspectCommand: SealctlCommand {
         let credential = try keyOptions.stated(for: group)
         let store: SealedStore
         do throws(StoreError) {
-            store = try SealedStore(group: group, unlockingWith: credential ?? .defaultKeyFile, creating: false)
+            store = try SealedStore(group: group, unlockingWith: credential ?? .automatic, creating: false)
         } catch {
             // Nobody stated what opens the vault: then the header is what can be had.
-            let failure = try LostVault.failure(of: group, for: error.cause as? VaultError) ?? Failure(error)
+            let failure = try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
             guard credential == nil else { throw failure }
             inspection.verdict = .unverified(failure.message)
             return

@@ -19,7 +19,8 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        if let file = error.underlying {
+        // That a change was not logged is the failure; the log's file is only where.
+        if let file = error.underlying, error.code != .logFailed {
             // A key or passphrase file is an input that somebody named; the vault is part of the settings.
             self.init(file, error.operation.hasSuffix("the vault") ? .vault : .input)
             return

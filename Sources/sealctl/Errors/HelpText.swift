@@ -10,12 +10,30 @@ enum HelpText {
           sealctl get auth
           sealctl encrypt -o backup.sealed backup.tar
           sealctl audit
+          sealctl vault status
 
         The examples after the first expect SEALCTL_GROUP to name the group.
 
-        Exit status: 0 done, 1 audit findings, 36 vault locked, 44 not found, 45 exists already, 51 wrong passphrase \
-        or key file, 64 usage, 65 refused data, 66 no input file, 69 expired or no terminal, 70 internal fault, \
+        Exit status: 0 done, 1 audit findings, 36 vault locked, 44 not found, 45 exists already, 51 wrong passphrase, \
+        key file or identity, 64 usage, 65 refused data, 66 no input file, 69 not now or not here, 70 internal fault, \
         71 system, 73 cannot create output, 74 input or output failed, 75 try again, 76 made by a newer version, \
         77 no permission, 78 unsafe modes or settings.
+        """
+
+    static let vault = """
+        A vault is the keychain of one access group: sealing keys, and items that only programs of that group reach. \
+        Any one of its key slots opens it. Programs that run unattended open it with a key file or a credential of \
+        their unit; a person unlocks it once, for all of their programs.
+
+        Examples:
+          sealctl vault create --access-group ABCDE12345.com.example.app --passphrase
+          sealctl vault unlock --for 15m
+          sealctl vault status
+          sealctl vault slot list
+          sealctl vault rotate
+
+        What opens the vault is stated with --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity or \
+        --credential; without any of them it is whatever is at hand: the group's key file, the unit's credential, or \
+        what the person has unlocked. A passphrase is never an argument.
         """
 }

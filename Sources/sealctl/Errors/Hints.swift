@@ -10,18 +10,17 @@ enum Hints {
         .tooLarge: oversized,
         .replayed: outOfOrder, .forked: outOfOrder, .sequenceJump: outOfOrder,
         .malformed: refused, .tampered: refused, .wrongCommitment: refused, .undecodable: refused,
-        .unsafeStructure: refused,
+        .unsafeStructure: refused, .retiredEpoch: refused,
         .stale: "Try again when the producing program has refreshed it, or sealctl inspect to look at it.",
         .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
 
     static let vault: [VaultError.Code: String] = [
-        .absent: "Try sealctl init to make it.",
-        .locked: "Try --passphrase, --passphrase-file or --key-file with what opens it.",
+        .absent: "Try sealctl init to make it, or sealctl vault create without a container.",
+        .locked: "Try sealctl vault unlock, or --passphrase, --key-file or --identity with what opens it.",
         .wrongPassphrase: "Try again; the vault is unchanged.",
         .wrongKeyFile: "Try the --key-file that belongs to this vault, or restore it.",
-        .invalidArgument: "Try a passphrase of 1 to 1024 bytes.",
         .alreadyExists: "Use it as it is; sealctl list shows its records.",
         .unsupported: "Update sealctl.",
     ]

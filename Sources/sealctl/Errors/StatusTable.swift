@@ -28,7 +28,8 @@ enum StatusTable {
         .unsupportedFormat: .newerVersion, .tooNew: .newerVersion, .stale: .unavailable, .notYetValid: .unavailable,
         .invalidName: .usage, .lockTimeout: .temporary, .cancelled: .temporary, .durabilityUnknown: .inputOutput,
         .noSpace: .inputOutput, .permissionDenied: .noPermission, .container: .configuration, .vault: .configuration,
-        .file: .inputOutput,
+        .file: .inputOutput, .vaultRolledBack: .dataError, .retiredEpoch: .dataError, .keyInUse: .unavailable,
+        .keyNotFound: .notFound,
     ]
 
     private static let vault: [VaultError.Code: ExitStatus] = [
@@ -37,11 +38,18 @@ enum StatusTable {
         .wrongGroup: .dataError, .unsafeFile: .configuration, .orphanedBlobs: .configuration,
         .alreadyExists: .duplicate, .noActiveKey: .dataError, .lockTimeout: .temporary, .invalidArgument: .usage,
         .outOfMemory: .systemError, .file: .inputOutput,
+        .denied: .noPermission, .wrongIdentity: .wrongPassphrase, .wrongCredential: .wrongPassphrase,
+        .malformedIdentity: .dataError, .noCredential: .noInput, .duplicateItem: .duplicate, .itemNotFound: .notFound,
+        .wrongDevice: .unavailable, .tooLarge: .dataError, .tooCostly: .usage, .slotNotFound: .notFound,
+        .lastSlot: .unavailable, .rolledBack: .dataError, .replaced: .temporary, .keyNotFound: .notFound,
+        .keyInUse: .unavailable, .logFailed: .inputOutput, .notAnExport: .dataError, .isAnExport: .dataError,
+        .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable, .epochClash: .dataError,
     ]
 
     private static let group: [AppGroupError.Code: ExitStatus] = [
         .invalidHome: .configuration, .homeUnavailable: .configuration, .containerMissing: .notFound,
-        .notADirectory: .configuration, .unsafeContainer: .configuration, .file: .inputOutput,
+        .notADirectory: .configuration, .unsafeContainer: .configuration, .notShared: .configuration,
+        .file: .inputOutput,
     ]
 
     private static let audit: [AuditError.Code: ExitStatus] = [
@@ -57,7 +65,7 @@ enum StatusTable {
     private static let file: [FileError.Code: ExitStatus] = [
         .notFound: .noInput, .notRegularFile: .noInput, .notDirectory: .noInput, .permissionDenied: .noPermission,
         .alreadyExists: .cannotCreate, .readOnly: .cannotCreate, .tooLarge: .dataError, .tooDeep: .dataError,
-        .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
+        .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration, .notShared: .configuration,
         .tooManyOpenFiles: .systemError, .unsupported: .systemError, .lockTimeout: .temporary,
         .lockFileReplaced: .temporary, .cancelled: .temporary, .invalidName: .usage,
     ]

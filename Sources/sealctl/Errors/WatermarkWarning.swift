@@ -1,5 +1,4 @@
 internal import SealedState
-internal import SharedFiles
 
 /// Tells when protection against old blobs is off: it must not go off silently.
 enum WatermarkWarning {
@@ -9,15 +8,8 @@ enum WatermarkWarning {
     /// could be remembered.
     static func report(on store: SealedStore, asJSON: Bool) {
         guard let (code, message) = warning(store.watermarkCondition) else { return }
-        let text = message.printable
-        guard asJSON else { return StandardStreams.say("sealctl: warning: \(text). \(hint)") }
-        let fields: [(String, JSONText)] = [
-            ("warning", .string(code)), ("message", .string(text + ".")), ("hint", .string(hint)),
-        ]
-        StandardStreams.say(JSONText.object(fields).text)
+        Warning(code, message, hint: "See sealctl audit.").report(asJSON: asJSON)
     }
-
-    private static let hint = "See sealctl audit."
 
     private static func warning(_ condition: WatermarkCondition) -> (code: String, message: String)? {
         switch condition {

@@ -14,46 +14,87 @@ struct KeyOptions: ParsableArguments {
     var passphraseFile: String?
 
     @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Read the passphrase from the first line of the open file descriptor N.", valueName: "N"))
+    var passphraseFd: DescriptorNumber?
+
+    @Option(
         help: ArgumentHelp("Open the vault with this key file instead of the group's own.", valueName: "FILE"),
         completion: .file())
     var keyFile: String?
 
+    @Option(
+        help: ArgumentHelp("Open the vault with the X25519 identity in FILE.", valueName: "FILE"), completion: .file())
+    var identity: String?
+
+    @Option(
+        defaultAsFlag: CredentialName.usual, parsing: .next,
+        help: ArgumentHelp(
+            "Open the vault with a systemd credential; sealedstate.GROUP unless it is named.", valueName: "NAME"))
+    var credential: CredentialName?
+
     func validate() throws {
-        let stated = (passphrase ? 1 : 0) + (passphraseFile == nil ? 0 : 1) + (keyFile == nil ? 0 : 1)
-        guard stated < 2 else {
-            throw ValidationError("Give one of --passphrase, --passphrase-file and --key-file.")
+        let stated = [passphrase, passphraseFile != nil, passphraseFd != nil, keyFile != nil, identity != nil,
+            credential != nil]
+        guard stated.filter({ $0 }).count < 2 else {
+            throw ValidationError(
+                "Give one of --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity and --credential.")
         }
     }
 
-    /// The credential that was stated; nil stands for the group's own key file.
+    /// Whether nothing was stated.
+    var isUnstated: Bool {
+        passphraseSource == nil && keyFile == nil && identity == nil && credential == nil
+    }
+
+    /// Where a passphrase is to come from, if one was asked for.
+    private var passphraseSource: PassphraseSource? {
+        PassphraseSource(isPrompted: passphrase, file: passphraseFile, descriptor: passphraseFd)
+    }
+
+    /// The credential that was stated; nil stands for whatever is at hand.
     ///
     /// - Parameter isNew: Whether the passphrase is being chosen, which asks for it twice.
-    func stated(for group: AppGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
+    func stated(for group: AccessGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
         if let keyFile { return .keyFile(path: keyFile) }
-        if let passphraseFile {
-            let path = passphraseFile == "-" ? "/dev/stdin" : passphraseFile
-            return .passphrase(try Failure.onVault { () throws(VaultError) in try Passphrase(contentsOf: path) })
+        if let identity {
+            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: identity) })
         }
-        guard passphrase else { return nil }
-        return .passphrase(try PassphrasePrompt(group: group).ask(twice: isNew))
+        if let credential { return .systemdCredential(name: credential.name) }
+        return try passphraseSource.map { source throws(Failure) in
+            .passphrase(try source.read(for: group.identifier, isNew: isNew))
+        }
+    }
+
+    /// The same for an app group.
+    func stated(for group: AppGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
+        try stated(for: AccessGroup(group), isNew: isNew)
     }
 
     /// Opens the store of a group that has one; nothing is made.
     func openStore(of group: AppGroup) throws(Failure) -> SealedStore {
-        let credential = try stated(for: group) ?? .defaultKeyFile
+        let credential = try stated(for: group) ?? .automatic
         do throws(StoreError) {
             return try SealedStore(group: group, unlockingWith: credential, creating: false)
         } catch {
-            throw try LostVault.failure(of: group, for: error.cause as? VaultError) ?? Failure(error)
+            throw try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
         }
+    }
+}
+
+/// The name of a systemd credential; the usual one where none is given.
+struct CredentialName: ExpressibleByArgument, Sendable, CustomStringConvertible {
+    static let usual = CredentialName(name: nil)
+
+    let name: String?
+
+    private init(name: String?) { self.name = name }
+
+    init?(argument: String) {
+        guard !argument.isEmpty, !argument.contains("/") else { return nil }
+        name = argument
     }
 
-    /// Opens the vault of a group that has one; nothing is made.
-    func openVault(of group: AppGroup) throws(Failure) -> Vault {
-        let credential = try stated(for: group) ?? .defaultKeyFile
-        let home = try GroupOptions.home()
-        do throws(VaultError) { return try Vault.open(AccessGroup(group), in: home, with: credential) } catch {
-            throw try LostVault.failure(of: group, for: error) ?? Failure(error)
-        }
-    }
+    /// As the help shows it.
+    var description: String { name ?? "sealedstate.GROUP" }
 }

@@ -1,4 +1,3 @@
-internal import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
@@ -6,12 +5,15 @@ internal import SharedFiles
 
 /// Asks for a passphrase on the terminal, whatever the standard streams are, without showing it.
 struct PassphrasePrompt {
-    let group: AppGroup
+    /// What it is for: a group, or a file.
+    let subject: String
 
-    /// - Parameter twice: For a new one: a typing error would lock the vault for good.
-    func ask(twice: Bool) throws(Failure) -> Passphrase {
+    /// - Parameters:
+    ///   - twice: For a new one: a typing error would lock the vault for good.
+    ///   - word: What is asked for.
+    func ask(twice: Bool, _ word: String = "Passphrase") throws(Failure) -> Passphrase {
         let terminal = try HiddenTerminal.open()
-        let first = try terminal.line("Passphrase for \(group): ")
+        let first = try terminal.line("\(word) for \(subject.printable): ")
         if twice {
             let second = try terminal.line("The same again: ")
             guard first.isEqual(to: second) else {
@@ -23,7 +25,7 @@ struct PassphrasePrompt {
 }
 
 /// The controlling terminal with its echo off; it comes back when this ends.
-private struct HiddenTerminal: ~Copyable {
+struct HiddenTerminal: ~Copyable {
     private let descriptor: Descriptor
     private let former: termios
 
@@ -54,22 +56,12 @@ private struct HiddenTerminal: ~Copyable {
     func line(_ prompt: String) throws(Failure) -> SecretBytes {
         let text = Array(prompt.utf8)
         _ = text.withUnsafeBytes { Glibc.write(descriptor.rawValue, $0.baseAddress, $0.count) }
-        var count = 0
-        var isComplete = false
-        let room = SecretBytes(count: Passphrase.maximumSize + 1) { buffer in
-            while !isComplete, let base = buffer.baseAddress {
-                // A longer line is read to its end and refused by its length.
-                let place = base + min(count, buffer.count - 1)
-                guard Interruption.awaitInput(descriptor.rawValue), Glibc.read(descriptor.rawValue, place, 1) == 1
-                else { return }
-                isComplete = place.load(as: UInt8.self) == 0x0A
-                if !isComplete { count += 1 }
-            }
+        let line = try SecretLine.read(limit: Passphrase.maximumSize) { byte in
+            Interruption.awaitInput(descriptor.rawValue) && Glibc.read(descriptor.rawValue, byte.baseAddress, 1) == 1
         }
-        guard isComplete else {
+        guard line.isEnded else {
             throw Failure(.unavailable, "noPassphrase", "no passphrase was typed", hint: "Try again.")
         }
-        let size = min(count, Passphrase.maximumSize + 1)
-        return room.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[0..<size])) }
+        return line.take()
     }
 }

@@ -31,12 +31,23 @@ final class Progress: Sendable {
         guard isOn else { return }
         state.withLock { state in
             state.done += Int64(count)
-            let now = ContinuousClock.now
-            guard now >= state.next else { return }
-            state.next = now + .milliseconds(200)
-            state.hasShown = true
-            Self.write("\r\(label) \(text(state.done))\u{1B}[K")
+            let done = state.done
+            show(text(done), &state)
         }
+    }
+
+    /// Shows how far a job is that counts by itself.
+    func show(_ text: @autoclosure () -> String) {
+        guard isOn else { return }
+        state.withLock { show(text(), &$0) }
+    }
+
+    private func show(_ text: @autoclosure () -> String, _ state: inout State) {
+        let now = ContinuousClock.now
+        guard now >= state.next else { return }
+        state.next = now + .milliseconds(200)
+        state.hasShown = true
+        Self.write("\r\(label) \(text())\u{1B}[K")
     }
 
     private func text(_ done: Int64) -> String {

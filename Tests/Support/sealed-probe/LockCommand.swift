@@ -9,7 +9,8 @@ func lockCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let limit = Int(arguments[4]) else { return 64 }
     let range = UInt64(arguments[2]).map { LockRange(slot: $0) } ?? .whole
     do throws(FileError) {
-        let file = LockFile(directory: try .open(arguments[0]), name: arguments[1])
+        let directory = try Directory.open(arguments[0])
+        let file = LockFile(directory: directory, name: arguments[1], mode: directory.fileMode)
         let held = try file.acquire(
             range, arguments[3] == "shared" ? .shared : .exclusive, timeout: .milliseconds(limit))
         say("held")

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import SealedState
 
 /// The record that child processes write: a number and enough text to fill several chunks if asked.
@@ -80,12 +81,32 @@ func storeConditionCommand(arguments: [String]) -> Int32 {
     return onStore(arguments) { store throws(StoreError) in say(store.watermarkCondition.description) }
 }
 
+/// `store-share HOME GROUP GID`: makes container and vault for the members of a unix group. Prints `made`, or the error's
+/// code.
+func storeShareCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let group = try? AppGroup(arguments[1]), let members = UInt32(arguments[2]) else {
+        return 64
+    }
+    do throws(AppGroupError) {
+        _ = try GroupContainer.open(group, in: probeHome(arguments[0]), sharing: .unixGroup(members))
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+    return onStore(arguments) { _ throws(StoreError) in say("made") }
+}
+
+/// Keys and watermarks of a user who shares the home with others lie where the environment says.
+private func probeHome(_ root: String) -> GroupsHome {
+    GroupsHome(root: root, userRoot: getenv("SEALED_USER_HOME").map { String(cString: $0) })
+}
+
 private func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {
     guard let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {
         var options = StoreOptions()
         options.lockTimeout = .seconds(30)
-        try body(try SealedStore(group: group, in: GroupsHome(root: arguments[0]), options: options))
+        try body(try SealedStore(group: group, in: probeHome(arguments[0]), options: options))
         return 0
     } catch {
         say(error.code.rawValue)

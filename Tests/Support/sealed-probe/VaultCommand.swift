@@ -11,8 +11,7 @@ func vaultKeyCommand(arguments: [String]) -> Int32 {
     say("ready")
     _ = readLine()
     do throws(VaultError) {
-        let container = try? GroupContainer.open(group, in: home)
-        let vault = try Vault.openOrCreate(AccessGroup(group), in: home, for: container)
+        let vault = try Vault.openOrCreate(AccessGroup(group), in: home)
         say(try vault.activeKey().id.description)
         return 0
     } catch {

@@ -1,0 +1,124 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+/// Walks along the chain, entry by entry, and remembers what it found.
+struct AccessLogCheck {
+    private static let namedBadEntries = 100
+
+    private let key: UnsafeRawBufferPointer
+    private let noted: AccessLogHead?
+    private var found = AccessLogVerification()
+
+    /// The last entry's code as it stands there.
+    private var lastCode: Bytes32?
+    /// The number of the next entry; nil after one that is not authentic.
+    private var expected: UInt64?
+    /// The number that the first kept entry has, told by the first authentic one.
+    private var firstIndex: UInt64?
+    /// How many entries before the first authentic one are not.
+    private var leadingBad: UInt64 = 0
+    /// The end of the chain, as the last authentic entry tells.
+    private var end: UInt64?
+    private var afterEnd: UInt64 = 0
+    private var notedCode: Bytes32?
+    private var zeros = 0
+    private var files = 0
+
+    init(key: UnsafeRawBufferPointer, noted: AccessLogHead?) {
+        self.key = key
+        self.noted = noted
+    }
+
+    /// Takes the next entry with the code before it; answers nil for one of zeros, of which only what follows tells
+    /// whether a power loss left it.
+    mutating func take(
+        _ bytes: UnsafeRawBufferPointer, beginning: AccessLogFile.Beginning?
+    ) -> (entry: AccessEntry, isAuthentic: Bool)? {
+        typealias Layout = AccessEntryLayout
+        let entryBytes = bytes.part(Layout.codeSize, Layout.size)
+        if beginning != nil { files += 1 }
+        if !entryBytes.contains(where: { $0 != 0 }) {
+            zeros += 1
+            return nil
+        }
+        takeZerosAsBad()
+        let entry = AccessEntry(parsing: entryBytes)
+        let isAuthentic = isAuthentic(entry, bytes) && isInPlace(entry, isFirstOfFile: beginning != nil)
+        if beginning == .current && files == 1 {
+            found.isOlderFileMissing = isAuthentic && entry.event == .continued
+        }
+        lastCode = Bytes32(bytes.part(Layout.size, Layout.codeSize))
+        note(entry, isAuthentic)
+        return (entry, isAuthentic)
+    }
+
+    private func isAuthentic(_ entry: AccessEntry, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        typealias Layout = AccessEntryLayout
+        let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
+        let code = Layout.code(of: bytes.part(0, Layout.size), key: entry.isUnkeyed ? noKey : key)
+        let isRight = code.withUnsafeBytes { ConstantTime.areEqual($0, bytes.part(Layout.size, Layout.codeSize)) }
+        // Whoever has no key can only say that he failed.
+        return isRight && (!entry.isUnkeyed || entry.event == .openFailed)
+    }
+
+    private func isInPlace(_ entry: AccessEntry, isFirstOfFile: Bool) -> Bool {
+        if let expected, entry.index != expected { return false }
+        guard isFirstOfFile else { return true }
+        if files == 1 { return entry.event == .continued || entry.index == 0 }
+        return entry.event == .continued && entry.continuedCode == lastCode
+    }
+
+    private mutating func note(_ entry: AccessEntry, _ isAuthentic: Bool) {
+        found.uncoveredCount = entry.isUnkeyed ? found.uncoveredCount + 1 : 0
+        guard isAuthentic else { return addBad() }
+        if firstIndex == nil { firstIndex = entry.index - min(entry.index, leadingBad) }
+        found.count += 1
+        if entry.followsTornEntry { found.tornCount += 1 }
+        if let noted, noted.count > 0, entry.index == noted.count - 1 { notedCode = lastCode }
+        expected = entry.index &+ 1
+        (end, afterEnd) = (expected, 0)
+    }
+
+    private mutating func addBad() {
+        if let end {
+            if found.badIndexes.count < Self.namedBadEntries { found.badIndexes.append(end &+ afterEnd) }
+        } else {
+            leadingBad += 1
+        }
+        found.badCount += 1
+        found.count += 1
+        afterEnd += 1
+        expected = nil
+    }
+
+    private mutating func takeZerosAsBad() {
+        while zeros > 0 {
+            zeros -= 1
+            addBad()
+        }
+    }
+
+    /// Ends a file. What is torn at an older one's end is told by the entry that continues it.
+    mutating func endFile(remainder: Int) {
+        found.endsTorn = remainder != 0 || zeros != 0
+        zeros = 0
+    }
+
+    consuming func result() -> AccessLogVerification {
+        let first = firstIndex ?? 0
+        found.firstIndex = first
+        let leading = (0..<min(leadingBad, UInt64(Self.namedBadEntries))).map { first &+ $0 }
+        found.badIndexes = Array((leading + found.badIndexes).prefix(Self.namedBadEntries))
+        found.notedHead = notedHead(first: first)
+        return found
+    }
+
+    private func notedHead(first: UInt64) -> AccessLogVerification.NotedHead {
+        guard let noted else { return .none }
+        guard noted.count > 0 else { return .found }
+        if let notedCode { return notedCode == noted.code ? .found : .differs }
+        let end = (end ?? first) &+ afterEnd
+        if end < noted.count { return .cutShort(missing: noted.count - end) }
+        return noted.count <= first ? .rolledAway : .differs
+    }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+internal import Sealing
+internal import SharedFiles
+internal import Synchronization
+
+/// The log's file and the rules for adding to it; knows nothing of what entries say.
+final class AccessLogFile: Sendable {
+    static let leaf = "access.log"
+    static let olderLeaf = "access.log.1"
+    static let lockLeaf = ".access.lock"
+
+    let directory: Directory
+    let mode: mode_t
+    let maximumSize: Int64
+    private let lock: LockFile
+    /// The file as it was last appended to, kept open. Only touched under `lock`, so nobody waits for this one.
+    private let kept = Mutex(OpenAccessLog?.none)
+
+    init(directory: Directory, mode: mode_t, maximumSize: Int64 = AccessLog.maximumSize) {
+        self.directory = directory
+        self.mode = mode
+        self.maximumSize = maximumSize
+        lock = LockFile(directory: directory, name: Self.lockLeaf, mode: mode)
+    }
+
+    /// Adds an entry at the end of the chain.
+    func append(
+        _ draft: AccessDraft, key: UnsafeRawBufferPointer, durable: Bool, timeLimit: Duration
+    ) throws(FileError) -> AccessLogHead {
+        let held = try lock.acquire(.whole, .exclusive, timeout: timeLimit)
+        let (head, unsynced) = try kept.withLock { kept throws(FileError) in
+            let head = try appendLocked(draft, key, &kept)
+            return (head, durable ? try kept?.duplicate() : nil)
+        }
+        // Others append while this one waits for the disk.
+        held.unlock()
+        if let unsynced {
+            // A copy of the number, closed here whatever the sync answers.
+            let file = Descriptor(owning: unsynced, path: directory.display(Self.leaf))
+            try Self.sync(file)
+        }
+        return head
+    }
+
+    private func appendLocked(
+        _ draft: AccessDraft, _ key: UnsafeRawBufferPointer, _ kept: inout OpenAccessLog?
+    ) throws(FileError) -> AccessLogHead {
+        try withUnsafeTemporaryAllocation(byteCount: 2 * AccessEntryLayout.size, alignment: 8) {
+            (space: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogHead in
+            var tail = try readTail(&kept, into: space)
+            if tail.size + Int64(AccessEntryLayout.size) > maximumSize {
+                if !key.isEmpty { rollOver(tail, key, space, &kept) }
+                tail = try readTail(&kept, into: space)
+                try requireRoom(tail)
+            }
+            let code = draft.write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key)
+            try kept?.add(UnsafeRawBufferPointer(space.part(AccessEntryLayout.size, AccessEntryLayout.size)), at: tail)
+            return AccessLogHead(count: tail.nextIndex &+ 1, code: code)
+        }
+    }
+
+    /// Who has no key cannot roll over, and a disk can be too full for it: the file then grows on, but not for ever.
+    private func requireRoom(_ tail: AccessLogTail) throws(FileError) {
+        guard tail.size + Int64(AccessEntryLayout.size) > 2 * maximumSize else { return }
+        throw FileError(
+            .tooLarge, operation: "append to", path: directory.display(Self.leaf),
+            advice: "It rolls over when a program that can open the vault changes or reads it; free some space first.")
+    }
+
+    /// The last entry, in the first half of `space`, from the file that has the name now.
+    private func readTail(
+        _ kept: inout OpenAccessLog?, into space: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> AccessLogTail {
+        let size = try refresh(&kept)
+        return try kept?.tail(size: size, into: space.part(0, AccessEntryLayout.size)) ?? AccessLogTail()
+    }
+
+    /// Opens the file that has the name now unless it is the open one; answers its size.
+    private func refresh(_ kept: inout OpenAccessLog?) throws(FileError) -> Int64 {
+        do throws(FileError) {
+            let facts = try directory.attributes(Self.leaf)
+            if kept?.isSameFile(as: facts) == true { return facts.size }
+        } catch {
+            guard error.code == .notFound else { throw error }
+        }
+        // First the old one goes: while it was open, no new file could have its inode number.
+        kept = nil
+        let file = try OpenAccessLog.open(in: directory, mode: mode)
+        let size = file.sizeAtOpening
+        kept = consume file
+        return size
+    }
+
+    /// Syncs once: a second try could succeed for data that is lost already.
+    static func sync(_ file: borrowing Descriptor) throws(FileError) {
+        if fdatasync(file.rawValue) < 0 {
+            throw FileError(.durabilityUnknown, operation: "append to", path: file.path, errno: errno)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import Glibc
+internal import SharedFiles
+
+/// Where the chain goes on.
+struct AccessLogTail {
+    /// Bytes up to the end of the last whole entry.
+    var size: Int64 = 0
+    var nextIndex: UInt64 = 0
+    /// Whether the remains of a torn entry lay behind it.
+    var isTorn = false
+}
+
+/// A log file that is open for appending.
+struct OpenAccessLog: ~Copyable, Sendable {
+    private let file: Descriptor
+    private let facts: FileAttributes
+
+    /// Opens the file in a directory, making it when it is missing.
+    static func open(in directory: Directory, mode: mode_t) throws(FileError) -> OpenAccessLog {
+        let path = directory.display(AccessLogFile.leaf)
+        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+        // The name is a single segment, so no link on the way can lead elsewhere.
+        let at = directory.descriptor.rawValue
+        var opened = openat(at, AccessLogFile.leaf, flags, 0)
+        let isNew = opened < 0 && errno == ENOENT
+        if isNew { opened = openat(at, AccessLogFile.leaf, flags | O_CREAT | O_EXCL, mode) }
+        if opened < 0 { throw FileError(errno: errno, operation: "open", path: path) }
+        let file = Descriptor(owning: opened, path: path)
+        if isNew { try settle(file, in: directory, mode: mode) }
+        let facts = try file.attributes()
+        try requireLog(facts, in: directory)
+        return OpenAccessLog(file: file, facts: facts)
+    }
+
+    private init(file: consuming Descriptor, facts: FileAttributes) {
+        self.file = file
+        self.facts = facts
+    }
+
+    /// A new file gets its exact mode, whatever the umask, and a name that outlives a power loss.
+    private static func settle(
+        _ file: borrowing Descriptor, in directory: Directory, mode: mode_t
+    ) throws(FileError) {
+        if fchmod(file.rawValue, mode) < 0 {
+            throw FileError(errno: errno, operation: "set the mode of", path: file.path)
+        }
+        if fsync(directory.descriptor.rawValue) < 0 {
+            throw FileError(.durabilityUnknown, operation: "create", path: file.path, errno: errno)
+        }
+    }
+
+    /// A planted FIFO is no log; a second name means that somebody chose which file grows, unless a roll-over that was
+    /// interrupted gave it.
+    private static func requireLog(_ facts: FileAttributes, in directory: Directory) throws(FileError) {
+        let path = directory.display(AccessLogFile.leaf)
+        guard facts.kind == .regular else { throw FileError(.notRegularFile, operation: "append to", path: path) }
+        guard facts.nlink > 1 else { return }
+        for leaf in [AccessLogFile.olderLeaf, AccessLogFile.passingLeaf] {
+            if let other = try? directory.attributes(leaf), other.isSameFile(as: facts) { return }
+        }
+        throw FileError(
+            .unsafePath, operation: "append to", path: path,
+            advice: "It has a second name; see whose it is and move it away: ls -l \(path.shellQuoted)")
+    }
+
+    var sizeAtOpening: Int64 { facts.size }
+
+    func isSameFile(as other: FileAttributes) -> Bool { facts.isSameFile(as: other) }
+
+    /// Finds the end of the chain, and reads the last entry; zeros where there is none.
+    ///
+    /// A size that is no multiple of an entry's is a torn write. Entries of nothing but zeros are what a power loss
+    /// leaves where the size had reached the disk and the content had not.
+    func tail(size: Int64, into last: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogTail {
+        let step = Int64(AccessEntryLayout.size)
+        var tail = AccessLogTail(size: size - size % step, isTorn: size % step != 0)
+        while tail.size > 0 {
+            let count = try file.pread(into: last, at: tail.size - step)
+            if count == last.count && last.contains(where: { $0 != 0 }) {
+                tail.nextIndex = UnsafeRawBufferPointer(last).number(at: AccessEntryLayout.index, as: UInt64.self) &+ 1
+                return tail
+            }
+            tail.size -= step
+            tail.isTorn = true
+        }
+        last.initializeMemory(as: UInt8.self, repeating: 0)
+        return tail
+    }
+
+    /// Adds whole entries behind the last whole one; torn remains go first. On an error nothing of them stays.
+    func add(_ entries: UnsafeRawBufferPointer, at tail: AccessLogTail) throws(FileError) {
+        if tail.isTorn { try cut(to: tail.size) }
+        do throws(FileError) {
+            try file.write(entries)
+        } catch {
+            // Best effort: what could not be cut is a torn write to the next one who appends.
+            try? cut(to: tail.size)
+            throw error
+        }
+    }
+
+    private func cut(to size: Int64) throws(FileError) {
+        if ftruncate(file.rawValue, Int(size)) < 0 {
+            throw FileError(errno: errno, operation: "remove a torn entry from", path: file.path)
+        }
+    }
+
+    /// Brings everything to the disk.
+    func sync() throws(FileError) { try AccessLogFile.sync(file) }
+
+    /// A second number of the open file, which the caller closes.
+    func duplicate() throws(FileError) -> Int32 {
+        let number = fcntl(file.rawValue, F_DUPFD_CLOEXEC, 0)
+        if number < 0 {
+            throw FileError(.durabilityUnknown, operation: "append to", path: file.path, errno: errno)
+        }
+        return number
+    }
+}

@@ -1,0 +1,25 @@
+/// What came out of a backup, and what stayed as it was.
+public struct ImportReport: Sendable, Hashable {
+    /// Whether a vault was made for it.
+    public internal(set) var isNewVault = false
+    /// Where a vault that was there was set aside to, with its access log.
+    public internal(set) var setAside: [SetAsideFile] = []
+    /// Items that the vault did not have.
+    public internal(set) var itemsAdded: [VaultItem] = []
+    /// Items whose former value is gone; only where replacing was asked for.
+    public internal(set) var itemsReplaced: [VaultItem] = []
+    /// The backup's items that were left out, because the vault has one of the same service and account.
+    public internal(set) var itemsLeft: [VaultItem] = []
+    /// The epoch that sealing goes on with, where a key of a later epoch than the active one came in; a rotation to it
+    /// has begun, because readers refuse a write of an earlier epoch as a replay.
+    public internal(set) var rotationEpoch: UInt32?
+    /// Sealing keys that came in.
+    package internal(set) var keysAdded: [KeySummary] = []
+    /// Sealing keys that the vault had already, left as they are.
+    package internal(set) var keysKnown: [KeySummary] = []
+    /// Sealing keys that were destroyed here, and stay so, though the backup has them.
+    package internal(set) var keysStillDestroyed: [KeySummary] = []
+
+    /// How many sealing keys came in.
+    public var keyCount: Int { keysAdded.count }
+}

@@ -1,0 +1,124 @@
+internal import AppGroups
+internal import Sealing
+internal import SharedFiles
+
+/// Takes what is there out of a new vault's way, under the vault's lock, and remembers what went where.
+///
+/// Everything is renamed, nothing is copied, rewritten or deleted: whatever step is the last one before a crash, every
+/// file is there whole, under its old name or its new one.
+struct MakingRoom {
+    private let place: VaultPlace
+    /// Ends the new names: `abandoned-` and the time, such as `abandoned-20261121T070342Z`.
+    let suffix = "abandoned-\(UTCStamp.now())"
+    /// The vault's own files.
+    private(set) var files: [SetAsideFile] = []
+    /// Sealed blobs, by their paths in the container.
+    private(set) var blobs: [SetAsideFile] = []
+
+    init(in place: VaultPlace) { self.place = place }
+
+    /// Sets the vault aside, and its access log, whose chain only its own key continues. The vault goes first: a vault
+    /// without its log would look as if the log had been cut short.
+    ///
+    /// - Throws: `VaultError` `.file`.
+    mutating func setAside(in directory: Directory) throws(VaultError) {
+        try VaultError.onFiles("set aside what is in the vault's place") { () throws(FileError) in
+            let leaves = [
+                VaultPlace.leaf, AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf,
+            ]
+            for leaf in leaves where try directory.exists(leaf) {
+                let new = try directory.freeName("\(leaf).\(suffix)")
+                try directory.move(leaf, to: directory, as: new)
+                files.append(SetAsideFile(from: directory.display(leaf), to: directory.display(new)))
+            }
+            try directory.syncNames()
+        }
+    }
+
+    /// Runs `body` while no program is writing a record: one that had its key before would put another blob in place
+    /// behind it. Whoever comes later finds no vault, and so no key.
+    ///
+    /// - Throws: `VaultError` `.lockTimeout`, before `body` was run, or what `body` throws.
+    static func whileWritersWait(
+        in container: GroupContainer?, _ timeout: Duration, _ body: () throws(VaultError) -> Void
+    ) throws(VaultError) {
+        guard let container else { return try body() }
+        let writers = try VaultError.onFiles("wait for the group's writers") { () throws(FileError) in
+            try LockFile(
+                directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode
+            ).acquire(.whole, .exclusive, timeout: timeout)
+        }
+        try body()
+        writers.unlock()
+    }
+
+    /// Sees that there is a quarantine to move to, while everything is still in its place.
+    static func prepareQuarantine(in container: GroupContainer?) throws(VaultError) {
+        guard let container else { return }
+        try VaultError.onFiles(moving) { () throws(FileError) in
+            _ = try container.root.makeDirectory(ContainerLayout.quarantine, sharing: container.sharing)
+        }
+    }
+
+    private static let moving = "move sealed files to quarantine"
+
+    /// Moves every blob of the group into a folder of its own in the container's quarantine, each under the path that it
+    /// had.
+    ///
+    /// - Throws: `VaultError` `.file`. Whoever keeps sealing is told of by the look that every new vault is preceded by.
+    mutating func quarantineBlobs(_ birthGuard: KeyBirthGuard) throws(VaultError) {
+        guard let container = birthGuard.container else { return }
+        // A second round is for streams, whose writers take no lock.
+        for _ in 0..<4 {
+            let found = try birthGuard.orphans()
+            if found.isEmpty { return }
+            try VaultError.onFiles(Self.moving) { () throws(FileError) in
+                try move(found.map(\.path), in: container)
+            }
+        }
+    }
+
+    private mutating func move(_ paths: [String], in container: GroupContainer) throws(FileError) {
+        let quarantine = try container.root.makeDirectory(ContainerLayout.quarantine, sharing: container.sharing)
+        let folder = try quarantine.freeName(suffix)
+        let split = paths.map(\.splitAtLastSlash)
+        var start = 0
+        // A directory's files follow each other in a walk: it is opened, and synced, once.
+        while start < split.count {
+            let parent = split[start].parent
+            let leaves = split[start...].prefix { $0.parent == parent }.map(\.leaf)
+            let source = try parent.isEmpty ? container.root : container.root.directory(parent)
+            let target = try quarantine.makeDirectory(
+                parent.isEmpty ? folder : "\(folder)/\(parent)", sharing: container.sharing)
+            for leaf in leaves where try source.moveIfThere(leaf, to: target) {
+                blobs.append(SetAsideFile(from: source.display(leaf), to: target.display(leaf)))
+            }
+            // The new names first: a power loss may show a file under both, never under none.
+            try target.syncNames()
+            try source.syncNames()
+            start += leaves.count
+        }
+    }
+
+    /// Runs the making of the new vault; what was set aside by then is told with its failure.
+    mutating func naming<Result>(
+        _ body: (inout MakingRoom) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        do throws(VaultError) { return try body(&self) } catch {
+            guard let first = (files + blobs).first else { throw error }
+            throw VaultError(
+                error.code, error.operation, error.subject,
+                "\(error.underlying?.description ?? error.reason) \(files.count + blobs.count) files were moved out of the "
+                    + "way before that, \(first.from.printable) to \(first.to.printable).",
+                advice: "Try again, or move them back. \(error.advice)", underlying: nil)
+        }
+    }
+}
+
+extension String {
+    /// The part before the last `/`, empty where there is none, and the part after it.
+    fileprivate var splitAtLastSlash: (parent: String, leaf: String) {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", self) }
+        return (String(self[..<slash]), String(self[utf8.index(after: slash)...]))
+    }
+}

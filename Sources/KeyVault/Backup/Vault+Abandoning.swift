@@ -1,0 +1,44 @@
+public import AppGroups
+public import SharedFiles
+
+extension Vault {
+    /// Gives up what can no longer be opened, and starts anew with an empty vault.
+    ///
+    /// Under the vault's lock, while no program is writing a record, in this order: the old vault's file, in whatever state, is renamed to `vault.abandoned-`
+    /// and the time; its access log too; every sealed file of the group is moved to a folder `abandoned-` and the time in
+    /// the container's quarantine, under the path that it had; the new vault is made, its first key in a higher epoch
+    /// than any of those files claims. Nothing is deleted or overwritten.
+    ///
+    /// Whoever is killed on the way leaves every file whole, and no vault: programs are told `.absent` or `.orphanedBlobs`
+    /// then, and make no key while one of the sealed files is still in its place. Abandoning again goes on from there;
+    /// giving the files their old names back undoes it.
+    /// - Parameters:
+    ///   - slots: What will open the new vault: one at least.
+    ///   - sharing: Who shares a vault directory that has to be made; one that is there stays as it is.
+    /// - Throws: `VaultError` `.orphanedBlobs` while another program keeps sealing streams under the old key;
+    ///   `.lockTimeout` while one keeps a record locked; those of making a vault. What was moved by then is told.
+    public static func abandon(
+        _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
+        options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> AbandonReport {
+        let place = VaultPlace(accessGroup, in: home)
+        // A container that cannot be searched is told before anything is moved.
+        let birthGuard = try KeyBirthGuard(accessGroup, in: home)
+        _ = try birthGuard.orphans()
+        let plan = VaultPlan(slots: slots, sharing: sharing)
+        var room = MakingRoom(in: place)
+        let epoch = try room.naming { room throws(VaultError) in
+            try VaultCreation(place: place, home: home, plan: plan, options: options)
+                .run(noting: .abandoned) { directory throws(VaultError) in
+                    try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
+                        () throws(VaultError) in
+                        try MakingRoom.prepareQuarantine(in: birthGuard.container)
+                        // The vault first: from then on no program gets its key for another write.
+                        try room.setAside(in: directory)
+                        try room.quarantineBlobs(birthGuard)
+                    }
+                }
+        }
+        return AbandonReport(setAside: room.files, quarantined: room.blobs, epoch: epoch)
+    }
+}

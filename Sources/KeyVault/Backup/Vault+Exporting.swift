@@ -1,0 +1,37 @@
+extension Vault {
+    /// Writes a backup: one file that restores the vault on this machine or another.
+    ///
+    /// The file has keys of its own, and nothing in it opens the vault that it was made from. Values and keys pass one at
+    /// a time through secret memory; only the finished, sealed file reaches the disk, with mode 0600, under a name that
+    /// was free. The access log says that a backup is about to be made, and then that it was.
+    /// - Parameters:
+    ///   - path: The new file. Its directory is taken as it is.
+    ///   - slots: What opens it, one at least: passphrases and recipients, none of them unattended.
+    ///   - contents: What goes in.
+    /// - Returns: What went in, and the items marked `…ThisDeviceOnly` that did not.
+    /// - Throws: `VaultError` `.alreadyExists` for a name that is taken; `.invalidArgument` for other slots; `.locked` where
+    ///   a part of what was asked for is locked; `.corrupt` for a value that does not fit its entry; `.outOfMemory`,
+    ///   `.tooCostly`; `.file`, `.denied`; those of every look at the vault. Nothing is left behind then.
+    public func export(
+        to path: String, for slots: [NewSlot], contents: BackupContents = .everything
+    ) throws(VaultError) -> ExportReport {
+        do throws(VaultError) {
+            let target = try BackupTarget(path)
+            let side = WrappingSide(
+                vaultID: heldContents.head.header.vaultID, keys: keys, directory: directory, place: place)
+            let writer = try BackupWriter(of: try current().body, in: side, contents, for: slots)
+            try writer.requireReach()
+            let bytes = try writer.file()
+            // Before the file is there: no backup is made that the log does not know of.
+            note(.exported, outcome: .intended)
+            try target.create(bytes)
+            note(.exported)
+            return ExportReport(
+                path: path, size: bytes.count, itemCount: writer.items.count,
+                leftOut: writer.leftOut.map(VaultItem.init), keys: writer.keyring.map(KeySummary.init))
+        } catch {
+            note(.exported, outcome: error.code == .locked ? .refused : .failed)
+            throw error
+        }
+    }
+}

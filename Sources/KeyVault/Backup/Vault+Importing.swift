@@ -1,0 +1,98 @@
+public import AppGroups
+internal import SharedFiles
+
+extension Vault {
+    /// Brings a backup in.
+    ///
+    /// Where there is no vault, one is made with the backup's keys, in their epochs and states, and its items. Blobs whose
+    /// keys the backup holds do not stand in its way; others do, as for any new vault.
+    ///
+    /// Where there is a vault, the backup is added to it in one change, or not at all. Keys that it does not know come in
+    /// to open only; keys that were destroyed there stay destroyed; items that it has stay and are named, unless they are
+    /// to be replaced.
+    ///
+    /// Whoever could write the file and knows its passphrase or a recipient decides what comes in: import only backups
+    /// whose origin is known. A recipient slot proves nothing about who made it.
+    /// - Parameters:
+    ///   - path: The backup.
+    ///   - backup: What opens it: a passphrase or an identity.
+    ///   - accessGroup: The group that it was made from.
+    ///   - credential: What opens the vault that is there.
+    ///   - slots: What will open a vault that is made, and is not needed before; without any, what `credential` stands
+    ///     for.
+    ///   - importing: What is taken, and what happens to what is there.
+    /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code for
+    ///   the backup; `.invalidArgument` where it holds what needs a person and no slot of a new vault reaches that;
+    ///   `.epochClash` for a backup of another vault; `.locked` where the vault's part that it belongs to is locked;
+    ///   `.orphanedBlobs`, `.tooLarge`; those of opening, making and changing a vault. Nothing was brought in then.
+    public static func `import`(
+        from path: String, opening backup: VaultCredential, _ accessGroup: AccessGroup, in home: GroupsHome,
+        with credential: VaultCredential = .automatic, slots: [NewSlot] = [],
+        importing: ImportOptions = ImportOptions(), options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> ImportReport {
+        let place = VaultPlace(accessGroup, in: home)
+        let backup = try Backup.open(path, with: backup, for: place, taking: importing.contents)
+        if !importing.setsVaultAside, let vault = try openIfPresent(place, with: credential, options) {
+            return try vault.merge(backup, replacingItems: importing.replacesItems)
+        }
+        let slots = slots.isEmpty ? [try NewSlot(for: credential, place)] : slots
+        guard !backup.holdsWhenUnlocked || slots.contains(where: \.reachesWhenUnlocked) else {
+            throw VaultError(
+                .invalidArgument, "bring a backup into", place.path,
+                "It holds items or keys that need a person, and nothing that would open the vault reaches those.",
+                advice: "Add a passphrase or a recipient.")
+        }
+        let restoring = BackupRestoring(backup: backup, place: place, home: home, options: options)
+        return try restoring.run(VaultPlan(slots: slots, sharing: importing.sharing), importing)
+    }
+
+    private func merge(_ backup: Backup, replacingItems: Bool) throws(VaultError) -> ImportReport {
+        let merge = BackupMerge(backup: backup, replacesItems: replacingItems)
+        return try change(.imported) { draft throws(VaultError) in
+            try merge.merge(into: &draft, directory: directory)
+        }
+    }
+}
+
+/// The making of a vault from a backup.
+struct BackupRestoring {
+    let backup: Backup
+    let place: VaultPlace
+    let home: GroupsHome
+    let options: VaultOptions
+
+    func run(_ plan: VaultPlan, _ importing: ImportOptions) throws(VaultError) -> ImportReport {
+        var plan = plan
+        plan.backup = backup
+        var room = MakingRoom(in: place)
+        _ = try room.naming { room throws(VaultError) in
+            try VaultCreation(place: place, home: home, plan: plan, options: options)
+                .run(noting: .imported) { directory throws(VaultError) in
+                    guard importing.setsVaultAside else { return }
+                    let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+                    try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
+                        () throws(VaultError) in
+                        // What stands in the way of the new vault is told while everything is as it was.
+                        try birthGuard.check(knowing: backup.keyIDs)
+                        try room.setAside(in: directory)
+                    }
+                }
+        }
+        var report = ImportReport()
+        report.isNewVault = true
+        report.setAside = room.files
+        report.itemsAdded = backup.items.map(VaultItem.init)
+        report.keysAdded = backup.keyring.filter { $0.state != .destroyed }.map(KeySummary.init)
+        return report
+    }
+}
+
+extension NewSlot {
+    /// Whether it gives what needs a person.
+    var reachesWhenUnlocked: Bool {
+        switch self {
+        case .passphrase, .recipient(_, unattended: false): true
+        case .keyFile, .defaultKeyFile, .systemdCredential, .recipient: false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CryptoPrimitives
+
+/// Whom a vault can be opened by: the public half of an ``Identity``. Its text begins with `sealed1` and may be known to
+/// anybody.
+public struct Recipient: Sendable, Hashable, CustomStringConvertible {
+    static let encoding = Bech32(prefix: "sealed", isUpperCase: false)
+
+    let key: X25519.PublicKey
+
+    /// - Throws: `VaultError` `.malformedIdentity` for a key that would make every slot for it useless: one of low order,
+    ///   which everybody can open, or one in a form that no identity has, which nobody can.
+    init(_ key: X25519.PublicKey) throws(VaultError) {
+        self.key = key
+        guard Self.isCanonical(key.bytes), Self.isOfFullOrder(key) else {
+            throw Self.malformed("It is no X25519 public key that can be sealed to.")
+        }
+    }
+
+    /// Reads a recipient's text.
+    ///
+    /// - Throws: `VaultError` `.malformedIdentity`.
+    public init(_ text: String) throws(VaultError) {
+        let key: X25519.PublicKey
+        do throws(CryptoError) { key = try Self.decode(text) } catch {
+            throw Self.malformed(
+                text.hasPrefix("SEALED-SECRET-KEY-")
+                    ? "That is an identity, which is secret; its recipient begins with sealed1."
+                    : "It is not sealed1 and 58 characters, or one of them is wrong.")
+        }
+        try self.init(key)
+    }
+
+    private static func decode(_ text: String) throws(CryptoError) -> X25519.PublicKey {
+        let bytes = try SecretBytes(count: X25519.keySize) { bytes throws(CryptoError) in
+            try Array(text.utf8).withRawBytes { text throws(CryptoError) in try encoding.decode(text, into: bytes) }
+        }
+        return try X25519.PublicKey(bytes: bytes.withUnsafeBytes { Array($0) })
+    }
+
+    /// The text: `sealed1` and 58 characters.
+    public var description: String {
+        String(unsafeUninitializedCapacity: Self.encoding.textSize(byteCount: X25519.keySize)) { text in
+            key.bytes.withUnsafeBytes { Self.encoding.encode($0, into: UnsafeMutableRawBufferPointer(text)) }
+            return text.count
+        }
+    }
+
+    /// Never names the text: a person may have given the secret half by mistake.
+    private static func malformed(_ reason: String) -> VaultError {
+        VaultError(.malformedIdentity, "read", "the recipient", reason, advice: "Copy it again, whole.")
+    }
+
+    /// Whether the number is below 2^255 - 19 and the highest bit is clear (RFC 7748, section 5).
+    private static func isCanonical(_ bytes: [UInt8]) -> Bool {
+        guard bytes[31] & 0x80 == 0 else { return false }
+        return bytes[31] != 0x7F || bytes[1..<31].contains { $0 != 0xFF } || bytes[0] < 0xED
+    }
+
+    private static func isOfFullOrder(_ key: X25519.PublicKey) -> Bool {
+        do throws(CryptoError) {
+            _ = try X25519.PrivateKey.random().sharedSecret(with: key)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,141 @@
+/// A vault's items, sorted by service and account byte by byte (`docs/vault.md`, section "Items").
+///
+/// A value: changing it changes nobody else's. Reading one checks every entry once and copies none, so a table is as
+/// good as its bytes from then on.
+struct ItemTable: Hashable, Sendable {
+    static let empty = ItemTable()
+
+    /// In order; no two of one name.
+    private(set) var entries: [ItemEntry] = []
+    /// The size of `encoded`.
+    private(set) var encodedSize = 0
+    /// All values together, unwrapped.
+    private(set) var totalValueSize = 0
+
+    private init() {}
+
+    /// Reads a table.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for anything that this program would not have written so: wrong order, two
+    ///   entries of one name, a size beyond the limits, no UTF-8; `.unsupported` for an unknown accessibility.
+    init(
+        parsing bytes: ArraySlice<UInt8>, path: String, limits: ItemLimits = .standard
+    ) throws(VaultError) {
+        guard bytes.count <= limits.tableSize else { throw .corrupt(path, "Its items are larger than allowed.") }
+        var rest = bytes
+        while !rest.isEmpty {
+            let entry = try ItemEntry(parsing: rest, limits: limits, path: path)
+            rest = rest.dropFirst(entry.bytes.count)
+            totalValueSize += entry.valueSize
+            guard entries.count < limits.count, totalValueSize <= limits.totalValueSize else {
+                throw .corrupt(path, "It has more items than allowed.")
+            }
+            if let last = entries.last, last.order(entry) >= 0 {
+                throw .corrupt(path, "Its items are out of order, or one is there twice.")
+            }
+            entries.append(entry)
+        }
+        encodedSize = bytes.count
+    }
+
+    /// The table's bytes; of a table that was read and not changed, the same again.
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(encodedSize)
+        for entry in entries { bytes.append(contentsOf: entry.bytes) }
+        return bytes
+    }
+
+    /// The item of that name, found by halving.
+    subscript(name: ItemName) -> ItemEntry? {
+        let index = firstIndex { $0.order(name) >= 0 }
+        guard index < entries.count, entries[index].order(name) == 0 else { return nil }
+        return entries[index]
+    }
+
+    /// The items of one service, in order.
+    func entries(ofService service: [UInt8]) -> ArraySlice<ItemEntry> {
+        entries[firstIndex { $0.order(service: service) >= 0 }..<firstIndex { $0.order(service: service) > 0 }]
+    }
+
+    /// The first index whose entry satisfies a condition that holds for all entries behind it too.
+    private func firstIndex(where isReached: (ItemEntry) -> Bool) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isReached(entries[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension ItemTable {
+    /// Adds an item.
+    ///
+    /// - Throws: `VaultError` `.duplicateItem`, `.tooLarge`; the table is unchanged then.
+    mutating func insert(_ entry: ItemEntry, limits: ItemLimits = .standard, path: String) throws(VaultError) {
+        let index = firstIndex { $0.order(entry) >= 0 }
+        if index < entries.count, entries[index].order(entry) == 0 {
+            throw .duplicateItem(path)
+        }
+        try exchange(nil, for: entry, limits, path)
+        entries.insert(entry, at: index)
+    }
+
+    /// Puts an item in the place of the one of the same name.
+    ///
+    /// - Throws: `VaultError` `.itemNotFound`, `.tooLarge`; the table is unchanged then.
+    mutating func replace(with entry: ItemEntry, limits: ItemLimits = .standard, path: String) throws(VaultError) {
+        let index = firstIndex { $0.order(entry) >= 0 }
+        guard index < entries.count, entries[index].order(entry) == 0 else {
+            throw .noItem("update an item of", path)
+        }
+        try exchange(entries[index], for: entry, limits, path)
+        entries[index] = entry
+    }
+
+    /// Takes an item out.
+    ///
+    /// - Throws: `VaultError` `.itemNotFound`.
+    mutating func remove(_ name: ItemName, path: String) throws(VaultError) {
+        let index = firstIndex { $0.order(name) >= 0 }
+        guard index < entries.count, entries[index].order(name) == 0 else {
+            throw .noItem("delete an item of", path)
+        }
+        let old = entries.remove(at: index)
+        encodedSize -= old.bytes.count
+        totalValueSize -= old.valueSize
+    }
+
+    /// Counts `entry` instead of `old`, if the limits allow it.
+    private mutating func exchange(
+        _ old: ItemEntry?, for entry: ItemEntry, _ limits: ItemLimits, _ path: String
+    ) throws(VaultError) {
+        let count = entries.count + (old == nil ? 1 : 0)
+        let values = totalValueSize + entry.valueSize - (old?.valueSize ?? 0)
+        let size = encodedSize + entry.bytes.count - (old?.bytes.count ?? 0)
+        guard entry.valueSize <= limits.valueSize, count <= limits.count, values <= limits.totalValueSize,
+            size <= limits.tableSize
+        else {
+            throw VaultError(
+                .tooLarge, "keep an item in", path,
+                "It would hold \(count) items with \(values) bytes of values; allowed: \(limits.count) items, "
+                    + "\(limits.totalValueSize) bytes of values, \(limits.tableSize) bytes in all.",
+                advice: "Delete items that are no longer needed.")
+        }
+        encodedSize = size
+        totalValueSize = values
+    }
+}
+
+extension VaultError {
+    static func duplicateItem(_ path: String) -> VaultError {
+        VaultError(
+            .duplicateItem, "add an item to", path, "It has an item of this service and account already.")
+    }
+
+    static func noItem(_ operation: String, _ path: String) -> VaultError {
+        VaultError(
+            .itemNotFound, operation, path, "It has no item of this service and account.")
+    }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+internal import SharedFiles
+
+/// A running program that has the vault open and still seals under an epoch.
+public struct EpochHolder: Sendable, Hashable {
+    /// The epoch of the key that it would seal with.
+    public let epoch: UInt32
+    /// Its process id, as this process sees it.
+    public let pid: Int32
+    /// The path of its executable; empty where that may not be seen.
+    public let executable: String
+
+    package init(epoch: UInt32, pid: Int32, executable: String) {
+        self.epoch = epoch
+        self.pid = pid
+        self.executable = executable
+    }
+}
+
+extension Vault {
+    /// The programs that hold an epoch, by epoch and process id; this one is among them.
+    ///
+    /// Only those that this user may look into: `/proc/<pid>/fd` of another user's processes is closed to everybody but
+    /// root, and so is that of a process outside this one's process namespace. `isEpochHeld(_:)` sees those as well, and
+    /// cannot name them.
+    package func epochHolders() -> [EpochHolder] {
+        guard let file = try? directory.attributes(ReaderPresence.leaf),
+            let processes = try? Directory.open("/proc").entries()
+        else { return [] }
+        return processes.compactMap { Int32($0.name) }
+            .flatMap { EpochLocks(pid: $0, file: file).holders }
+            .sorted { ($0.epoch, $0.pid) < ($1.epoch, $1.pid) }
+    }
+}
+
+/// The locks that one process holds on a vault's file of readers, proc(5): `/proc/<pid>/fdinfo/<number>` has a line
+/// `lock:` for each lock of that open file.
+private struct EpochLocks {
+    let pid: Int32
+    let file: FileAttributes
+
+    var holders: [EpochHolder] {
+        let epochs = descriptors.flatMap(epochs(of:))
+        guard !epochs.isEmpty else { return [] }
+        let executable = linkTarget("/proc/\(pid)/exe") ?? ""
+        return Set(epochs).map { EpochHolder(epoch: $0, pid: pid, executable: executable) }
+    }
+
+    /// The open files of the process that are the vault's.
+    private var descriptors: [String] {
+        let names = (try? Directory.open("/proc/\(pid)/fd").entries()) ?? []
+        return names.map(\.name).filter { name in
+            let path = "/proc/\(pid)/fd/\(name)"
+            // Asked first: a stat of what lies behind a descriptor may have to wait for a server of another machine.
+            guard linkTarget(path)?.hasSuffix("/" + ReaderPresence.leaf) == true else { return false }
+            var status = stat()
+            return stat(path, &status) == 0 && UInt64(status.st_ino) == file.inode
+                && UInt64(status.st_dev) == file.device
+        }
+    }
+
+    private func epochs(of descriptor: String) -> [UInt32] {
+        guard let info = try? Descriptor.openForReading(path: "/proc/\(pid)/fdinfo/\(descriptor)") else { return [] }
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+            let count = (try? info.read(into: buffer)) ?? 0
+            return String(decoding: buffer[0..<count], as: UTF8.self).split(separator: "\n").compactMap(Self.epoch)
+        }
+    }
+
+    /// `lock: 1: OFDLCK ADVISORY READ -1 fe:00:1234 7 7`: first and last byte of the range; a byte stands for an epoch.
+    private static func epoch(ofLine line: Substring) -> UInt32? {
+        let words = line.split(whereSeparator: \.isWhitespace)
+        guard words.count == 9, words[0] == "lock:", words[2] == "OFDLCK", words[4] == "READ", words[7] == words[8]
+        else { return nil }
+        return UInt32(words[7])
+    }
+
+    private func linkTarget(_ path: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { space in
+            let count = space.baseAddress.map { readlink(path, $0, space.count) } ?? -1
+            guard count > 0 else { return nil }
+            return String(decoding: space[0..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+internal import CLinux
+internal import Glibc
+internal import SharedFiles
+internal import SystemPackage
+
+/// Tickets as files of mode 0600 in `sealed-groups` below the user's runtime directory, for where the kernel's keyring is
+/// not to be had: containers, mostly.
+///
+/// Only in a file system that lives in memory: an unlocked key on a disk would outlast the machine's being switched off.
+/// Swap can still take such a file to a disk; the kernel's keyring cannot be swapped, hence it is asked first.
+struct RuntimeFileCache: UnlockCache {
+    private static let directoryName = "sealed-groups"
+
+    /// The runtime directory; nil where there is none.
+    let base: FilePath?
+
+    init(base: FilePath?) { self.base = base }
+
+    /// In a runtime directory by its path as text.
+    init(below path: String) { self.init(base: FilePath(path)) }
+
+    var place: UnlockPlace { .runtimeFile }
+
+    var isUsable: Bool {
+        do throws(VaultError) {
+            let base = try openBase()
+            return MemoryFileSystem.holds(base)
+        } catch {
+            return false
+        }
+    }
+
+    func store(
+        _ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?
+    ) throws(VaultError) {
+        // Looked at first: nothing is made where nothing could be kept.
+        let base = try openBase()
+        guard MemoryFileSystem.holds(base) else { throw notInMemory(base.path) }
+        try VaultError.onFiles(Self.keeping) { () throws(FileError) in
+            let directory = try base.makeDirectory(Self.directoryName, mode: 0o700)
+            try check(directory)
+            try directory.replaceRacing(name.text, with: ticket, mode: 0o600)
+        }
+    }
+
+    func read(_ name: UnlockName, into buffer: UnsafeMutableRawBufferPointer) throws(VaultError) -> Int? {
+        guard let directory = try openDirectory() else { return nil }
+        do throws(FileError) {
+            let file = try directory.openForReading(name.text)
+            let facts = try file.attributes()
+            try Self.check(facts, path: directory.display(name.text))
+            // An empty one was wiped; a larger one is no ticket.
+            guard facts.size > 0, facts.size <= buffer.count else { return nil }
+            return try file.pread(into: buffer, at: 0)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw VaultError(error, "read the unlocked keys")
+        }
+    }
+
+    func remove(_ name: UnlockName) throws(VaultError) {
+        guard let directory = try openDirectory() else { return }
+        do throws(FileError) {
+            try directory.remove(name.text, durability: .unsynced)
+        } catch {
+            if error.code != .notFound { throw VaultError(error, "remove the unlocked keys") }
+        }
+    }
+
+    /// Cut to nothing through the very file that was found to be over: a newer one that has taken its name meanwhile is not
+    /// touched.
+    func wipeExpired(_ name: UnlockName) {
+        guard let directory = try? openDirectory() else { return }
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let opened = openat(directory.descriptor.rawValue, name.text, flags)
+        guard opened >= 0 else { return }
+        let file = Descriptor(owning: opened, path: directory.display(name.text))
+        guard let facts = try? file.attributes(), facts.kind == .regular, facts.uid == geteuid() else { return }
+        let isOver = withUnsafeTemporaryAllocation(byteCount: UnlockTicket.factsSize, alignment: 8) { buffer in
+            let count = (try? file.pread(into: buffer, at: 0)) ?? 0
+            return UnlockTicket.isOver(
+                UnsafeRawBufferPointer(rebasing: buffer[..<count]), now: BootClock.milliseconds())
+        }
+        if isOver { ftruncate(opened, 0) }
+    }
+}
+
+extension RuntimeFileCache {
+    private static let keeping = "keep the vault unlocked"
+
+    /// `$XDG_RUNTIME_DIR`, else the directory that logins have by systemd's convention, which a service of the same user
+    /// is not told of. Nothing of a caller's environment counts in a set-user-ID program.
+    static let ofThisUser: RuntimeFileCache = {
+        if let value = clinux_secure_getenv("XDG_RUNTIME_DIR"), let text = String(validatingCString: value) {
+            let path = FilePath(text)
+            if path.isAbsolute { return RuntimeFileCache(base: path) }
+        }
+        return RuntimeFileCache(base: FilePath("/run/user/\(geteuid())"))
+    }()
+
+    /// The runtime directory, which has to be the user's own (XDG base directory specification: owner, mode 0700).
+    private func openBase() throws(VaultError) -> Directory {
+        guard let base else { throw .noUnlockCache(place, "There is no runtime directory.") }
+        do throws(FileError) {
+            let directory = try Directory.open(base)
+            let facts = try directory.attributes(".")
+            guard facts.uid == geteuid(), facts.mode & 0o077 == 0 else {
+                throw FileError(.unsafeMode, operation: "trust", path: base.string)
+            }
+            return directory
+        } catch {
+            throw .noUnlockCache(place, error.description)
+        }
+    }
+
+    /// The directory of tickets, checked; nil when there is none.
+    private func openDirectory() throws(VaultError) -> Directory? {
+        guard let base else { throw .noUnlockCache(place, "There is no runtime directory.") }
+        do throws(FileError) {
+            let directory = try Directory.open(base.appending(Self.directoryName))
+            try check(directory)
+            if MemoryFileSystem.holds(directory) { return directory }
+        } catch {
+            // Somebody else's runtime directory, as after `sudo -E`, is no fault of this cache.
+            _ = try openBase()
+            if error.code == .notFound { return nil }
+            throw VaultError(error, Self.keeping)
+        }
+        throw notInMemory(base)
+    }
+
+    private func check(_ directory: Directory) throws(FileError) {
+        try Self.check(try directory.attributes("."), path: directory.display("."))
+    }
+
+    /// Of another owner, or open to others: whoever could write it chose what would be believed, whoever could read it
+    /// has the keys.
+    private static func check(_ facts: FileAttributes, path: String) throws(FileError) {
+        guard facts.uid == geteuid() else {
+            throw FileError(.wrongOwner, operation: "trust", path: path, advice: "Remove it: rm -r \(path.shellQuoted)")
+        }
+        guard facts.mode & 0o077 == 0 else {
+            throw FileError(
+                .unsafeMode, operation: "trust", path: path,
+                advice: "Remove it, and lock the vault: others may have read its keys: rm -r \(path.shellQuoted)")
+        }
+    }
+
+    private func notInMemory(_ base: FilePath) -> VaultError {
+        .noUnlockCache(place, "\(base) is not in memory (tmpfs or ramfs).")
+    }
+}

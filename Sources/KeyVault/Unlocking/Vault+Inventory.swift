@@ -1,0 +1,31 @@
+package import AppGroups
+internal import SharedFiles
+
+/// What a vault holds, without anything secret.
+package struct VaultInventory: Sendable {
+    /// Its sealing keys, by epoch.
+    package let keys: [KeySummary]
+    /// How many items it has.
+    package let itemCount: Int
+}
+
+extension Vault {
+    /// Looks into a vault that is at hand without a person, and has no side effects: nothing is made, logged or remembered.
+    ///
+    /// - Throws: `VaultError` as `open` with `.automatic`, but a vault that was rolled back is not noticed.
+    package static func inventory(
+        _ accessGroup: AccessGroup, in home: GroupsHome
+    ) throws(VaultError) -> VaultInventory {
+        let place = VaultPlace(accessGroup, in: home)
+        guard let directory = try place.openDirectory(), let file = try VaultFile.open(in: directory) else {
+            throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")
+        }
+        let secrets = try unlock(file.head.header, place, with: .automatic)
+        let keys = ClassKeys(secrets, vaultID: file.head.header.vaultID, directory: directory)
+        let (contents, _) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
+        let summaries = contents.body.keyring.map(KeySummary.init).sorted {
+            ($0.epoch, $0.protection.rawValue) < ($1.epoch, $1.protection.rawValue)
+        }
+        return VaultInventory(keys: summaries, itemCount: contents.body.items.entries.count)
+    }
+}

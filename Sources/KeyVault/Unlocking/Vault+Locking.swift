@@ -1,0 +1,77 @@
+public import AppGroups
+internal import CryptoPrimitives
+internal import SharedFiles
+
+extension Vault {
+    /// Unlocks the vault for all programs of this user: they open it without a credential, with `.automatic` or
+    /// `.unlocked`.
+    ///
+    /// What is protected *after first unlock* stays available until the machine restarts or is locked with `everything`.
+    /// What is protected *when unlocked* is made available too if this vault was opened by a person's slot, and stays so
+    /// until it is locked or the time is up; from here on that holds for this vault as well.
+    ///
+    /// The keys lie in memory: in the kernel's user keyring, or in a file of the user's runtime directory.
+    /// - Parameter lifetime: How long *when unlocked* lasts, sleep included; nil for until it is locked.
+    /// - Returns: Whether what is protected *when unlocked* is available now, too.
+    /// - Throws: `VaultError` `.noUnlockCache`; `.locked` when somebody locked the vault meanwhile; `.invalidArgument` for
+    ///   a time that is not positive or beyond 100 years.
+    @discardableResult
+    public func unlock(for lifetime: Duration? = nil) throws(VaultError) -> Bool {
+        if let lifetime, lifetime <= .zero || lifetime > Self.longestUnlock {
+            throw VaultError(
+                .invalidArgument, "unlock", path, "A time limit is more than nothing and at most 100 years.",
+                advice: "Leave it out to unlock until the vault is locked.")
+        }
+        let isWhole = try keys.share(for: lifetime)
+        note(.unlocked)
+        return isWhole
+    }
+
+    private static let longestUnlock = Duration.seconds(100 * 365 * 86_400)
+
+    /// Whether what is protected *when unlocked* can be used through this vault now.
+    ///
+    /// - Throws: `VaultError` `.unsafeFile` or `.file` when that cannot be told.
+    public func isUnlocked() throws(VaultError) -> Bool { try keys.reaches(.whenUnlocked) }
+
+    /// Locks the vault for all programs of this user. Takes no credential, and it may be locked already.
+    ///
+    /// What is protected *when unlocked* is refused from each program's next use on, whether it found the key in memory or
+    /// was given the passphrase itself. What is protected *after first unlock* stays available, as on a device.
+    /// - Parameter everything: Takes back the keys of *after first unlock* as well, as a restart would: programs that
+    ///   have the vault open keep them until they end, others need a credential again.
+    /// - Throws: `VaultError` `.absent`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an error as many programs
+    ///   as could be reached are locked: of a damaged vault those that were given the credential themselves.
+    public static func lock(
+        _ accessGroup: AccessGroup, in home: GroupsHome, everything: Bool = false,
+        options: VaultOptions = VaultOptions()
+    ) throws(VaultError) {
+        let place = VaultPlace(accessGroup, in: home)
+        guard let directory = try place.openDirectory() else { throw absent(place) }
+        // The stamp first: it takes nothing but the directory, and whoever stores a key after the caches were emptied looks
+        // at it once more.
+        var failure: VaultError?
+        do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
+        guard let file = try VaultFile.open(in: directory) else { throw absent(place) }
+        let caches = UnlockCaches.current
+        let log = try? logAtHand(file, directory, caches, options)
+        for protection in everything ? ProtectionClass.allCases : [.whenUnlocked] {
+            let name = UnlockName(vaultID: file.head.header.vaultID, protection)
+            do throws(VaultError) { try caches.remove(name) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+        _ = try? log?.append(.locked, outcome: .succeeded, subject: nil, generation: file.head.header.generation)
+    }
+
+    private static func absent(_ place: VaultPlace) -> VaultError {
+        VaultError(.absent, "lock", place.path, "There is none for \(place.accessGroup).")
+    }
+
+    /// The access log, while the keys that are about to be taken back still give its key; nil without them.
+    private static func logAtHand(
+        _ file: borrowing VaultFile, _ directory: Directory, _ caches: UnlockCaches, _ options: VaultOptions
+    ) throws(VaultError) -> AccessLog? {
+        guard options.accessLog != .off, let secrets = try caches.secrets(for: file.head) else { return nil }
+        return AccessLog(directory: directory, mode: directory.fileMode, key: secrets.root.derived(.accessLogKey))
+    }
+}

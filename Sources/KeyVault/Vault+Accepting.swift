@@ -1,0 +1,20 @@
+public import AppGroups
+
+extension Vault {
+    /// Goes on with a vault that was rolled back: it is written anew, beyond everything that was seen before.
+    ///
+    /// A person decides this, after an older copy was restored on purpose. What had been changed since is lost. A vault
+    /// that was not rolled back is written anew as it is.
+    /// - Throws: `VaultError`, as for `open` without `.rolledBack`.
+    @discardableResult
+    public static func accept(
+        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
+        options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> Vault {
+        var options = options
+        options.acceptsRollback = true
+        let vault = try open(accessGroup, in: home, with: credential, options: options)
+        try vault.change(.accepted) { _ throws(VaultError) in }
+        return try open(accessGroup, in: home, with: credential, options: options)
+    }
+}

@@ -1,0 +1,45 @@
+package import Sealing
+
+/// The highest state of one record that was accepted: its order and which blob it was.
+package struct Watermark: Hashable, Sendable {
+    package var epoch: UInt32
+    package var sequence: UInt64
+    /// Which blob stood there; nil where only the floor is known (after a restart), so that a fork cannot be told.
+    package var commitment: Commitment?
+
+    package init(epoch: UInt32, sequence: UInt64, commitment: Commitment?) {
+        self.epoch = epoch
+        self.sequence = sequence
+        self.commitment = commitment
+    }
+
+    init(_ header: BlobHeader) {
+        self.init(epoch: header.epoch, sequence: header.sequence, commitment: header.commitment)
+    }
+
+    /// Order is (epoch, sequence), never the clock.
+    package func isBehind(_ other: Watermark) -> Bool { (epoch, sequence) < (other.epoch, other.sequence) }
+
+    /// Whether another one says more: it is further on, or it knows which blob stands at the same place.
+    func isOutdone(by other: Watermark) -> Bool {
+        isBehind(other) || (commitment == nil && !other.isBehind(self))
+    }
+
+    /// What a blob is, seen from this watermark.
+    package enum Verdict: Sendable, Hashable {
+        case advances, same, replayed, forked, jumps
+    }
+
+    /// No program writes that many versions between two reads of one reader.
+    package static let maximumJump: UInt64 = 1 << 32
+
+    package func verdict(on candidate: Watermark) -> Verdict {
+        if candidate.isBehind(self) { return .replayed }
+        if isBehind(candidate) {
+            let jumps = candidate.epoch == epoch && candidate.sequence - sequence > Self.maximumJump
+            return jumps ? .jumps : .advances
+        }
+        guard let commitment, let other = candidate.commitment else { return .same }
+        return commitment == other ? .same : .forked
+    }
+}

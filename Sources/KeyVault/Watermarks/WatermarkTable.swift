@@ -1,0 +1,118 @@
+internal import CryptoPrimitives
+package import Sealing
+internal import SharedFiles
+internal import Synchronization
+
+/// What this process has accepted, shared by all its stores of one group: memory first, then the log.
+package final class WatermarkTable: Sendable {
+    private struct State {
+        var marks: [NameTag: Watermark]
+        let condition: WatermarkCondition
+        /// What could not be written yet; it goes with the next entry.
+        var unwritten: [NameTag: WatermarkEntry] = [:]
+        var failure: String?
+
+        mutating func keep(_ entry: WatermarkEntry) {
+            if unwritten[entry.name]?.mark.isBehind(entry.mark) ?? true { unwritten[entry.name] = entry }
+        }
+    }
+
+    private let state: Mutex<State>
+    private let log: WatermarkLog
+
+    init(log: WatermarkLog) {
+        self.log = log
+        let contents = log.load()
+        state = Mutex(State(marks: contents.floors, condition: contents.condition))
+    }
+
+    package var condition: WatermarkCondition {
+        state.withLock { state in
+            // What was lost weighs more than what could not be added.
+            if case .unreadable = state.condition { return state.condition }
+            return state.failure.map(WatermarkCondition.notPersisted) ?? state.condition
+        }
+    }
+
+    /// The highest accepted state of a record.
+    package func mark(of name: NameTag) -> Watermark? { state.withLock { $0.marks[name] } }
+
+    /// The records of which a state was accepted that no crash can have taken back: a floor of 0 is a first write that
+    /// may not have outlived a restart.
+    package var acceptedNames: [NameTag] {
+        state.withLock { state in state.marks.filter { $0.value.sequence > 0 }.map(\.key) }
+    }
+
+    /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them.
+    package func refresh() {
+        let news = log.news()
+        guard !news.isEmpty else { return }
+        state.withLock { state in
+            for (name, floor) in news where state.marks[name]?.isOutdone(by: floor) ?? true {
+                state.marks[name] = floor
+            }
+        }
+    }
+
+    /// Judges a verified header and remembers it when it advances.
+    package func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
+        // What looks new to this process may be old to another one of the same user.
+        if verdict(on: header) == .advances { refresh() }
+        let verdict = take(header)
+        if verdict == .advances {
+            let isDurable = !header.header.flags.contains(.unsynced)
+            persist(
+                WatermarkEntry(
+                    name: header.header.nameTag, mark: Watermark(header.header), isDurable: isDurable, boot: .current))
+        }
+        return verdict
+    }
+
+    private func take(_ header: VerifiedHeader) -> Watermark.Verdict {
+        let candidate = Watermark(header.header)
+        return state.withLock { state in
+            let known = state.marks[header.header.nameTag]
+            let verdict = known?.verdict(on: candidate) ?? .advances
+            // A floor of an earlier boot does not know yet which blob stands there.
+            let completes = verdict == .same && known?.commitment == nil
+            if verdict == .advances || completes { state.marks[header.header.nameTag] = candidate }
+            return verdict
+        }
+    }
+
+    /// Judges without remembering: for tools that only look.
+    package func verdict(on header: VerifiedHeader) -> Watermark.Verdict {
+        mark(of: header.header.nameTag)?.verdict(on: Watermark(header.header)) ?? .advances
+    }
+
+    /// A state that could not be remembered on disk still holds in memory; reads never fail for it.
+    private func persist(_ entry: WatermarkEntry) {
+        let entries = state.withLock { state in
+            state.keep(entry)
+            defer { state.unwritten = [:] }
+            return Array(state.unwritten.values)
+        }
+        do throws(FileError) {
+            try log.append(entries)
+            state.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
+        } catch {
+            state.withLock { state in
+                state.failure = error.description
+                for entry in entries { state.keep(entry) }
+            }
+        }
+    }
+
+    // One table for each file, so that two stores of a process never judge by different memories.
+    private static let tables = Mutex<[String: WatermarkTable]>([:])
+
+    /// The process's table for a file.
+    static func shared(path: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
+        tables.withLock { tables in
+            if let table = tables[path] { return table }
+            let table = WatermarkTable(log: makeLog())
+            tables[path] = table
+            return table
+        }
+    }
+}

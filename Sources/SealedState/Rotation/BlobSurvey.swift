@@ -1,0 +1,133 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// A file of the container that may be a sealed blob of the group.
+struct SurveyedBlob {
+    /// Below the container.
+    let path: String
+    /// The record whose place it lies in, whatever it is itself.
+    let place: RecordPlace?
+    /// What its header says, verified, wherever the blob lies; or why that cannot be known.
+    let header: Result<VerifiedHeader, StoreError>
+
+    /// The context that a reader would open it in; nil for one that no reader takes where it lies.
+    func context(in group: AppGroup) -> BlobContext? {
+        guard case .success(let verified) = header else { return nil }
+        if verified.header.kind == .stream { return BlobContext(group: group.identifier, kind: .stream, name: "") }
+        return place.flatMap { $0.context.nameTag == verified.header.nameTag ? $0.context : nil }
+    }
+}
+
+/// Looks at every sealed blob of a group's container, quarantine left out, and verifies its header.
+struct BlobSurvey {
+    /// How deep a container is searched, as before a key is made.
+    private static let maximumDepth = 64
+
+    let store: SealedStore
+    private let groupTag: GroupTag
+    private var root: Directory { store.container.root }
+
+    init(_ store: SealedStore) {
+        self.store = store
+        groupTag = BlobContext(group: store.group.identifier, kind: .stream, name: "").groupTag
+    }
+
+    /// Visits every file that is, or may be, a sealed blob of the group.
+    func visit(_ body: (SurveyedBlob) throws(StoreError) -> Void) throws(StoreError) {
+        let keys = try currentKeyring()
+        try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
+            guard entry.path != ContainerLayout.quarantine, !entry.path.hasPrefix(ContainerLayout.quarantine + "/")
+            else {
+                return
+            }
+            guard let blob = look(at: entry, keys) else { return }
+            try body(blob)
+        }
+        // A walk through a container that is gone finds nothing, which is no answer.
+        guard !store.backend.isRemoved else {
+            throw StoreError(
+                .containerMissing, Self.searching, store.group.identifier,
+                "\(store.containerPath) was removed while it was open.", advice: "Open the store again.")
+        }
+    }
+
+    private static let searching = "search the container of"
+
+    private func look(at entry: WalkEntry, _ keys: Keyring) -> SurveyedBlob? {
+        if let error = entry.error {
+            return error.code == .notFound ? nil : unknown(entry.path, StoreError(error, "look at", entry.path))
+        }
+        guard entry.kind == .regular else { return nil }
+        guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
+            return unknown(entry.path, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
+        }
+        do throws(FileError) {
+            return header(of: entry.path, try root.readPrefix(entry.path, count: BlobLayout.headerSize).bytes, keys)
+        } catch {
+            return error.code == .notFound ? nil : unknown(entry.path, StoreError(error, "look at", entry.path))
+        }
+    }
+
+    /// A file that another version may know, or that cannot be read, is not taken for harmless.
+    private func header(of path: String, _ bytes: [UInt8], _ keys: Keyring) -> SurveyedBlob? {
+        let place = place(of: path)
+        do throws(SealingError) {
+            let claimed = try UnverifiedHeader(parsing: bytes).claimed
+            guard claimed.groupTag == groupTag, claimed.kind != .vault else { return nil }
+        } catch {
+            // Elsewhere it is some other file; in a record's place it is a damaged record.
+            let isDamaged = error.code != .unsupportedFormat && place != nil
+            guard isDamaged || (error.code == .unsupportedFormat && mayBeOurs(bytes)) else { return nil }
+            return unknown(path, StoreError(error, "look at", path))
+        }
+        return SurveyedBlob(path: path, place: place, header: verified(path, bytes, keys))
+    }
+
+    private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
+        // Of a later format only the number is known; a larger one is a letter, so a text that begins with the magic.
+        if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
+        let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
+        return groupTag.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
+    }
+
+    private func unknown(_ path: String, _ error: StoreError) -> SurveyedBlob {
+        SurveyedBlob(path: path, place: nil, header: .failure(error))
+    }
+
+    private func verified(_ path: String, _ bytes: [UInt8], _ keys: Keyring) -> Result<VerifiedHeader, StoreError> {
+        do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
+            guard error.code == .unknownKey || error.code == .wrongEpoch else {
+                return .failure(StoreError(error, "look at", path))
+            }
+        }
+        // Another program may have rotated since the walk began.
+        let keys = (try? currentKeyring()) ?? keys
+        do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
+            return .failure(
+                store.unusableKey(of: bytes, keys, "look at", path) ?? StoreError(error, "look at", path))
+        }
+    }
+
+    /// Without its place: a blob that was moved still is one of its epoch.
+    private func verify(_ bytes: [UInt8], _ keys: Keyring) throws(SealingError) -> VerifiedHeader {
+        try bytes.withRawBytes { bytes throws(SealingError) in
+            try BlobOpener.verifyHeader(bytes, context: nil, keys: keys)
+        }
+    }
+
+    private func place(of path: String) -> RecordPlace? {
+        let prefix = ContainerLayout.records + "/"
+        guard path.hasPrefix(prefix), path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
+        let name = path.dropFirst(prefix.count).dropLast(ContainerLayout.recordSuffix.count)
+        return (try? RecordName(String(name))).map { RecordPlace($0, group: store.group.identifier) }
+    }
+
+    private func currentKeyring() throws(StoreError) -> Keyring {
+        do throws(VaultError) { return try store.vault.currentKeyring() } catch {
+            throw StoreError(error, "look at the keys of")
+        }
+    }
+}

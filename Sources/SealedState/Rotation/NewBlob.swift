@@ -1,0 +1,93 @@
+internal import Sealing
+internal import SharedFiles
+internal import Synchronization
+
+/// The new form of a blob on its way to the disk: it gets its name whole, or leaves nothing behind.
+final class NewBlob: Sendable {
+    private enum Place: ~Copyable {
+        case writing(NewFile)
+        case finished
+    }
+
+    private let place: Mutex<Place>
+    private let position = Mutex(0)
+    private let path: String
+
+    /// - Parameters:
+    ///   - size: Of the whole blob, reserved at once: a full disk shows before anything is written.
+    ///   - mode: Exact permission bits.
+    ///   - group: The unix group; nil for what the directory gives.
+    init(_ path: String, in root: Directory, size: Int64, mode: UInt32, group: UInt32?) throws(FileError) {
+        let slash = path.lastIndex(of: "/")
+        let parent = if let slash { try root.directory(String(path[..<slash])) } else { root }
+        let leaf = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode, group: group)
+        try file.reserve(size)
+        place = Mutex(.writing(file))
+        self.path = path
+    }
+
+    /// Seals the contents of the old blob, in constant memory.
+    func seal(
+        _ old: OldBlob, as description: BlobDescription, key: SealingKey, _ throttle: Throttle
+    ) throws(StoreError) {
+        let source: StreamSource<StoreError> = { [self] buffer throws(StoreError) in
+            try take(from: old, into: buffer, throttle)
+        }
+        let sink: StreamSink<StoreError> = { [self] bytes throws(StoreError) in try write(bytes) }
+        // A second thread costs more than a small blob does.
+        let workers = old.reader.plaintextSize > 1 << 20 ? StreamWorkers.all : 1
+        do throws(StreamFailure<StoreError>) {
+            try StreamSealer.seal(from: source, to: sink, as: description, key: key, workers: workers)
+        } catch {
+            switch error {
+            case .sealing(let error): throw StoreError(error, "reseal", path)
+            case .input(let error), .output(let error): throw error
+            }
+        }
+    }
+
+    private func take(
+        from old: OldBlob, into buffer: UnsafeMutableRawBufferPointer, _ throttle: Throttle
+    ) throws(StoreError) -> Int {
+        // One reader at a time, as a stream's source always is.
+        let start = position.withLock { $0 }
+        let count = try old.read(from: start, into: buffer)
+        try throttle.take(bytes: count)
+        position.withLock { $0 = start + count }
+        return count
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        let result = place.withLock { place -> Result<Void, FileError> in
+            do throws(FileError) {
+                switch place {
+                case .writing(let file): try file.write(bytes)
+                case .finished: break
+                }
+                return .success(())
+            } catch { return .failure(error) }
+        }
+        try StoreError.onFiles("reseal", path) { () throws(FileError) in try result.get() }
+    }
+
+    /// Gives the new blob the old one's name.
+    func commit(durability: Durability) throws(FileError) {
+        let result = place.withLock { place -> Result<Void, FileError> in
+            var last = Place.finished
+            swap(&place, &last)
+            return Self.finish(last, durability)
+        }
+        try result.get()
+    }
+
+    private static func finish(_ place: consuming Place, _ durability: Durability) -> Result<Void, FileError> {
+        do throws(FileError) {
+            switch consume place {
+            case .writing(let file): try file.commit(replacing: true, durability: durability)
+            case .finished: break
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+}

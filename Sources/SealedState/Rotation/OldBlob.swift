@@ -1,0 +1,78 @@
+internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
+
+extension BlobDescription {
+    /// The same blob under another key. Everything that a reader goes by stays: the order of blobs is (epoch, sequence), so
+    /// the new one comes behind the old one and before the next write; times decide whether it is still valid, and sealing
+    /// it anew makes nothing younger.
+    init(resealing header: BlobHeader, as context: BlobContext) {
+        self.init(
+            record: context, flags: header.flags, schemaVersion: header.schemaVersion, sequence: header.sequence,
+            sealedAt: header.sealedAt, notAfter: header.notAfter, codec: header.codec)
+    }
+}
+
+/// A sealed file that is open to be resealed: its header and its length are authentic.
+struct OldBlob: Sendable {
+    private static let operation = "reseal"
+
+    let path: String
+    let attributes: FileAttributes
+    let header: VerifiedHeader
+    let reader: StreamRangeReader<FileError>
+
+    /// - Throws: `StoreError`, as a reader would refuse it.
+    init(_ path: String, in root: Directory, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
+        let file = try StoreError.onFiles(Self.operation, path) { () throws(FileError) in
+            OpenBlob(try root.openForReading(path))
+        }
+        attributes = try StoreError.onFiles(Self.operation, path) { () throws(FileError) in try file.attributes() }
+        do throws(StreamFailure<FileError>) {
+            reader = try StreamRangeReader(blobSize: Int(attributes.size), context: context, keys: keys) {
+                offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
+            }
+        } catch {
+            throw Self.refusal(error, path)
+        }
+        self.path = path
+        header = reader.header
+    }
+
+    /// Copies plaintext from a position on, as much as there is and fits; every byte is authentic.
+    func read(from position: Int, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
+        let count = min(buffer.count, reader.plaintextSize - position)
+        guard count > 0 else { return 0 }
+        var bytes: [UInt8]
+        do throws(StreamFailure<FileError>) { bytes = try reader.read(position..<position + count) } catch {
+            throw Self.refusal(error, path)
+        }
+        bytes.withUnsafeMutableBytes { bytes in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            ScratchMemory.wipe(bytes)
+        }
+        return count
+    }
+
+    private static func refusal(_ failure: StreamFailure<FileError>, _ path: String) -> StoreError {
+        switch failure {
+        case .sealing(let error): StoreError(error, operation, path)
+        case .input(let error), .output(let error): StoreError(error, operation, path)
+        }
+    }
+}
+
+/// An open file that is read at offsets.
+private final class OpenBlob: Sendable {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+    func attributes() throws(FileError) -> FileAttributes { try descriptor.attributes() }
+
+    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {
+        let count = try descriptor.pread(into: buffer, at: Int64(offset))
+        // Cut while it was open, by somebody who does not replace files whole.
+        if count < buffer.count { throw FileError(.io, operation: "read", path: descriptor.path) }
+    }
+}

@@ -1,0 +1,130 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// Reseals one blob under the active key, in its place.
+struct Resealer {
+    /// What came of a blob.
+    enum Outcome {
+        /// Resealed: the size of its contents.
+        case resealed(Int)
+        /// It is not what was found before any more; the next walk tells.
+        case changed
+        /// It stays as it is.
+        case left(LeftBlob)
+    }
+
+    let store: SealedStore
+    let options: RotationOptions
+    let throttle: Throttle
+    /// What every blob has to reach.
+    let epoch: UInt32
+
+    private var root: Directory { store.container.root }
+
+    /// - Throws: `StoreError` for what ends the rotation for now: `.cancelled`, a full disk, a failed sync, the vault.
+    func reseal(_ blob: SurveyedBlob) throws(StoreError) -> Outcome {
+        try throttle.take(blobs: 1)
+        do throws(StoreError) {
+            guard let place = blob.place else { return try rewrite(blob, lock: nil) }
+            return try rewrite(blob, lock: try lock(place))
+        } catch {
+            guard Self.leavable.contains(error.code) else { throw error }
+            // As every other program's write, a removal is none of the rotation's business.
+            if (error.cause as? FileError)?.code == .notFound { return .changed }
+            return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch))
+        }
+    }
+
+    /// What is wrong with one blob or its place. Everything else ends the rotation for now.
+    private static let leavable: Set<StoreError.Code> = [
+        .malformed, .unsupportedFormat, .wrongGroup, .wrongName, .unknownKey, .wrongEpoch, .wrongCommitment, .tampered,
+        .replayed, .forked, .sequenceJump, .lockTimeout, .locked, .file, .permissionDenied, .containerMissing,
+        .tooLarge,
+    ]
+
+    private func lock(_ place: RecordPlace) throws(StoreError) -> HeldLock {
+        try StoreError.onFiles("reseal", place.name.text) { () throws(FileError) in
+            try store.backend.lock(place.address, timeout: options.lockTimeout, isCancelled: options.isCancelled)
+        }
+    }
+
+    /// Everything from here on is done with the record's lock, where the file is a record's.
+    private func rewrite(_ blob: SurveyedBlob, lock: consuming HeldLock?) throws(StoreError) -> Outcome {
+        guard let context = blob.context(in: store.group) else { return .changed }
+        let old = try OldBlob(blob.path, in: root, context: context, keys: try keys())
+        let header = old.header.header
+        guard header.epoch < epoch else { return .changed }
+        if context.kind == .record, let place = blob.place { try requireAccepted(old.header, place) }
+        let key = try onVault { () throws(VaultError) in try store.vault.activeKey() }
+        let new = try make(old)
+        try new.seal(old, as: BlobDescription(resealing: header, as: context), key: key, throttle)
+        guard try isStanding(old, lock) else { return .changed }
+        try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
+            try new.commit(durability: options.durability)
+        }
+        if context.kind == .record, let place = blob.place { try remember(old.path, place) }
+        return .resealed(old.reader.plaintextSize)
+    }
+
+    private func keys() throws(StoreError) -> Keyring {
+        try onVault { () throws(VaultError) in try store.vault.currentKeyring() }
+    }
+
+    private func onVault<Result>(_ body: () throws(VaultError) -> Result) throws(StoreError) -> Result {
+        do throws(VaultError) { return try body() } catch { throw StoreError(error, "reseal with the keys of") }
+    }
+
+    /// A record that was put back stays one: under the new epoch it would be ahead of everything that was accepted.
+    private func requireAccepted(_ header: VerifiedHeader, _ place: RecordPlace) throws(StoreError) {
+        store.watermarks.refresh()
+        try store.judge(store.watermarks.verdict(on: header), header.header, place)
+    }
+
+    /// As every writer has accepted what it wrote.
+    private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
+        let bytes = try StoreError.onFiles("reseal", path) { () throws(FileError) in
+            try root.readPrefix(path, count: BlobLayout.headerSize).bytes
+        }
+        _ = store.watermarks.accept(try store.verifyHeader(bytes, "reseal", place))
+    }
+
+    // MARK: The file
+
+    /// A record's file is as its store makes it; any other keeps its mode and, where this user may give it away, its
+    /// unix group.
+    private func make(_ old: OldBlob) throws(StoreError) -> NewBlob {
+        try requireOwn(old)
+        let sharing = store.container.sharing
+        let isRecord = old.header.header.kind == .record
+        let mode = isRecord ? sharing.fileMode : old.attributes.mode & 0o777
+        let group = sharing.groupID ?? (isRecord || old.attributes.gid == getegid() ? nil : old.attributes.gid)
+        return try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
+            try NewBlob(old.path, in: root, size: old.attributes.size, mode: mode, group: group)
+        }
+    }
+
+    /// The new file belongs to whoever rotates. A file that its owner has to himself would be lost to him.
+    private func requireOwn(_ old: OldBlob) throws(StoreError) {
+        guard old.attributes.uid != geteuid(), old.attributes.mode & 0o060 != 0o060 else { return }
+        throw StoreError(
+            .permissionDenied, "reseal", old.path,
+            "It belongs to the user with the number \(old.attributes.uid) alone.",
+            advice: "Rotate as that user as well, or share it first: chmod g+rw.")
+    }
+
+    /// Asked right before the rename: whatever was put in the file's place meanwhile is newer than the copy, and a lock
+    /// whose file was replaced excludes nobody any more.
+    private func isStanding(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
+        let isLocked =
+            switch lock {
+            case .some(let lock): lock.isStillNamed()
+            case .none: true
+            }
+        let now = try StoreError.onFiles("reseal", old.path) { () throws(FileError) in try root.attributes(old.path) }
+        return isLocked && now.isSameFile(as: old.attributes) && now.size == old.attributes.size
+            && now.modifiedNanoseconds == old.attributes.modifiedNanoseconds
+    }
+}

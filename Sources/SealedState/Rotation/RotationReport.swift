@@ -1,0 +1,56 @@
+public import KeyVault
+
+/// What a rotation did.
+public struct RotationReport: Sendable {
+    /// The epoch that blobs are to have.
+    public let epoch: UInt32
+    /// Whether no blob of an older epoch is left: those are refused from now on. Otherwise `left` has what is in the way,
+    /// or blobs of an older epoch kept coming; calling again goes on.
+    public let isCompleted: Bool
+    /// How often the container was walked.
+    public let passes: Int
+    /// How many blobs were resealed by this call.
+    public let resealed: Int
+    /// Their contents in bytes.
+    public let bytes: Int64
+    /// Blobs that stayed as they are, by path.
+    public let left: [LeftBlob]
+    /// Programs that still would seal under an older epoch, as far as they can be seen. What they write as records is
+    /// sealed under the new key, since a writer looks at the vault first; a stream that one of them began to seal before is
+    /// not.
+    public let holders: [EpochHolder]
+}
+
+/// A sealed file that a rotation leaves as it is, or that a look at the container could not make out.
+public struct LeftBlob: Sendable, Hashable {
+    /// Where it lies, below the container.
+    public let path: String
+    /// What a reader would say of it.
+    public let code: StoreError.Code
+    /// Why, as a sentence.
+    public let reason: String
+    /// Its epoch, where its header is verified.
+    public let epoch: UInt32?
+
+    /// Whether the rotation waits for it: it could not be looked at, so it may be one that somebody's key opens.
+    ///
+    /// A blob that no reader would take, whatever key is kept, holds up nothing: its header or its contents are not
+    /// authentic, or it is no more than a copy of what is not current.
+    public var isBlocking: Bool { Self.blocking.contains(code) }
+
+    private static let blocking: Set<StoreError.Code> = [.file, .permissionDenied, .locked, .lockTimeout]
+
+    init(_ path: String, _ error: StoreError, epoch: UInt32? = nil) {
+        self.path = path
+        code = error.code
+        reason = error.reason
+        self.epoch = epoch
+    }
+
+    init(_ path: String, _ code: StoreError.Code, _ reason: String, epoch: UInt32? = nil) {
+        self.path = path
+        self.code = code
+        self.reason = reason
+        self.epoch = epoch
+    }
+}

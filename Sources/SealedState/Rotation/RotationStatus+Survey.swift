@@ -1,0 +1,105 @@
+internal import FoundationEssentials
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+extension RotationStatus {
+    /// Walks the container and asks the running programs.
+    init(of store: SealedStore) throws(StoreError) {
+        let state: RotationState
+        let keys: [KeySummary]
+        do throws(VaultError) {
+            state = try store.vault.rotationState()
+            keys = try store.vault.keySummaries()
+        } catch {
+            throw StoreError(error, "look at the rotation of")
+        }
+        let needs = try KeyNeeds(of: store)
+        isRotating = state.isResealing
+        began = Self.date(state.began)
+        completed = Self.date(state.completed)
+        activeEpoch = keys.first { $0.state == .active }?.epoch
+        minimumEpoch = state.minimumEpoch
+        unknown = needs.unknown.sorted { $0.path < $1.path }
+        self.keys = keys.map { KeyUse($0, needs, store.vault, minimum: state.minimumEpoch) }
+    }
+
+    private static func date(_ milliseconds: UInt64) -> Date? {
+        milliseconds == 0 ? nil : Date(milliseconds: milliseconds)
+    }
+}
+
+/// What the blobs of a container and the running programs need.
+struct KeyNeeds {
+    private(set) var counts: [KeyID: Int] = [:]
+    private(set) var paths: [KeyID: [String]] = [:]
+    private(set) var unknown: [LeftBlob] = []
+    let holders: [EpochHolder]
+
+    init(of store: SealedStore) throws(StoreError) {
+        holders = store.vault.epochHolders()
+        var counts: [KeyID: Int] = [:]
+        var paths: [KeyID: [String]] = [:]
+        var unknown: [LeftBlob] = []
+        try BlobSurvey(store).visit { blob throws(StoreError) in
+            switch blob.header {
+            case .success(let header):
+                let id = header.header.keyID
+                counts[id, default: 0] += 1
+                if counts[id, default: 0] <= KeyUse.listedBlobs { paths[id, default: []].append(blob.path) }
+            case .failure(let error): unknown.append(LeftBlob(blob.path, error))
+            }
+        }
+        (self.counts, self.paths, self.unknown) = (counts, paths, unknown)
+    }
+
+    /// Files whose key cannot be told and may be any. A header that does not fit the key that it claims fits none; nor
+    /// does a blob of a key that is not here wait for one that is.
+    var undecided: Int {
+        unknown.count { $0.isBlocking || $0.code == .unsupportedFormat }
+    }
+}
+
+extension KeyUse {
+    init(_ key: KeySummary, _ needs: KeyNeeds, _ vault: Vault, minimum: UInt32) {
+        id = key.id.description
+        epoch = key.epoch
+        state =
+            switch key.state {
+            case .active: .active
+            case .decryptOnly: .decryptOnly
+            case .destroyed: .destroyed
+            }
+        created = Date(milliseconds: key.createdAt)
+        blobCount = needs.counts[key.id] ?? 0
+        blobs = (needs.paths[key.id] ?? []).sorted()
+        let holders = needs.holders.filter { $0.epoch == key.epoch }
+        self.holders = key.state == .destroyed ? [] : holders
+        obstacles = Self.obstacles(key, needs, holders, vault, minimum)
+    }
+
+    private static func obstacles(
+        _ key: KeySummary, _ needs: KeyNeeds, _ holders: [EpochHolder], _ vault: Vault, _ minimum: UInt32
+    ) -> [KeyObstacle] {
+        switch key.state {
+        case .destroyed: return []
+        case .active: return [.active]
+        case .decryptOnly: break
+        }
+        var obstacles: [KeyObstacle] = []
+        if key.epoch >= minimum { obstacles.append(.rotationNotCompleted) }
+        if let count = needs.counts[key.id] { obstacles.append(.blobs(count)) }
+        if let program = programs(key.epoch, holders, vault) { obstacles.append(program) }
+        if needs.undecided > 0 { obstacles.append(.unknownFiles(needs.undecided)) }
+        return obstacles
+    }
+
+    /// The lock decides; the names of those who hold it are for people.
+    private static func programs(_ epoch: UInt32, _ holders: [EpochHolder], _ vault: Vault) -> KeyObstacle? {
+        switch vault.isEpochHeld(epoch) {
+        case .some(false): nil
+        case .some(true): holders.isEmpty ? .unnamedProgram : .programs(holders)
+        case .none: .programsUnknown
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import CLinux
+package import Glibc
+
+extension Directory {
+    /// Refuses a directory whose name somebody could replace, or could have taken first, who is not meant to.
+    ///
+    /// What is asked of every ancestor, up to `/`:
+    /// - it belongs to the effective user or root, for an owner may rename whatever lies in a directory; or it is shared
+    ///   with a unix group of this process;
+    /// - not everybody may write it, unless it has the sticky bit;
+    /// - where it holds somebody else's shared directory, only root, the effective user and members of that same unix
+    ///   group may write it. The sticky bit is not enough here: it keeps names from being changed, not from being taken.
+    /// - Throws: `wrongOwner`, `unsafeMode`.
+    package func requireSafeAncestors() throws(FileError) {
+        try forEachAncestor { (facts, child, descriptor) throws(FileError) in
+            try requireSafe(facts, at: descriptor)
+            if child.isOfStranger { try requireClosed(facts, to: child.gid, at: descriptor) }
+        }
+    }
+
+    /// Refuses a place where nothing can be shared with a unix group: asked before something is made there, so that the
+    /// maker is told and not the other members.
+    ///
+    /// This directory and every ancestor has to let the group's members through, and has to be one that they trust by
+    /// `requireSafeAncestors`.
+    /// - Throws: `notShared`, `unsafeMode`.
+    package func requireShareable(with group: gid_t) throws(FileError) {
+        try requireShareable(attributes("."), with: group, holding: geteuid(), at: descriptor.rawValue)
+        try forEachAncestor { (facts, child, descriptor) throws(FileError) in
+            try requireShareable(facts, with: group, holding: child.uid, at: descriptor)
+        }
+    }
+
+    private func forEachAncestor(
+        _ body: (_ facts: FileAttributes, _ child: FileAttributes, _ descriptor: Int32) throws(FileError) -> Void
+    ) throws(FileError) {
+        var current = try ancestor(of: descriptor.rawValue)
+        var child = try attributes(".")
+        while true {
+            let facts = try current.attributes()
+            if facts.isSameFile(as: child) { return }
+            try body(facts, child, current.rawValue)
+            child = facts
+            current = try ancestor(of: current.rawValue)
+        }
+    }
+
+    private func requireSafe(_ facts: FileAttributes, at ancestor: Int32) throws(FileError) {
+        if !TrustedOwner.includes(facts.uid) && !facts.isSharedWithThisProcess {
+            throw FileError(
+                .wrongOwner, operation: trusting, path: location(of: ancestor),
+                advice: "Run as its owner (uid \(facts.uid)), or choose another place with SEALED_GROUPS_HOME.")
+        }
+        if facts.mode & S_IWOTH != 0 && facts.mode & S_ISVTX == 0 {
+            throw unsafe(at: ancestor, "Take the permission away", "chmod o-w")
+        }
+    }
+
+    private func requireClosed(_ facts: FileAttributes, to group: gid_t, at ancestor: Int32) throws(FileError) {
+        if facts.mode & S_IWOTH != 0 {
+            throw unsafe(at: ancestor, "Share directories elsewhere, or take that away", "chmod o-w")
+        }
+        if facts.mode & S_IWGRP != 0 && facts.gid != group {
+            throw unsafe(at: ancestor, "Give it to the unix group of what is shared below it", "chgrp \(group)")
+        }
+    }
+
+    private func requireShareable(
+        _ facts: FileAttributes, with group: gid_t, holding owner: uid_t, at place: Int32
+    ) throws(FileError) {
+        let isOfSystem = facts.uid == 0 || (facts.uid != geteuid() && TrustedOwner.includes(facts.uid))
+        guard isOfSystem || facts.sharing == .unixGroup(group) else {
+            throw notShared(at: place, "Let it belong to root", "chown root")
+        }
+        guard facts.mode & (facts.gid == group ? S_IXGRP : S_IXOTH) != 0 else {
+            throw notShared(at: place, "Let the group's members through", "chmod \(facts.gid == group ? "g+x" : "o+x")")
+        }
+        if owner != 0 { try requireClosed(facts, to: group, at: place) }
+    }
+
+    private func notShared(at place: Int32, _ sentence: String, _ command: String) -> FileError {
+        let name = location(of: place)
+        return FileError(
+            .notShared, operation: "share what lies in", path: name,
+            advice: "\(sentence), or choose another place with SEALED_GROUPS_HOME: \(command) \(name.shellQuoted)")
+    }
+
+    private var trusting: String { "trust what lies in" }
+
+    private func unsafe(at ancestor: Int32, _ sentence: String, _ command: String) -> FileError {
+        let name = location(of: ancestor)
+        return FileError(
+            .unsafeMode, operation: trusting, path: name, advice: "\(sentence): \(command) \(name.shellQuoted)")
+    }
+
+    /// The real parent, not the path's: the way that a rename would have to take.
+    private func ancestor(of directory: Int32) throws(FileError) -> Descriptor {
+        let opened = uninterrupted { openat(directory, "..", clinux_o_path | O_DIRECTORY | O_CLOEXEC, 0) }
+        if opened < 0 { throw error(-opened, "examine what lies above", ".") }
+        return Descriptor(owning: opened, path: display("."))
+    }
+
+    private func location(of directory: Int32) -> String {
+        let name = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            buffer.withMemoryRebound(to: CChar.self) { space in
+                guard let start = space.baseAddress else { return }
+                count = max(0, readlink("/proc/self/fd/\(directory)", start, space.count))
+            }
+        }
+        return name.isEmpty ? "a directory above \(display("."))" : String(decoding: name, as: UTF8.self)
+    }
+}
+
+extension FileAttributes {
+    fileprivate var isSharedWithThisProcess: Bool {
+        guard case .unixGroup(let group) = sharing else { return false }
+        return ProcessGroups.contain(group)
+    }
+
+    /// Whether somebody else made this directory, so that it had to be found trusted by its group.
+    ///
+    /// A shared one of an owner that this user namespace does not know counts as well.
+    fileprivate var isOfStranger: Bool {
+        uid != geteuid() && uid != 0 && (sharing != .ownerOnly || !TrustedOwner.includes(uid))
+    }
+}

@@ -1,0 +1,116 @@
+internal import CLinux
+internal import Glibc
+package import SystemPackage
+
+extension Directory {
+    /// Opens a directory below the home, making it and the two above it (`Containers` or `Vaults`, and the home itself)
+    /// when they are missing. Safe when many processes do it at once.
+    ///
+    /// What is made has exactly the modes and the unix group of `sharing`, whatever the umask, before anybody can see it.
+    /// What exists keeps its mode and is not checked: see `requireTrusted`.
+    /// - Throws: `notShared` or `unsafeMode` where the group's members could not reach or would not trust it;
+    ///   `permissionDenied` where this process may not give a directory to that group; `notFound` where a shared home's own
+    ///   parent is missing.
+    package static func create(_ path: FilePath, sharing: Sharing) throws(FileError) -> Directory {
+        try create(path, sharing, mode: sharing.directoryMode, parents: 2)
+    }
+
+    /// The same, by its path as text.
+    package static func create(_ path: String, sharing: Sharing) throws(FileError) -> Directory {
+        try create(FilePath(path), sharing: sharing)
+    }
+
+    /// The same for a directory that holds such directories and has only the home above it.
+    package static func createParent(_ path: FilePath, sharing: Sharing) throws(FileError) -> Directory {
+        try create(path, sharing, mode: sharing.parentMode, parents: 1)
+    }
+
+    /// - Parameter parents: how many missing parents of a shared directory are made: further up others would be handed
+    ///   directories that are not of this library's making.
+    private static func create(
+        _ path: FilePath, _ sharing: Sharing, mode: mode_t, parents: Int
+    ) throws(FileError) -> Directory {
+        guard case .unixGroup(let group) = sharing else { return try create(path, mode: mode) }
+        do { return try open(path) } catch { if error.code != .notFound { throw error } }
+        let leaf = try lastName(of: path)
+        let parent = try openParent(of: path) { (above) throws(FileError) in
+            guard parents > 0 else { throw missing(above) }
+            return try create(above, sharing, mode: sharing.parentMode, parents: parents - 1)
+        }
+        try parent.requireShareable(with: group)
+        return try parent.makeShared(leaf, mode: mode, group: group)
+    }
+
+    private static func missing(_ path: FilePath) -> FileError {
+        FileError(
+            .notFound, operation: "share what lies in", path: path.string,
+            advice: "Make it first, so that the group's members can reach it: "
+                + "mkdir -p \(path.string.shellQuoted) && chmod 755 \(path.string.shellQuoted)")
+    }
+}
+
+extension Directory {
+    /// Opens a directory below this one, making every missing segment for whoever shares it.
+    ///
+    /// Where it is shared, nobody sees a new directory before it has its mode and unix group.
+    package func makeDirectory(_ relative: String, sharing: Sharing) throws(FileError) -> Directory {
+        guard case .unixGroup(let group) = sharing else {
+            return try makeDirectory(relative, mode: sharing.directoryMode)
+        }
+        try RelativePath.check(relative, "create the directory", in: self)
+        var current = self
+        for segment in relative.utf8.split(separator: UInt8(ascii: "/")) {
+            current = try current.makeShared(String(Substring(segment)), mode: sharing.directoryMode, group: group)
+        }
+        return current
+    }
+
+    /// Made under a temporary name and then renamed: other members must neither meet a directory that is still closed to
+    /// them, nor be left with one when its maker is killed. A crash leaves at most an empty directory under that name.
+    private func makeShared(_ name: String, mode: mode_t, group: gid_t) throws(FileError) -> Directory {
+        do { return try directory(name) } catch { if error.code != .notFound { throw error } }
+        let temporary = try LeafName(name).randomName()
+        let made = uninterrupted { mkdirat(descriptor.rawValue, temporary, 0o700) }
+        if made < 0 { throw error(-made, "create the directory", name) }
+        let renamed: Int32
+        do throws(FileError) {
+            try give(directory(temporary), mode: mode, group: group, name)
+            renamed = clinux_rename_new(descriptor.rawValue, temporary, name)
+        } catch {
+            unlinkat(descriptor.rawValue, temporary, AT_REMOVEDIR)
+            throw error
+        }
+        if renamed < 0 { unlinkat(descriptor.rawValue, temporary, AT_REMOVEDIR) }
+        switch -renamed {
+        case 0: try sync(after: "create the directory", name)
+        case EEXIST: break
+        case EINVAL, ENOSYS: return try makeSharedInPlace(name, mode: mode, group: group)
+        default: throw error(-renamed, "create the directory", name)
+        }
+        return try directory(name)
+    }
+
+    /// For file systems that cannot rename without replacing: for a moment other members are refused there.
+    private func makeSharedInPlace(_ name: String, mode: mode_t, group: gid_t) throws(FileError) -> Directory {
+        let made = uninterrupted { mkdirat(descriptor.rawValue, name, 0o700) }
+        if made == -EEXIST { return try directory(name) }
+        if made < 0 { throw error(-made, "create the directory", name) }
+        let child = try directory(name)
+        try give(child, mode: mode, group: group, name)
+        try sync(after: "create the directory", name)
+        return child
+    }
+
+    private func give(_ child: Directory, mode: mode_t, group: gid_t, _ name: String) throws(FileError) {
+        let file = child.descriptor.rawValue
+        var number: Int32 = 0
+        if fchown(file, uid_t.max, group) < 0 || fchmod(file, mode) < 0 { number = errno }
+        // Who is not in the group loses the set-group-ID bit without an error (chmod(2)).
+        if number == 0, try child.attributes(".").mode != mode { number = EPERM }
+        if number != 0 {
+            throw FileError(
+                errno: number, operation: "share", path: display(name),
+                advice: "Only root and members of the unix group with the number \(group) can do that; see yours: id")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import Glibc
+
+extension Sharing {
+    /// Shared with the unix group of a name, by the group database.
+    ///
+    /// - Throws: `FileError`, `notFound` where the database has no such group.
+    public static func unixGroup(named name: String) throws(FileError) -> Sharing {
+        var size = 1024
+        while true {
+            var group: gid_t?
+            let number = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { look(name, &group, $0) }
+            if let group { return .unixGroup(group) }
+            // A group with many members needs more room for their names.
+            guard number == ERANGE && size < 1 << 24 else { throw unknown(name, number) }
+            size *= 4
+        }
+    }
+
+    /// 0 or an error number.
+    private static func look(
+        _ name: String, _ group: inout gid_t?, _ space: UnsafeMutableBufferPointer<CChar>
+    ) -> Int32 {
+        guard let start = space.baseAddress else { return ENOMEM }
+        var entry = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        var number = EINTR
+        while number == EINTR { number = getgrnam_r(name, &entry, start, space.count, &found) }
+        if number == 0 && found != nil { group = entry.gr_gid }
+        return number
+    }
+
+    /// Absence has many numbers (getgrnam(3)); another failure looks the same to whoever asked for a name.
+    private static func unknown(_ name: String, _ number: Int32) -> FileError {
+        FileError(
+            .notFound, operation: "find the unix group", path: name, errno: number == 0 ? nil : number,
+            advice: "See which there are: getent group")
+    }
+}

@@ -1,0 +1,24 @@
+internal import SharedFiles
+
+/// Something that a person should know although the command did its work: one line on standard error.
+struct Warning {
+    /// Stable, for programs.
+    private let code: String
+    /// Without an end mark.
+    private let message: String
+    private let hint: String
+
+    init(_ code: String, _ message: String, hint: String) {
+        self.code = code
+        self.message = message.printable
+        self.hint = hint.printable
+    }
+
+    func report(asJSON: Bool) {
+        guard asJSON else { return StandardStreams.say("sealctl: warning: \(message). \(hint)") }
+        let fields: [(String, JSONText)] = [
+            ("warning", .string(code)), ("message", .string(message + ".")), ("hint", .string(hint)),
+        ]
+        StandardStreams.say(JSONText.object(fields).text)
+    }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// A backup's own passphrase. What opens the vault has the shorter names.
+struct BackupPassphrase: ParsableArguments {
+    @Flag(help: "Ask for the backup's passphrase on the terminal.")
+    var backupPassphrase = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the backup's passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var backupPassphraseFile: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Take the backup's passphrase from the first line of the open file descriptor N.", valueName: "N"))
+    var backupPassphraseFd: DescriptorNumber?
+
+    func validate() throws {
+        let stated = [backupPassphrase, backupPassphraseFile != nil, backupPassphraseFd != nil]
+        guard stated.filter({ $0 }).count < 2 else {
+            throw ValidationError(
+                "Give one of --backup-passphrase, --backup-passphrase-file and --backup-passphrase-fd.")
+        }
+    }
+
+    /// Nil where none was asked for.
+    var source: PassphraseSource? {
+        PassphraseSource(
+            isPrompted: backupPassphrase, file: backupPassphraseFile, descriptor: backupPassphraseFd)
+    }
+}
+
+extension PassphraseSource {
+    /// Reads a backup's passphrase.
+    ///
+    /// - Parameter path: The backup, for the prompt.
+    func readForBackup(_ path: String, isNew: Bool) throws(Failure) -> Passphrase {
+        do throws(Failure) { return try read(for: path, isNew: isNew) } catch {
+            guard error.code == "noTerminal" else { throw error }
+            throw Failure(
+                error.status, error.code, error.message,
+                hint: isNew
+                    ? "Try --backup-passphrase-file FILE or --recipient R."
+                    : "Try --backup-passphrase-file FILE or --backup-identity FILE.")
+        }
+    }
+}
+
+/// Which part of a backup is meant.
+struct BackupPart: ParsableArguments {
+    @Flag(help: "Sealing keys alone, no items.")
+    var keysOnly = false
+
+    @Flag(help: "Items alone, no sealing keys.")
+    var itemsOnly = false
+
+    func validate() throws {
+        guard !keysOnly || !itemsOnly else { throw ValidationError("Give one of --keys-only and --items-only.") }
+    }
+
+    var contents: BackupContents { keysOnly ? .keysOnly : itemsOnly ? .itemsOnly : .everything }
+}

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl exec`: a program with items.
+struct ExecCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exec",
+        abstract: "Run a program with items in its environment or on its descriptors.",
+        discussion: """
+            The program takes the place of sealctl: its process id, streams and exit status are its own. It gets the \
+            rest of the environment and every open descriptor as they are. An item that is missing or locked, or that \
+            does not fit, is an error before anything runs. SERVICE/ACCOUNT names an item; a slash within one of them \
+            is written %2F, a percent sign %25.
+
+            An environment is open to every program of the same user, and is handed on to the program's children. A \
+            descriptor is a pipe: it can be read once, and nothing of it is ever swapped to disk. /dev/fd/N gives it \
+            to programs that want a file. 0 is standard input.
+
+            Examples:
+              sealctl exec --env PGPASSWORD=db.example.com/ada -- psql -h db -U ada
+              sealctl exec --fd 3=host/tls -- openssl rsa -in host.pem -passin fd:3
+              sealctl exec --fd 0=hub.example.com/ci -- podman login --password-stdin hub
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Option(
+        help: ArgumentHelp("Put an item into the environment; may be given again.", valueName: "NAME=SERVICE/ACCOUNT"),
+        transform: VariableBinding.init(parsing:))
+    var env: [VariableBinding] = []
+    @Option(
+        help: ArgumentHelp("Put an item on file descriptor N; may be given again.", valueName: "N=SERVICE/ACCOUNT"),
+        transform: DescriptorBinding.init(parsing:))
+    var fd: [DescriptorBinding] = []
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(
+        parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
+    var words: [String] = []
+
+    /// What was captured may begin with the mark that ends the options.
+    private var program: ArraySlice<String> { words.first == "--" ? words.dropFirst() : words[...] }
+
+    func validate() throws {
+        if let first = words.first, first != "--", first.hasPrefix("-") {
+            // What is captured for the program comes before the options that every command has.
+            if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
+            if first == "--version" { throw CleanExit.message(Sealctl.configuration.version) }
+            throw ValidationError("Unknown option '\(first)'.")
+        }
+        guard let name = program.first, !name.isEmpty else { throw ValidationError("Name a program after --.") }
+        guard !env.isEmpty || !fd.isEmpty else { throw ValidationError("Name an item: --env or --fd.") }
+        guard Set(env.map(\.name)).count == env.count, Set(fd.map(\.number)).count == fd.count else {
+            throw ValidationError("Give each name and each descriptor once.")
+        }
+    }
+
+    func perform() throws(Failure) {
+        let vault = try keyOptions.openVault(of: try target.checked())
+        let variables = try env.map { binding throws(Failure) in try SecretVariable(binding, from: vault) }
+        let pipes = try fd.map { binding throws(Failure) in try ItemPipe(binding, from: vault, above: highest) }
+        try ProgramStart(wordCount: program.count, variables: variables, pipes: pipes).run()
+    }
+
+    /// Everything of our own lies above it, so that no descriptor of the program's lands on one that is still needed.
+    private var highest: Int32 { fd.map(\.number).max() ?? 2 }
+}

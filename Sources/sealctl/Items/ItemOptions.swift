@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// The item that a command works on: service and account together name one.
+struct ItemOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("What the item is for, such as a host's name.", valueName: "SERVICE"))
+    var service: String
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Whose item it is.", valueName: "ACCOUNT"))
+    var account: String
+
+    /// As a prompt or a message says it.
+    var subject: String { "\(account) at \(service)" }
+}
+
+/// When a value can be read, as it is typed.
+enum AccessibilityWord: String, ExpressibleByArgument, CaseIterable {
+    case afterFirstUnlock = "after-first-unlock"
+    case whenUnlocked = "when-unlocked"
+    case afterFirstUnlockThisDeviceOnly = "after-first-unlock-this-device-only"
+    case whenUnlockedThisDeviceOnly = "when-unlocked-this-device-only"
+
+    init(_ accessibility: Accessibility) {
+        switch accessibility {
+        case .afterFirstUnlock: self = .afterFirstUnlock
+        case .whenUnlocked: self = .whenUnlocked
+        case .afterFirstUnlockThisDeviceOnly: self = .afterFirstUnlockThisDeviceOnly
+        case .whenUnlockedThisDeviceOnly: self = .whenUnlockedThisDeviceOnly
+        }
+    }
+
+    var accessibility: Accessibility {
+        switch self {
+        case .afterFirstUnlock: .afterFirstUnlock
+        case .whenUnlocked: .whenUnlocked
+        case .afterFirstUnlockThisDeviceOnly: .afterFirstUnlockThisDeviceOnly
+        case .whenUnlockedThisDeviceOnly: .whenUnlockedThisDeviceOnly
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault delete`: one item less.
+struct VaultDeleteCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete an item.",
+        discussion: """
+            Exactly the one item that service and account name, also while its value is locked. A backup or an older \
+            copy of the vault still has it.
+
+            Example:
+              sealctl vault delete -s db.example.com -a ada
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @OptionGroup var item: ItemOptions
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let vault = try keyOptions.openVault(of: try target.checked())
+        try Failure.onVault { () throws(VaultError) in
+            try vault.deleteItem(service: item.service, account: item.account)
+        }
+        guard output.json else { return }
+        let fields: [(String, JSONText)] = [("service", .string(item.service)), ("account", .string(item.account))]
+        try StandardStreams.print(JSONText.object(fields).text)
+    }
+}

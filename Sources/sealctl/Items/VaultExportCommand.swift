@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import KeyVault
+internal import SharedFiles
+
+/// `sealctl vault export`: a backup.
+struct VaultExportCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a backup of a vault's keys and items.",
+        discussion: """
+            One new file (mode 0600), sealed to a passphrase of its own, to recipients, or to both; without either the \
+            passphrase is asked for twice. It restores the vault on this machine or another; nothing in it opens the \
+            vault itself. Items marked this-device-only are left out and named. A file that is there is never \
+            replaced. With both passphrases on standard input the vault's comes first.
+
+            Examples:
+              sealctl vault export backup.vault
+              sealctl vault export keys.vault --keys-only --recipient sealed1...
+              sealctl vault export nightly.vault --backup-passphrase-file /etc/backup/pass --json
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Argument(help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
+    var file: String
+    @OptionGroup var passphrase: BackupPassphrase
+    @Option(
+        help: ArgumentHelp("Make trying the backup's passphrase take about that long here: 2s.", valueName: "TIME"))
+    var unlockTime: UnlockTime?
+    @Option(help: RecipientText.help)
+    var recipient: [RecipientText] = []
+    @OptionGroup var part: BackupPart
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let recipients = try recipient.map { text throws(Failure) in try text.checked() }
+        let vault = try keyOptions.openVault(of: try target.checked())
+        var slots = recipients.map { NewSlot.recipient($0) }
+        if let source = passphrase.source ?? (recipients.isEmpty ? .terminal : nil) {
+            let chosen = try source.readForBackup(file, isNew: true)
+            slots.append(.passphrase(chosen, try unlockTime?.costs() ?? .recommended))
+        }
+        let report = try Failure.onVault { () throws(VaultError) in
+            try vault.export(to: file, for: slots, contents: part.contents)
+        }
+        try StandardStreams.print(output.json ? Self.json(report) : Self.text(report))
+    }
+
+    private static func text(_ report: ExportReport) -> String {
+        let lines = report.leftOut.map { "left out, for this device only: \($0.account) at \($0.service)".printable }
+        let counts = "\(Count.items(report.itemCount)), \(Count.keys(report.keyCount)) in \(report.path)".printable
+        return ([counts] + lines).joined(separator: "\n")
+    }
+
+    private static func json(_ report: ExportReport) -> String {
+        JSONText.object([
+            ("file", .string(report.path)), ("size", .number(report.size)), ("items", .number(report.itemCount)),
+            ("keys", .number(report.keyCount)), ("leftOut", .array(report.leftOut.map(\.nameJSON))),
+        ]).text
+    }
+}
+
+extension VaultItem {
+    /// The item's name, for lists of what happened to which item.
+    var nameJSON: JSONText { .object([("service", .string(service)), ("account", .string(account))]) }
+}
+
+/// `1 item`, `2 items`.
+enum Count {
+    static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+    static func keys(_ count: Int) -> String { count == 1 ? "1 key" : "\(count) keys" }
+}

@@ -1,0 +1,101 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SharedFiles
+
+/// `sealctl vault import`: a backup comes in.
+struct VaultImportCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring a backup in: into the vault that is there, or as a new one.",
+        discussion: """
+            The backup's passphrase is asked for unless something else is stated. Where there is no vault, one is made \
+            that opens with what is stated for it (--passphrase, --key-file, --identity, --credential), else with the \
+            group's own key file. Where there is one, the backup is added in one step: keys that it lacks come in to \
+            open only, items that it has stay and are named. With both passphrases on standard input the vault's \
+            comes first. Bring in only backups whose origin you know.
+
+            Examples:
+              sealctl vault import backup.vault --passphrase
+              sealctl vault import backup.vault --backup-identity me.key --replace-items
+              sealctl vault import backup.vault --keys-only --set-vault-aside
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Argument(help: ArgumentHelp("The backup.", valueName: "file"), completion: .file())
+    var file: String
+    @OptionGroup var passphrase: BackupPassphrase
+    @Option(
+        help: ArgumentHelp("Open the backup with the X25519 identity in FILE.", valueName: "FILE"),
+        completion: .file())
+    var backupIdentity: String?
+    @OptionGroup var part: BackupPart
+    @Flag(help: "The backup's items replace those of the same service and account.")
+    var replaceItems = false
+    @Flag(help: "Rename a vault that is there, whatever its state, and make a new one.")
+    var setVaultAside = false
+    @OptionGroup var share: ShareOption
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard backupIdentity == nil || passphrase.source == nil else {
+            throw ValidationError("Give a passphrase or an identity for the backup, not both.")
+        }
+    }
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let home = try GroupOptions.home()
+        let options = ImportOptions(
+            contents: part.contents, replacesItems: replaceItems, setsVaultAside: setVaultAside,
+            sharing: try share.sharing())
+        let isNew = setVaultAside || !VaultPlace(group, in: home).isTaken
+        let credential = try keyOptions.stated(for: group, isNew: isNew) ?? .automatic
+        let backup = try backupCredential()
+        let report = try Failure.onVault { () throws(VaultError) in
+            try Vault.import(from: file, opening: backup, group, in: home, with: credential, importing: options)
+        }
+        let view = ImportView(report)
+        try StandardStreams.print(output.json ? view.json : view.text)
+    }
+
+    private func backupCredential() throws(Failure) -> VaultCredential {
+        if let backupIdentity {
+            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: backupIdentity) })
+        }
+        let source = passphrase.source ?? .terminal
+        return .passphrase(try source.readForBackup(file, isNew: false))
+    }
+}
+
+/// What came in, for people and programs.
+private struct ImportView {
+    let report: ImportReport
+
+    init(_ report: ImportReport) { self.report = report }
+
+    var text: String {
+        var lines = report.setAside.map { "set aside: \($0.to)" }
+        if report.isNewVault { lines.append("the vault is new") }
+        lines.append("came in: \(Count.items(report.itemsAdded.count)), \(Count.keys(report.keyCount))")
+        lines += report.itemsReplaced.map { "replaced: \($0.account) at \($0.service)" }
+        lines += report.itemsLeft.map { "left out, the vault has one: \($0.account) at \($0.service)" }
+        if let epoch = report.rotationEpoch {
+            lines.append("sealing goes on with epoch \(epoch): run sealctl vault rotate")
+        }
+        return lines.map(\.printable).joined(separator: "\n")
+    }
+
+    var json: String {
+        JSONText.object([
+            ("isNewVault", .bool(report.isNewVault)),
+            ("setAside", .array(report.setAside.map { .string($0.to) })),
+            ("itemsAdded", .array(report.itemsAdded.map(\.nameJSON))),
+            ("itemsReplaced", .array(report.itemsReplaced.map(\.nameJSON))),
+            ("itemsLeft", .array(report.itemsLeft.map(\.nameJSON))),
+            ("keys", .number(report.keyCount)),
+            ("rotationEpoch", report.rotationEpoch.map { .unsigned(UInt64($0)) } ?? .null),
+        ]).text
+    }
+}

@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault list`: what items there are.
+struct VaultItemsCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List a vault's items.",
+        discussion: """
+            One line for each item, by service and account. No value is touched, and the access log is not written.
+
+            Examples:
+              sealctl vault list
+              sealctl vault list -s db.example.com --json | jq -r '.[].account'
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Option(name: .shortAndLong, help: ArgumentHelp("Only items of this service.", valueName: "SERVICE"))
+    var service: String?
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let vault = try keyOptions.openVault(of: try target.checked())
+        let items = try Failure.onVault { () throws(VaultError) in try vault.items(service: service) }
+            .map(ItemView.init)
+        if output.json { return try StandardStreams.print(JSONText.array(items.map(\.json)).text) }
+        var table = TextTable(ItemView.columns)
+        for item in items { table.add(item.cells) }
+        try StandardStreams.print(table.text)
+    }
+}

@@ -1,0 +1,93 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+
+/// One new slot of a vault that exists. What opens the vault now has the shorter names.
+struct AddedSlot: ParsableArguments {
+    @Flag(help: "Ask twice for a new passphrase on the terminal.")
+    var newPassphrase = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the new passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var newPassphraseFile: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Take the new passphrase from the first line of the open file descriptor N.", valueName: "N"))
+    var newPassphraseFd: DescriptorNumber?
+
+    @Option(
+        help: ArgumentHelp(
+            "Make trying the new passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+    var unlockTime: UnlockTime?
+
+    @Flag(help: "The group's own key file, made if it is missing.")
+    var newDefaultKeyFile = false
+
+    @Option(help: ArgumentHelp("A key file that exists.", valueName: "FILE"), completion: .file())
+    var newKeyFile: String?
+
+    @Option(
+        defaultAsFlag: CredentialName.usual, parsing: .next,
+        help: ArgumentHelp(
+            "A systemd credential of this process; sealedstate.GROUP unless it is named.", valueName: "NAME"))
+    var newCredential: CredentialName?
+
+    @Option(help: ArgumentHelp("Somebody's recipient, sealed1...", valueName: "R"))
+    var recipient: RecipientText?
+
+    @Flag(help: "The recipient is a program: it never reaches what needs a person.")
+    var unattended = false
+
+    func validate() throws {
+        guard count < 2 else { throw ValidationError("Give one new slot at a time.") }
+        guard unlockTime == nil || !isStated || passphraseSource != nil else {
+            throw ValidationError("--unlock-time is for a passphrase.")
+        }
+        guard !unattended || recipient != nil else {
+            throw ValidationError("--unattended is for a recipient: give --recipient as well.")
+        }
+    }
+
+    private var passphraseSource: PassphraseSource? {
+        PassphraseSource(isPrompted: newPassphrase, file: newPassphraseFile, descriptor: newPassphraseFd)
+    }
+
+    private var count: Int {
+        [
+            newPassphrase, newPassphraseFile != nil, newPassphraseFd != nil, newDefaultKeyFile, newKeyFile != nil,
+            newCredential != nil, recipient != nil,
+        ].filter { $0 }.count
+    }
+
+    /// Whether a new slot was named.
+    var isStated: Bool { count > 0 }
+
+    /// - Throws: `Failure` `noSlot` where none was named.
+    func requireOne() throws(Failure) {
+        guard !isStated else { return }
+        throw Failure(
+            .usage, "noSlot", "no new slot was named",
+            hint: "Try --new-passphrase, --new-key-file FILE or --recipient R.")
+    }
+
+    /// The slot that was named; reads its secret.
+    func slot(for group: AccessGroup) throws(Failure) -> NewSlot {
+        if let recipient { return .recipient(try recipient.checked(), unattended: unattended) }
+        if let newKeyFile { return .keyFile(path: newKeyFile) }
+        if let newCredential { return .systemdCredential(name: newCredential.name) }
+        if let source = passphraseSource { return try passphrase(from: source, group) }
+        return .defaultKeyFile
+    }
+
+    /// A passphrase that is asked for.
+    func promptedPassphrase(for group: AccessGroup) throws(Failure) -> NewSlot { try passphrase(from: .terminal, group) }
+
+    private func passphrase(from source: PassphraseSource, _ group: AccessGroup) throws(Failure) -> NewSlot {
+        let chosen = try source.read(for: group.identifier, isNew: true, as: "New passphrase")
+        return .passphrase(chosen, try unlockTime?.costs() ?? .recommended)
+    }
+}

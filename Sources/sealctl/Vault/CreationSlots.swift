@@ -1,0 +1,102 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+
+/// What a new vault opens with: one slot for each that is stated, the group's own key file where none is.
+struct CreationSlots: ParsableArguments {
+    @Flag(help: "Ask twice for a passphrase on the terminal.")
+    var passphrase = false
+
+    @Option(
+        help: ArgumentHelp("Take the passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var passphraseFile: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Take the passphrase from the first line of the open file descriptor N.", valueName: "N"))
+    var passphraseFd: DescriptorNumber?
+
+    @Option(
+        help: ArgumentHelp(
+            "Make trying the passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+    var unlockTime: UnlockTime?
+
+    @Flag(help: "The group's own key file, made if it is missing; for beside something else.")
+    var defaultKeyFile = false
+
+    @Option(help: ArgumentHelp("A key file that exists.", valueName: "FILE"), completion: .file())
+    var keyFile: String?
+
+    @Option(
+        defaultAsFlag: CredentialName.usual, parsing: .next,
+        help: ArgumentHelp(
+            "A systemd credential of this process; sealedstate.GROUP unless it is named.", valueName: "NAME"))
+    var credential: CredentialName?
+
+    @Option(
+        help: ArgumentHelp("The identity in FILE, as a slot for its recipient.", valueName: "FILE"),
+        completion: .file())
+    var identity: String?
+
+    @Option(help: RecipientText.help)
+    var recipient: [RecipientText] = []
+
+    @Flag(help: "The recipients are programs: they never reach what needs a person.")
+    var unattended = false
+
+    func validate() throws {
+        guard [passphrase, passphraseFile != nil, passphraseFd != nil].filter({ $0 }).count < 2 else {
+            throw ValidationError("Give one of --passphrase, --passphrase-file and --passphrase-fd.")
+        }
+        guard unlockTime == nil || passphraseSource != nil else {
+            throw ValidationError("--unlock-time is for a passphrase: give --passphrase as well.")
+        }
+        guard !unattended || !recipient.isEmpty else {
+            throw ValidationError("--unattended is for recipients: give --recipient as well.")
+        }
+    }
+
+    private var passphraseSource: PassphraseSource? {
+        PassphraseSource(isPrompted: passphrase, file: passphraseFile, descriptor: passphraseFd)
+    }
+
+    /// The slots, and what the new vault is opened with the first time: the cheapest of what is at hand.
+    struct Plan {
+        var slots: [NewSlot] = []
+        var credential: VaultCredential?
+
+        /// - Parameter credential: What opens the slot here and now; nil where that takes somebody else's secret.
+        mutating func add(_ slot: NewSlot, openedBy credential: VaultCredential?) {
+            slots.append(slot)
+            self.credential = self.credential ?? credential
+        }
+    }
+
+    /// Reads every secret that was stated.
+    func plan(for group: AccessGroup) throws(Failure) -> (slots: [NewSlot], credential: VaultCredential) {
+        var plan = Plan()
+        let recipients = try recipient.map { text throws(Failure) in try text.checked() }
+        if defaultKeyFile { plan.add(.defaultKeyFile, openedBy: .defaultKeyFile) }
+        if let keyFile { plan.add(.keyFile(path: keyFile), openedBy: .keyFile(path: keyFile)) }
+        if let credential {
+            plan.add(.systemdCredential(name: credential.name), openedBy: .systemdCredential(name: credential.name))
+        }
+        if let identity {
+            let own = try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: identity) }
+            plan.add(.recipient(own.recipient), openedBy: .identity(own))
+        }
+        if let source = passphraseSource {
+            let chosen = try source.read(for: group.identifier, isNew: true)
+            plan.add(.passphrase(chosen, try unlockTime?.costs() ?? .recommended), openedBy: .passphrase(chosen))
+        }
+        for recipient in recipients { plan.add(.recipient(recipient, unattended: unattended), openedBy: nil) }
+        if plan.slots.isEmpty { plan.add(.defaultKeyFile, openedBy: .defaultKeyFile) }
+        guard let credential = plan.credential else {
+            throw Failure(
+                .usage, "onlyRecipients", "cannot make the vault of \(group): nothing at hand would open it",
+                hint: "Add --identity FILE, or another slot of your own.")
+        }
+        return (plan.slots, credential)
+    }
+}

@@ -1,0 +1,90 @@
+internal import FoundationEssentials
+internal import SealedState
+internal import SharedFiles
+
+/// Which blobs and programs hold which key, for people and programs.
+struct RotationStatusView {
+    /// How many blobs of a key are named to people; programs get them all.
+    private static let named = 10
+
+    let status: RotationStatus
+
+    var text: String {
+        let parts = [head, table] + status.keys.filter { $0.state == .decryptOnly }.map(details) + [unknown]
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    private var head: String {
+        var fields = FieldList([("rotation", rotation)])
+        fields.add("active epoch", status.activeEpoch.map { String($0) } ?? "none")
+        if status.minimumEpoch > 1 { fields.add("refused", "blobs before epoch \(status.minimumEpoch)") }
+        return fields.text
+    }
+
+    private var rotation: String {
+        if status.isRotating { return "in progress since \(Self.time(status.began)); sealctl vault rotate goes on" }
+        return status.completed == nil ? "none yet" : "completed \(Self.time(status.completed))"
+    }
+
+    private static func time(_ date: Date?) -> String { date.map { Timestamp($0).short } ?? "-" }
+
+    private var table: String {
+        var table = TextTable([
+            .init(title: "EPOCH", isNumber: true), .init(title: "STATE"), .init(title: "BLOBS", isNumber: true),
+            .init(title: "PROGRAMS", isNumber: true), .init(title: "DESTROY"), .init(title: "KEY"),
+        ])
+        for key in status.keys {
+            table.add([
+                String(key.epoch), key.state == .decryptOnly ? "decrypt-only" : key.state.rawValue,
+                String(key.blobCount), String(key.holders.count),
+                key.state == .destroyed ? "-" : key.mayBeDestroyed ? "may go" : "no", key.id,
+            ])
+        }
+        return table.text
+    }
+
+    private func details(_ key: KeyUse) -> String {
+        let reasons = key.obstacles.map { "epoch \(key.epoch): \($0.description)" }
+        let more = key.blobCount > Self.named ? ["  and \(key.blobCount - Self.named) more"] : []
+        return (reasons + key.blobs.prefix(Self.named).map { "  \($0.printable)" } + more).joined(separator: "\n")
+    }
+
+    private var unknown: String {
+        status.unknown.map { "unknown  \($0.path): \($0.reason)".printable }.joined(separator: "\n")
+    }
+
+    var json: JSONText {
+        .object([
+            ("rotating", .bool(status.isRotating)),
+            ("began", .optional(status.began.map { Timestamp($0).rfc3339 })),
+            ("completed", .optional(status.completed.map { Timestamp($0).rfc3339 })),
+            ("activeEpoch", status.activeEpoch.map { .unsigned(UInt64($0)) } ?? .null),
+            ("minimumEpoch", .unsigned(UInt64(status.minimumEpoch))), ("keys", .array(status.keys.map(Self.key))),
+            ("unknown", .array(status.unknown.map { LeftBlobView(blob: $0).json })),
+        ])
+    }
+
+    private static func key(_ key: KeyUse) -> JSONText {
+        .object([
+            ("id", .string(key.id)), ("epoch", .unsigned(UInt64(key.epoch))), ("state", .string(key.state.rawValue)),
+            ("createdAt", .string(Timestamp(key.created).rfc3339)), ("blobCount", .number(key.blobCount)),
+            ("blobs", .array(key.blobs.map { .string($0) })),
+            ("holders", .array(key.holders.map { HolderView(holder: $0).json })),
+            ("obstacles", .array(key.obstacles.map { .string(word($0)) })),
+            ("mayBeDestroyed", .bool(key.mayBeDestroyed)),
+        ])
+    }
+
+    /// Stable words; the descriptions are for people.
+    private static func word(_ obstacle: KeyObstacle) -> String {
+        switch obstacle {
+        case .active: "active"
+        case .rotationNotCompleted: "rotationNotCompleted"
+        case .blobs: "blobs"
+        case .programs: "programs"
+        case .unnamedProgram: "unnamedProgram"
+        case .programsUnknown: "programsUnknown"
+        case .unknownFiles: "unknownFiles"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault lock`: for all programs of this user.
+struct VaultLockCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Lock a vault for all of this user's programs.",
+        discussion: """
+            What is protected when unlocked is refused from each program's next use on, also in programs that have \
+            the vault open. What is protected after first unlock stays available unless --everything is given: then \
+            programs that are started from now on need a credential. No credential is needed to lock.
+
+            Examples:
+              sealctl vault lock
+              sealctl vault lock --everything --access-group ABCDE12345.com.example.app
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Flag(help: "Take back what is protected after first unlock as well.")
+    var everything = false
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let home = try GroupOptions.home()
+        try Failure.onVault { () throws(VaultError) in try Vault.lock(group, in: home, everything: everything) }
+        let fields: [(String, JSONText)] = [
+            ("accessGroup", .string(group.identifier)), ("everything", .bool(everything)),
+        ]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "locked")
+    }
+}

@@ -1,0 +1,84 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SealedState
+
+/// `sealctl vault rotate`: a fresh key, and everything resealed under it.
+struct VaultRotateCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Make a new key and reseal every blob of the group under it.",
+        discussion: """
+            Programs read and write on meanwhile. A rotation that was interrupted, killed even, goes on when this is run \
+            again. When no blob of an older epoch is left the rotation is completed, and from then on one that is \
+            sealed or put back under an old key is refused. The old keys still open what lies elsewhere, such as \
+            backups, until sealctl vault destroy-key. Where something is in the way the status is 75.
+
+            Examples:
+              sealctl vault rotate
+              sealctl vault rotate --throttle 20
+              sealctl vault rotate --status
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Option(
+        help: ArgumentHelp("Do at most N blobs, or NK, NM, NG bytes, in a second.", valueName: "N"))
+    var throttle: RotationThrottle?
+    @Flag(help: "Only say which blobs and programs hold which key, and which may be destroyed.")
+    var status = false
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !status || throttle == nil else {
+            throw ValidationError("--throttle is for a rotation, --status only looks.")
+        }
+    }
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        guard let store = try target.openStore(with: keyOptions) else {
+            return try rotateKeys(of: try keyOptions.openVault(of: group))
+        }
+        if status {
+            let found = try Failure.onStore { () throws(StoreError) in try store.rotationStatus() }
+            let view = RotationStatusView(status: found)
+            return try StandardStreams.print(output.json ? view.json.text : view.text)
+        }
+        try report(try rotate(store), group)
+    }
+
+    private func rotate(_ store: SealedStore) throws(Failure) -> RotationReport {
+        var options = RotationOptions()
+        throttle?.apply(to: &options)
+        let meter = Progress("resealing", total: nil)
+        return try Failure.onStore { () throws(StoreError) in
+            try store.rotate(options) { progress in
+                meter.show("\(progress.done) of \(progress.total) blobs, walk \(progress.pass)")
+            }
+        }
+    }
+
+    private func report(_ report: RotationReport, _ group: AccessGroup) throws(Failure) {
+        let view = RotationReportView(report: report)
+        try StandardStreams.print(output.json ? view.json.text : view.text)
+        guard !report.isCompleted else { return }
+        throw Failure(
+            .temporary, "rotationNotCompleted", "the rotation of \(group) is not completed",
+            hint: "Mend what is in the way, and run it again: it goes on.")
+    }
+
+    /// An access group without a container has nothing to reseal: the new key is all.
+    private func rotateKeys(of vault: Vault) throws(Failure) {
+        if !status {
+            try Failure.onVault { () throws(VaultError) in
+                try vault.completeRotation(to: try vault.beginRotation())
+            }
+        }
+        let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }.map(KeyView.init)
+        if output.json { return try StandardStreams.print(JSONText.array(keys.map(\.json)).text) }
+        var table = TextTable(KeyView.columns)
+        for key in keys { table.add(key.cells) }
+        try StandardStreams.print(table.text)
+    }
+}

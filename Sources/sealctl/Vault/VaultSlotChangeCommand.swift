@@ -1,0 +1,51 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault slot change`: another passphrase, in one step.
+struct VaultSlotChangeCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change",
+        abstract: "Change a passphrase, or put anything else in a slot's place.",
+        discussion: """
+            Without options the present and the new passphrase are asked for on the terminal. The change is one step: \
+            killed on the way it leaves the old passphrase or the new one, and of two changes at once one is \
+            refused. The slot gets a new number. ID is needed only where the vault has several passphrases.
+
+            Examples:
+              sealctl vault slot change
+              sealctl vault slot change 1 --passphrase-file old --new-passphrase-file new --unlock-time 1s
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
+    var id: UInt32?
+    @OptionGroup var newSlot: AddedSlot
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let vault = try keyOptions.openVault(of: group, asksUnasked: true)
+        let old = if let id { id } else { try onlyPassphrase(of: vault) }
+        let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)
+        let new = try Failure.onVault { () throws(VaultError) in try vault.replaceSlot(id: old, with: slot) }
+        if output.json {
+            let fields: [(String, JSONText)] = [("replaced", .unsigned(UInt64(old))), ("slot", SlotView(new).json)]
+            return try StandardStreams.print(JSONText.object(fields).text)
+        }
+        try StandardStreams.print("slot \(old) is now \(SlotView(new).text)")
+    }
+
+    private func onlyPassphrase(of vault: Vault) throws(Failure) -> UInt32 {
+        let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
+            .filter { $0.kind == .passphrase }
+        guard let slot = slots.first, slots.count == 1 else {
+            throw Failure(
+                slots.isEmpty ? .notFound : .usage, slots.isEmpty ? "slotNotFound" : "ambiguousSlot",
+                "cannot change a key slot of \(vault.accessGroup): it has \(slots.count) passphrases",
+                hint: "Give the number of the slot: sealctl vault slot list.")
+        }
+        return slot.id
+    }
+}

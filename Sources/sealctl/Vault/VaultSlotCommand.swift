@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault slot`: what opens the vault.
+struct VaultSlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slot",
+        abstract: "List, add, remove and change what opens a vault.",
+        discussion: """
+            Any one slot opens the vault. REACH says how far: a key file or credential gives what is protected after \
+            first unlock, a passphrase or recipient also what is protected when unlocked.
+
+            Examples:
+              sealctl vault slot list
+              sealctl vault slot add --recipient sealed1...
+              sealctl vault slot change
+              sealctl vault slot remove 2
+            """,
+        subcommands: [
+            VaultSlotListCommand.self, VaultSlotAddCommand.self, VaultSlotRemoveCommand.self,
+            VaultSlotChangeCommand.self,
+        ])
+}
+
+/// `sealctl vault slot list`.
+struct VaultSlotListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List what opens a vault.",
+        discussion: """
+            Works on a locked vault as well. Then nothing vouches for the list, and a line on standard error says so.
+
+            Example:
+              sealctl vault slot list --group group.com.example.app
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let (slots, isVerified) = try find()
+        let views = slots.map(SlotView.init)
+        if !isVerified { warn() }
+        if output.json { return try StandardStreams.print(JSONText.array(views.map(\.json)).text) }
+        var table = TextTable(SlotView.columns)
+        for view in views { table.add(view.cells) }
+        try StandardStreams.print(table.text)
+    }
+
+    private func find() throws(Failure) -> (slots: [SlotSummary], isVerified: Bool) {
+        let group = try target.checked()
+        let home = try GroupOptions.home()
+        if keyOptions.isUnstated {
+            let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
+            if status.availability == .locked { return (status.slots, false) }
+        }
+        let vault = try keyOptions.openVault(of: group)
+        return (try Failure.onVault { () throws(VaultError) in try vault.slots() }, true)
+    }
+
+    private func warn() {
+        Warning(
+            "unverified", "the vault is locked, so nothing vouches for this list",
+            hint: "State what opens it to be sure."
+        ).report(asJSON: output.json)
+    }
+}
+
+/// `sealctl vault slot add`.
+struct VaultSlotAddCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add something that opens a vault.",
+        discussion: """
+            Options that begin with --new- and --recipient name the new slot, the others what opens the vault now. A \
+            slot that reaches what is protected when unlocked can only be added by somebody who reaches it.
+
+            Examples:
+              sealctl vault slot add --recipient sealed1... --passphrase
+              sealctl vault slot add --new-passphrase --identity me.key
+              sealctl vault slot add --new-key-file /etc/app/vault.key --passphrase
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @OptionGroup var newSlot: AddedSlot
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        try newSlot.requireOne()
+        let vault = try keyOptions.openVault(of: group)
+        let slot = try newSlot.slot(for: group)
+        let added = try Failure.onVault { () throws(VaultError) in try vault.addSlot(slot) }
+        try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
+    }
+}
+
+/// `sealctl vault slot remove`.
+struct VaultSlotRemoveCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove something that opens a vault.",
+        discussion: """
+            The last slot stays, and so does the last one that reaches what is protected when unlocked while the vault \
+            holds any. Whoever kept a copy of the old file can still open that copy: sealctl vault rotate makes new \
+            keys for what is sealed from then on.
+
+            Example:
+              sealctl vault slot remove 2
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
+    var id: UInt32
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let vault = try keyOptions.openVault(of: try target.checked())
+        try Failure.onVault { () throws(VaultError) in try vault.removeSlot(id: id) }
+        let fields: [(String, JSONText)] = [("id", .unsigned(UInt64(id)))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "removed slot \(id)")
+    }
+}

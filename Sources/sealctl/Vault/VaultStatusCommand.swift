@@ -1,0 +1,114 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+
+/// `sealctl vault status`: a vault from outside.
+struct VaultStatusCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say whether a vault can be opened, and what opens it.",
+        discussion: """
+            Needs no credential, asks for nothing and changes nothing: not even the access log. The exit status follows \
+            the answer: 0 ready, 36 locked, 44 absent, 65 damaged, 77 denied. Where the vault is not ready nothing \
+            vouches for what is shown of its slots.
+
+            Examples:
+              sealctl vault status
+              sealctl vault status --json | jq -r .availability
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let home = try GroupOptions.home()
+        let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
+        let inventory = try Failure.onVault { () throws(VaultError) in
+            status.availability == .ready ? try Vault.inventory(group, in: home) : nil
+        }
+        let view = StatusView(
+            group: group, path: VaultPlace(group, in: home).path, status: status, inventory: inventory)
+        try StandardStreams.print(output.json ? view.json.text : view.text)
+        let end = view.exitStatus
+        // The answer has said it all.
+        if end != .success {
+            throw Failure(end, status.availability.rawValue, "the vault is not ready", hint: "", isSilent: true)
+        }
+    }
+}
+
+/// A vault's status for people and programs.
+private struct StatusView {
+    let group: AccessGroup
+    let path: String
+    let status: VaultStatus
+    let inventory: VaultInventory?
+    let now = Timestamp.now
+
+    var exitStatus: ExitStatus {
+        switch status.availability {
+        case .ready: .success
+        case .locked: .locked
+        case .denied: .noPermission
+        case .absent: .notFound
+        case .damaged: .dataError
+        }
+    }
+
+    var text: String {
+        var fields = FieldList([("vault", path), ("availability", status.availability.rawValue)])
+        if status.availability == .ready || status.availability == .locked {
+            fields.add("after first unlock", Self.words(status.afterFirstUnlock, now))
+            fields.add("when unlocked", Self.words(status.whenUnlocked, now))
+            fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
+        }
+        for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
+        if let generation = status.generation { fields.add("written", generation == 1 ? "once" : "\(generation) times") }
+        if let inventory {
+            fields.add("keys", keys(inventory))
+            fields.add("items", String(inventory.itemCount))
+        }
+        return fields.text
+    }
+
+    private func keys(_ inventory: VaultInventory) -> String {
+        let active = inventory.keys.filter { $0.state == .active }.map { "epoch \($0.epoch) active" }
+        let older = inventory.keys.filter { $0.state == .decryptOnly }.count
+        let destroyed = inventory.keys.filter { $0.state == .destroyed }.count
+        let rest = [(older, "decrypt-only"), (destroyed, "destroyed")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return (active + rest).joined(separator: ", ")
+    }
+
+    private static func words(_ state: UnlockState, _ now: Timestamp) -> String {
+        switch state {
+        case .locked: "locked"
+        case .unlocked(let left): left.map { "unlocked until \(end($0, now).short)" } ?? "unlocked"
+        }
+    }
+
+    private static func end(_ left: Duration, _ now: Timestamp) -> Timestamp {
+        Timestamp(now.milliseconds + UInt64(left / .milliseconds(1)))
+    }
+
+    var json: JSONText {
+        .object([
+            ("accessGroup", .string(group.identifier)), ("vault", .string(path)),
+            ("availability", .string(status.availability.rawValue)),
+            ("afterFirstUnlock", state(status.afterFirstUnlock)), ("whenUnlocked", state(status.whenUnlocked)),
+            ("unlockPlace", .optional(status.unlockPlace?.rawValue)),
+            ("slots", .array(status.slots.map { SlotView($0).json })),
+            ("generation", status.generation.map { .unsigned($0) } ?? .null),
+            ("keys", inventory.map { .array($0.keys.map { KeyView($0).json }) } ?? .null),
+            ("items", inventory.map { .number($0.itemCount) } ?? .null),
+        ])
+    }
+
+    private func state(_ state: UnlockState) -> JSONText {
+        switch state {
+        case .locked: .object([("unlocked", .bool(false)), ("until", .null)])
+        case .unlocked(let left):
+            .object([("unlocked", .bool(true)), ("until", .optional(left.map { Self.end($0, now).rfc3339 }))])
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import CryptoPrimitives
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+@Suite struct AccessLogForgeryTests {
+    let fixture: AccessLogFixture
+    let head: AccessLogHead
+
+    /// Six entries, of which the third has no key.
+    init() throws {
+        fixture = try AccessLogFixture()
+        try fixture.append(2)
+        try fixture.noteFailedOpening()
+        head = try fixture.append(3)
+    }
+
+    private func verify() throws -> AccessLogVerification { try fixture.log.verify(noted: head) }
+
+    @Test func anUntouchedLogIsIntact() throws {
+        let result = try verify()
+        #expect(result.isIntact)
+        #expect(result.count == 6)
+        #expect(result.notedHead == .found)
+        #expect(result.uncoveredCount == 0)
+    }
+
+    @Test func everyFlippedBitIsFoundAndNamed() throws {
+        let original = try fixture.bytes()
+        var missed: [Int] = []
+        for bit in 0..<original.count * 8 {
+            let place = bit / 8
+            try fixture.patch(fixture.path, place, original[place] ^ 1 << (bit % 8))
+            let result = try verify()
+            try fixture.patch(fixture.path, place, original[place])
+            let index = UInt64(place / AccessLogFixture.entrySize)
+            if result.isIntact || result.badIndexes.first != index { missed.append(bit) }
+        }
+        #expect(missed == [])
+    }
+
+    @Test(arguments: 0..<5) func aRemovedEntryIsFound(index: Int) throws {
+        var slots = try fixture.slots()
+        slots.remove(at: index)
+        try fixture.write(slots.flatMap { $0 })
+        let result = try verify()
+        // Nothing authentic stands before the second entry when the first is gone: it keeps its own number.
+        #expect(result.badIndexes == [UInt64(max(index, 1))])
+        #expect(!result.isIntact)
+    }
+
+    @Test(arguments: 0..<5) func swappedEntriesAreFound(index: Int) throws {
+        var slots = try fixture.slots()
+        slots.swapAt(index, index + 1)
+        try fixture.write(slots.flatMap { $0 })
+        #expect(try verify().badIndexes.first == UInt64(index))
+    }
+
+    @Test(arguments: 0..<6) func aDuplicatedEntryIsFound(index: Int) throws {
+        var slots = try fixture.slots()
+        slots.insert(slots[index], at: index)
+        try fixture.write(slots.flatMap { $0 })
+        #expect(try verify().badIndexes.first == UInt64(index + 1))
+    }
+
+    @Test(arguments: 0...6, [UInt8(0), 0xFF]) func anInsertedEntryIsFound(index: Int, filling: UInt8) throws {
+        // Zeros at the very end are what a power loss leaves.
+        let isTail = index == 6 && filling == 0
+        var slots = try fixture.slots()
+        slots.insert([UInt8](repeating: filling, count: AccessLogFixture.entrySize), at: index)
+        try fixture.write(slots.flatMap { $0 })
+        let result = try verify()
+        #expect(result.badIndexes.first == (isTail ? nil : UInt64(index)))
+        #expect(result.endsTorn == isTail)
+    }
+
+    @Test(arguments: 0..<6) func aLogThatEndsBeforeTheNotedHeadIsFound(left: Int) throws {
+        try fixture.write(Array(try fixture.bytes().prefix(left * AccessLogFixture.entrySize)))
+        let result = try verify()
+        #expect(result.notedHead == .cutShort(missing: UInt64(6 - left)))
+        #expect(result.badCount == 0)
+        #expect(!result.isIntact)
+    }
+
+    @Test func aCutLogThatHasGrownAgainIsFound() throws {
+        try fixture.write(Array(try fixture.bytes().prefix(4 * AccessLogFixture.entrySize)))
+        try fixture.append(5)
+        let result = try verify()
+        #expect(result.notedHead == .differs)
+        #expect(result.badCount == 0)
+    }
+
+    @Test func entriesAfterTheNotedHeadArePossible() throws {
+        try fixture.append(3)
+        let result = try verify()
+        #expect(result.isIntact)
+        #expect(result.notedHead == .found)
+    }
+
+    @Test func aLogOfAnotherKeyIsFound() throws {
+        let other = AccessLog(directory: fixture.directory, mode: 0o600, key: .random(count: 32))
+        let result = try other.verify(noted: head)
+        #expect(result.badCount == 5)
+        #expect(result.notedHead == .differs)
+    }
+
+    /// What somebody without the key can compute himself must not pass for what needs the key.
+    @Test(arguments: [AccessEvent.openFailed, .itemRead]) func anEntryThatWasMadeUnkeyedIsFound(
+        event: AccessEvent
+    ) throws {
+        var slots = try fixture.slots()
+        var chained = slots[3].suffix(32) + slots[4].prefix(224)
+        chained[chained.startIndex + 32 + AccessEntryLayout.flags] |= UInt8(AccessEntryLayout.unkeyed)
+        chained[chained.startIndex + 32 + AccessEntryLayout.event] = UInt8(event.rawValue)
+        let code = BLAKE2b.hash(Array(chained), personalization: .accessUnkeyedEntry, count: 32)
+        slots[4] = chained.suffix(224) + code
+        try fixture.write(slots.flatMap { $0 })
+        // As an unkeyed entry it stands; the next keyed one does not cover it.
+        #expect(try verify().badIndexes.first == (event == .openFailed ? 5 : 4))
+    }
+
+    @Test func unkeyedEntriesAtTheEndAreCountedAsUncovered() throws {
+        try fixture.noteFailedOpening()
+        try fixture.noteFailedOpening()
+        #expect(try verify().uncoveredCount == 2)
+        try fixture.append(1)
+        #expect(try verify().uncoveredCount == 0)
+        #expect(try verify().isIntact)
+    }
+
+    @Test func theLogGoesOnBehindADamagedEntry() throws {
+        var bytes = try fixture.bytes()
+        bytes[bytes.count - 1] ^= 1
+        try fixture.write(bytes)
+        try fixture.append(2)
+        let result = try verify()
+        #expect(result.badIndexes == [5])
+        #expect(result.count == 8)
+    }
+}

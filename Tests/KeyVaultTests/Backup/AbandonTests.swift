@@ -1,0 +1,258 @@
+import AppGroups
+import Glibc
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Starting anew: everything old is kept, nothing old is believed.
+@Suite struct AbandonTests {
+    private let fixture: VaultFixture
+    private let record = "Library/Application Support/Records/deep/state.sealed"
+
+    init() throws { fixture = try VaultFixture() }
+
+    private func abandon(_ slots: [NewSlot] = [.defaultKeyFile]) throws(VaultError) -> AbandonReport {
+        try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: slots)
+    }
+
+    private func put(_ blob: SealedFile, _ relative: String) throws {
+        try SystemFile.write(try fixture.inContainer(relative), blob.bytes)
+    }
+
+    private func isThere(_ relative: String) -> Bool {
+        SystemFile.exists(fixture.directory.path("Containers/\(fixture.group)/\(relative)"))
+    }
+
+    /// A group with a vault, a record and a stream.
+    private func groupInUse() throws -> (vault: Vault, blob: SealedFile) {
+        let vault = try fixture.create()
+        _ = try vault.beginRotation()
+        let blob = SealedFile(fixture, under: try vault.activeKey())
+        try put(blob, record)
+        try put(SealedFile(fixture, name: "stream", under: try vault.activeKey()), "top-level.sealed")
+        return (vault, blob)
+    }
+
+    @Test func everythingOldIsKeptUnderItsOldPath() throws {
+        let (_, blob) = try groupInUse()
+        let (vault, log) = (try SystemFile.read(fixture.path), try SystemFile.read(fixture.beside("access.log")))
+        let report = try abandon()
+        #expect(report.setAside.map(\.from) == [fixture.path, fixture.beside("access.log")])
+        #expect(try report.setAside.map { try SystemFile.read($0.to) } == [vault, log])
+        #expect(report.setAside.allSatisfy { $0.to.contains(".abandoned-") && $0.to.hasSuffix("Z") })
+        #expect(report.quarantined.count == 2)
+        let moved = try #require(report.quarantined.first { $0.from.hasSuffix(record) })
+        #expect(moved.to.contains("/Quarantine/abandoned-") && moved.to.hasSuffix("Z/\(record)"))
+        #expect(try SystemFile.read(moved.to) == blob.bytes)
+        #expect(!isThere(record) && !isThere("top-level.sealed"))
+    }
+
+    @Test func theNewVaultStartsBeyondTheOldEpochsAndRefusesOldBlobs() throws {
+        let (_, blob) = try groupInUse()
+        let report = try abandon()
+        #expect(report.epoch == 3)
+        let vault = try fixture.open()
+        #expect(try vault.activeKey().epoch == 3)
+        #expect(try vault.items().isEmpty)
+        #expect(blob.isRefused(by: vault.keyring) == .unknownKey)
+        let log = try vault.log.verify(noted: vault.current().body.state.logHead)
+        #expect(log.badCount == 0)
+    }
+
+    @Test func theStoreWorksAfterwardsAndAnOldRecordPutBackIsRefused() throws {
+        let arguments = [fixture.directory.path, fixture.group.identifier]
+        func store(_ command: String, _ more: [String] = []) throws -> String {
+            let child = try ChildProcess("sealed-probe", [command] + arguments + more)
+            let answer = try child.readLine()
+            _ = try child.finish()
+            return answer ?? ""
+        }
+        #expect(try store("store-write", ["7", "10", "durable"]) == "written 1")
+        let report = try abandon()
+        #expect(try store("store-read") == "absent")
+        #expect(try store("store-write", ["8", "10", "durable"]) == "written 1")
+        #expect(try store("store-read") == "8 10 1")
+        let old = try #require(report.quarantined.first)
+        try SystemFile.write(old.from, try SystemFile.read(old.to))
+        #expect(try store("store-read") == "unknownKey")
+    }
+
+    @Test(arguments: ["", "no vault", "SVLT"]) func aDamagedVaultIsKeptAsItIs(text: String) throws {
+        try fixture.create()
+        try SystemFile.write(fixture.path, Array(text.utf8))
+        let report = try abandon()
+        #expect(try SystemFile.read(try #require(report.setAside.first?.to)) == Array(text.utf8))
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+
+    @Test func aVaultThatIsGoneIsGivenUpAsWell() throws {
+        let (_, blob) = try groupInUse()
+        unlink(fixture.path)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .orphanedBlobs)
+        let report = try abandon()
+        #expect(report.setAside.map(\.from) == [fixture.beside("access.log")])
+        #expect(report.quarantined.count == 2)
+        #expect(blob.isRefused(by: try fixture.openOrCreate().keyring) == .unknownKey)
+    }
+
+    @Test func whereThereIsNothingAVaultIsMade() throws {
+        let report = try abandon()
+        #expect(report == AbandonReport(setAside: [], quarantined: [], epoch: 1))
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+
+    @Test func othersFilesStayWhereTheyAre() throws {
+        _ = try groupInUse()
+        let stranger = SealedFile(try VaultFixture("group.com.example.other"), under: try .random(epoch: 9))
+        try put(stranger, "Library/Caches/foreign.sealed")
+        try SystemFile.write(try fixture.inContainer("Library/Caches/plain.txt"), [1])
+        #expect(try abandon().epoch == 3)
+        #expect(isThere("Library/Caches/foreign.sealed") && isThere("Library/Caches/plain.txt"))
+    }
+
+    @Test func aClaimThatNoGroupReachesIsNotBelieved() throws {
+        try put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
+        try put(SealedFile(fixture, name: "b", under: try .random(epoch: (1 << 20) + 1)), "b.sealed")
+        try put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")
+        let report = try abandon()
+        #expect(report.epoch == 6)
+        #expect(report.quarantined.count == 3)
+        try put(SealedFile(fixture, name: "d", under: try .random(epoch: 1 << 20)), "d.sealed")
+        #expect(try abandon().epoch == (1 << 20) + 1)
+    }
+
+    @Test func twiceInOneSecondOverwritesNothing() throws {
+        _ = try groupInUse()
+        var reports = [try abandon()]
+        for _ in 0..<3 {
+            try put(SealedFile(fixture, under: try fixture.open().activeKey()), record)
+            reports.append(try abandon())
+        }
+        let paths = reports.flatMap { ($0.setAside + $0.quarantined).map(\.to) }
+        #expect(Set(paths).count == paths.count)
+        #expect(paths.allSatisfy { SystemFile.exists($0) })
+        #expect(reports.map(\.epoch) == [3, 4, 5, 6])
+    }
+
+    @Test func whateverAPersonHasToMendShowsBeforeAnythingMoves() throws {
+        _ = try groupInUse()
+        let before = try SystemFile.read(fixture.path)
+        let missing = fixture.directory.path("missing.key")
+        #expect(code { () throws(VaultError) in _ = try abandon([.keyFile(path: missing)]) } == .file)
+        #expect(code { () throws(VaultError) in _ = try abandon([]) } == .invalidArgument)
+        let unsearchable = try fixture.inContainer("Library/Caches/x")
+        try SystemFile.write(unsearchable, [1])
+        // A name that is no text cannot be looked at, so nobody knows what lies there.
+        let name = Array(unsearchable.utf8.dropLast()).map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xFF), 0]
+        rename(unsearchable, name)
+        #expect(code { () throws(VaultError) in _ = try abandon() } == .file)
+        unlink(name)
+        #expect(try SystemFile.read(fixture.path) == before)
+        #expect(isThere(record))
+    }
+
+    @Test func anInterruptionLeavesNoVaultAndEveryFile() throws {
+        // Killed after the vault was set aside; then, after the blobs were moved as well.
+        let (_, blob) = try groupInUse()
+        let directory = try #require(try fixture.place.openDirectory())
+        let vault = try SystemFile.read(fixture.path)
+        var room = MakingRoom(in: fixture.place)
+        try room.setAside(in: directory)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .absent)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .orphanedBlobs)
+        #expect(try SystemFile.read(room.files[0].to) == vault)
+        try room.quarantineBlobs(try KeyBirthGuard(fixture.accessGroup, in: fixture.home))
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .absent)
+        #expect(room.blobs.count == 2)
+        // What goes on from here knows of the epochs before.
+        let report = try abandon()
+        #expect(report.epoch == 3)
+        #expect(report.setAside.isEmpty && report.quarantined.isEmpty)
+        // And what was given up is given back by its old names.
+        for moved in [room.files[0]] + room.blobs { rename(moved.to, moved.from) }
+        #expect(try blob.opens(with: try fixture.open().keyring))
+    }
+
+    @Test func aFailureAfterTheMoveSaysWhereThingsAre() throws {
+        _ = try groupInUse()
+        var room = MakingRoom(in: fixture.place)
+        let directory = try #require(try fixture.place.openDirectory())
+        do throws(VaultError) {
+            try room.naming { room throws(VaultError) in
+                try room.setAside(in: directory)
+                throw VaultError(FileError(.noSpace, operation: "write", path: fixture.path), "make the vault")
+            }
+            Issue.record("no error")
+        } catch {
+            #expect(error.code == .file)
+            #expect(error.description.contains("vault.abandoned-"))
+        }
+    }
+
+    @Test func whoGivesItUpNeedNotBeAbleToOpenTheNewOne() throws {
+        _ = try groupInUse()
+        let other = try Identity.random()
+        _ = try abandon([.recipient(other.recipient)])
+        let log = try fixture.open(with: .identity(other)).log
+        var events: [AccessEvent] = []
+        _ = try log.read(noted: nil) { entry, isAuthentic in if isAuthentic { events.append(entry.event) } }
+        #expect(events == [.created, .abandoned, .opened])
+    }
+
+    @Test func programsThatStillHaveTheOldVaultOpenAreToldSo() throws {
+        let (old, _) = try groupInUse()
+        _ = try abandon()
+        #expect(code { () throws(VaultError) in _ = try old.activeKey() } == .replaced)
+    }
+
+    @Test func aWriterInTheMiddleOfARecordIsWaitedFor() throws {
+        // writer:  takes the record's lock, gets the key ....................... would put its blob in place
+        // here:    ...................................... abandons: refused, nothing was moved
+        _ = try groupInUse()
+        let before = try SystemFile.read(fixture.path)
+        let container = try GroupContainer.open(fixture.group, in: fixture.home)
+        let record = try LockFile(directory: container.root, name: ContainerLayout.lockFile)
+            .acquire(LockRange(slot: 7), .exclusive, timeout: .zero)
+        let options = VaultOptions(lockTimeout: .milliseconds(20))
+        let refused = code { () throws(VaultError) in
+            _ = try Vault.abandon(
+                fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile],
+                options: options)
+        }
+        #expect(refused == .lockTimeout)
+        #expect(try SystemFile.read(fixture.path) == before)
+        #expect(isThere(self.record))
+        record.unlock()
+        #expect(throws: Never.self) { try abandon() }
+    }
+
+    @Test func aProgramThatKeepsWritingLeavesNoBlobOfTheOldKeyBehind() throws {
+        // writer:  write, write, write, .......... finds another vault: ends
+        // here:    ........... abandons ...........
+        let child = try ChildProcess(
+            "sealed-probe", ["store-write-loop", fixture.directory.path, fixture.group.identifier, "100"])
+        #expect(try child.readLine() == "written 1")
+        let report = try abandon()
+        child.closeInput()
+        let result = try child.finish()
+        #expect(result.exitCode == 1)
+        #expect(report.quarantined.count == 1)
+        let vault = try fixture.open()
+        let left = try KeyBirthGuard(fixture.accessGroup, in: fixture.home).orphans(knowing: vault.keyring.ids)
+        #expect(left.isEmpty)
+    }
+
+    @Test func theRulesOfASharedContainerHoldInItsQuarantine() throws {
+        _ = try groupInUse()
+        let report = try abandon()
+        let folder = try #require(report.quarantined.first?.to.split(separator: "/Library").first)
+        #expect(try SystemFile.mode(String(folder)) & 0o777 == 0o700)
+    }
+
+    @Test func namesCarryTheTimeInUTC() {
+        #expect(UTCStamp.text(seconds: 1_795_244_622) == "20261121T070342Z")
+    }
+}

@@ -1,0 +1,160 @@
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// A backup where there is a vault.
+@Suite struct BackupMergeTests {
+    private let yard: BackupYard
+
+    init() throws { yard = try BackupYard() }
+
+    /// A vault elsewhere that has the same keys: it came from an earlier backup.
+    private func twin(of vault: Vault) throws -> Vault {
+        let early = yard.here.directory.path("early")
+        try yard.export(vault, .keysOnly, to: early)
+        _ = try Vault.import(
+            from: early, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential,
+            slots: yard.slots)
+        return try yard.there.open(with: yard.credential)
+    }
+
+    @Test func whatIsMissingComesInAndWhatIsThereStaysAndIsNamed() throws {
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        try twin.add("mail", "anna", [42])
+        try twin.add("only", "here")
+        try yard.export(vault)
+        let report = try yard.bringIn()
+        #expect(!report.isNewVault)
+        #expect(report.itemsAdded.map(\.service) == ["bank"])
+        #expect(report.itemsLeft.map(\.service) == ["mail"])
+        #expect(report.itemsReplaced.isEmpty)
+        #expect(report.keysKnown.count == 1)
+        #expect(report.keyCount == 0)
+        #expect(try twin.items().map(\.service) == ["bank", "mail", "only"])
+        #expect(try twin.value("mail", "anna") == [42])
+        #expect(try twin.value("bank", "anna") == [4, 5, 6])
+    }
+
+    @Test func whatIsThereIsReplacedWhenAskedFor() throws {
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        try twin.add("mail", "anna", [42])
+        try yard.export(vault)
+        let report = try yard.bringIn(ImportOptions(replacesItems: true))
+        #expect(report.itemsReplaced.map(\.service) == ["mail"])
+        #expect(report.itemsLeft.isEmpty)
+        #expect(try twin.value("mail", "anna") == [1, 2, 3])
+        #expect(try twin.item(service: "mail", account: "anna") == vault.item(service: "mail", account: "anna"))
+    }
+
+    @Test func anUnknownKeyOpensAndNeverSeals() throws {
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        let mine = try twin.activeKey().id
+        _ = try vault.beginRotation()
+        let blob = SealedFile(yard.here, under: try vault.activeKey())
+        try yard.export(vault)
+        #expect(blob.isRefused(by: twin.keyring) == .unknownKey)
+        let report = try yard.bringIn()
+        #expect(report.keysAdded.map(\.epoch) == [2])
+        #expect(try blob.opens(with: twin.currentKeyring()))
+        #expect(try twin.activeKey().id != vault.activeKey().id)
+        #expect(try twin.keySummaries().first { $0.id == mine }?.state == .decryptOnly)
+    }
+
+    @Test func afterAKeyOfALaterEpochSealingGoesOnBeyondIt() throws {
+        // Otherwise a write over a blob of epoch 2 would be one of epoch 1, and readers would refuse it as a replay.
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        _ = try vault.beginRotation()
+        try yard.export(vault)
+        #expect(try yard.bringIn().rotationEpoch == 3)
+        #expect(try twin.activeKey().epoch == 3)
+        #expect(try twin.rotationState().isResealing)
+        #expect(try yard.bringIn().rotationEpoch == nil)
+        #expect(try twin.activeKey().epoch == 3)
+    }
+
+    @Test func aKeyOfAnEarlierEpochLeavesTheActiveOneAlone() throws {
+        let vault = try yard.vault()
+        let old = SealedFile(yard.here, under: try vault.activeKey())
+        try yard.export(vault)
+        let other = try yard.there.create(with: yard.credential)
+        try other.completeRotation(to: try other.beginRotation())
+        // Its own first key would clash: as if it had begun in epoch 2.
+        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in draft.body.keyring.removeFirst() }
+        let active = try other.activeKey().id
+        let report = try yard.bringIn()
+        #expect(report.keysAdded.map(\.epoch) == [1])
+        #expect(report.rotationEpoch == nil)
+        #expect(try other.activeKey().id == active)
+        #expect(try old.opens(with: other.currentKeyring()))
+    }
+
+    @Test func anotherKeyOfTheSameEpochRefusesTheWholeBackup() throws {
+        try yard.export(try yard.vault())
+        let other = try yard.there.create(with: yard.credential)
+        let before = try SystemFile.read(yard.there.path)
+        #expect(code { () throws(VaultError) in try yard.bringIn() } == .epochClash)
+        #expect(try SystemFile.read(yard.there.path) == before)
+        // The way out that the error names.
+        let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
+        #expect(report.itemsAdded.count == 2)
+        #expect(try other.value("mail", "anna") == [1, 2, 3])
+        #expect(try other.keySummaries().count == 1)
+    }
+
+    @Test func aKeyThatWasDestroyedHereStaysDestroyed() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let first = try vault.activeKey().id
+        try vault.completeRotation(to: try vault.beginRotation())
+        try vault.destroyKey(first)
+        let report = try yard.bringIn(to: yard.here)
+        #expect(report.keysStillDestroyed.map(\.id) == [first])
+        #expect(report.keyCount == 0)
+        #expect(try vault.keySummaries().map(\.state) == [.destroyed, .active])
+    }
+
+    @Test func aKeyThatWasDestroyedThereIsLeftAloneHere() throws {
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        let first = try vault.activeKey().id
+        try vault.completeRotation(to: try vault.beginRotation())
+        try vault.destroyKey(first)
+        try yard.export(vault)
+        try yard.bringIn()
+        #expect(try twin.keySummaries().first { $0.id == first }?.state == .decryptOnly)
+    }
+
+    @Test func allComesInOrNothing() throws {
+        try yard.export(try yard.vault())
+        // The first item needs no person, the second does.
+        _ = try Vault.create(
+            yard.there.accessGroup, in: yard.there.home, slots: yard.slots + [.defaultKeyFile],
+            openingWith: .defaultKeyFile)
+        let before = try SystemFile.read(yard.there.path)
+        let code = code { () throws(VaultError) in
+            _ = try Vault.import(
+                from: yard.path, opening: yard.credential, yard.there.accessGroup, in: yard.there.home,
+                importing: ImportOptions(contents: .itemsOnly))
+        }
+        #expect(code == .locked)
+        #expect(try SystemFile.read(yard.there.path) == before)
+    }
+
+    @Test func theSameBackupTwiceChangesNothingMore() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let keys = try vault.keySummaries()
+        for _ in 0..<2 {
+            let report = try yard.bringIn(to: yard.here)
+            #expect(report.itemsAdded.isEmpty && report.keysAdded.isEmpty)
+            #expect(report.itemsLeft.count == 2)
+        }
+        #expect(try vault.keySummaries() == keys)
+    }
+}

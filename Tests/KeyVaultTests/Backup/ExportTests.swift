@@ -1,0 +1,184 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// What goes into a backup, and what never does.
+@Suite struct ExportTests {
+    private let yard: BackupYard
+
+    init() throws { yard = try BackupYard() }
+
+    @Test func aBackupHoldsEverythingThatMayLeaveItsMachine() throws {
+        let vault = try yard.vault()
+        let report = try yard.export(vault)
+        #expect(report.itemCount == 2)
+        #expect(report.keyCount == 1)
+        #expect(report.leftOut.isEmpty)
+        #expect(try SystemFile.read(yard.path).count == report.size)
+    }
+
+    @Test func thisDeviceOnlyItemsAreLeftOutAndNamed() throws {
+        let vault = try yard.vault()
+        try vault.add("disk", "anna", .afterFirstUnlockThisDeviceOnly)
+        try vault.add("pin", "anna", .whenUnlockedThisDeviceOnly)
+        let report = try yard.export(vault)
+        #expect(report.leftOut.map(\.service) == ["disk", "pin"])
+        #expect(report.itemCount == 2)
+        try yard.bringIn()
+        #expect(try yard.there.open(with: yard.credential).items().map(\.service) == ["bank", "mail"])
+    }
+
+    @Test(arguments: [BackupContents.keysOnly, .itemsOnly])
+    func aPartAloneHoldsThatPart(contents: BackupContents) throws {
+        let vault = try yard.vault()
+        try vault.add("disk", "anna", .afterFirstUnlockThisDeviceOnly)
+        let report = try yard.export(vault, contents)
+        #expect(report.itemCount == (contents == .keysOnly ? 0 : 2))
+        #expect(report.leftOut.count == (contents == .keysOnly ? 0 : 1))
+        #expect(report.keyCount == (contents == .keysOnly ? 1 : 0))
+        let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
+        #expect(backup.items.count == report.itemCount)
+        #expect(backup.keyring.count == report.keyCount)
+    }
+
+    @Test func whatIsLockedMakesNoPartialBackup() throws {
+        let slots = yard.slots + [.defaultKeyFile]
+        try Vault.create(
+            yard.here.accessGroup, in: yard.here.home, slots: slots, openingWith: yard.credential
+        ).add("bank", "anna", .whenUnlocked)
+        let unattended = try yard.here.open(with: .defaultKeyFile)
+        #expect(code { () throws(VaultError) in try yard.export(unattended) } == .locked)
+        #expect(!SystemFile.exists(yard.path))
+        #expect(throws: Never.self) { try yard.export(unattended, .keysOnly) }
+    }
+
+    @Test func aLockThatComesBeforeTheBackupCounts() throws {
+        let vault = try yard.vault()
+        try Vault.lock(yard.here.accessGroup, in: yard.here.home, everything: false)
+        #expect(code { () throws(VaultError) in try yard.export(vault) } == .locked)
+        #expect(!SystemFile.exists(yard.path))
+    }
+
+    @Test func onlyWhatAPersonKeepsElsewhereOpensABackup() throws {
+        let vault = try yard.here.create()
+        let refused: [[NewSlot]] = [
+            [], [.defaultKeyFile], [.keyFile(path: yard.here.keyFile)], [.systemdCredential(name: nil)],
+            [.recipient(yard.person.recipient, unattended: true)], yard.slots + [.defaultKeyFile],
+            [NewSlot](repeating: .recipient(yard.person.recipient), count: 33),
+        ]
+        for slots in refused {
+            let code = code { () throws(VaultError) in _ = try vault.export(to: yard.path, for: slots) }
+            #expect(code == .invalidArgument, "\(slots)")
+        }
+        #expect(!SystemFile.exists(yard.path))
+    }
+
+    @Test func aPassphraseOpensABackup() throws {
+        guard case .passphrase(let words) = try passphrase("correct horse") else { return }
+        let vault = try yard.vault()
+        _ = try vault.export(to: yard.path, for: [.passphrase(words, .minimum)])
+        func open(_ credential: VaultCredential) -> VaultError.Code? {
+            code { () throws(VaultError) in
+                _ = try Backup.open(yard.path, with: credential, for: yard.here.place, taking: .everything)
+            }
+        }
+        #expect(open(.passphrase(words)) == nil)
+        #expect(open(try passphrase("incorrect horse")) == .wrongPassphrase)
+        #expect(open(yard.credential) == .locked)
+    }
+
+    @Test func nothingThatIsThereIsWrittenOver() throws {
+        let vault = try yard.vault()
+        try SystemFile.write(yard.path, [1])
+        #expect(code { () throws(VaultError) in try yard.export(vault) } == .alreadyExists)
+        #expect(try SystemFile.read(yard.path) == [1])
+        try yard.here.directory.link("dangling", to: yard.here.directory.path("nowhere"))
+        let dangling = yard.here.directory.path("dangling")
+        #expect(code { () throws(VaultError) in try yard.export(vault, to: dangling) } == .alreadyExists)
+        #expect(!SystemFile.exists(yard.here.directory.path("nowhere")))
+    }
+
+    @Test(arguments: ["", "/", "missing/backup", "a/..", "slash/"])
+    func whatNamesNoNewFileIsRefused(name: String) throws {
+        let vault = try yard.vault()
+        let path = name.isEmpty || name == "/" ? name : yard.here.directory.path(name)
+        let code = code { () throws(VaultError) in try yard.export(vault, to: path) }
+        #expect(code == .invalidArgument || code == .file)
+    }
+
+    @Test func aBackupIsForItsOwnerAloneWhateverTheUmask() throws {
+        let vault = try yard.vault()
+        let mask = umask(0)
+        defer { umask(mask) }
+        try yard.export(vault)
+        #expect(try SystemFile.mode(yard.path) == 0o600)
+    }
+
+    @Test func nothingInABackupIsInClear() throws {
+        let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
+        let vault = try yard.here.create(with: yard.credential)
+        try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))
+        try yard.export(vault)
+        let bytes = try SystemFile.read(yard.path)
+        for canary in canaries { #expect(!bytes.contains(text: canary), "\(canary)") }
+        #expect(!bytes.contains(text: yard.here.group.identifier))
+        #expect(bytes.contains(text: "SVLT"))
+    }
+
+    @Test func aBackupGivesNothingThatOpensTheVault() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
+        #expect(backup.side.vaultID != vault.heldContents.head.header.vaultID)
+        let hasSameRoot = backup.side.keys.root.isEqual(to: vault.keys.root)
+        #expect(!hasSameRoot)
+        for protection in ProtectionClass.allCases {
+            let isSame = try backup.side.keys.withKey(protection) { ours throws(VaultError) in
+                try vault.keys.withKey(protection) { theirs throws(VaultError) in ours.isEqual(to: theirs) }
+            }
+            #expect(!isSame)
+        }
+    }
+
+    @Test func twoBackupsOfOneVaultHaveNothingInCommon() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let second = yard.here.directory.path("second")
+        try yard.export(vault, to: second)
+        let (a, b) = (try SystemFile.read(yard.path), try SystemFile.read(second))
+        #expect(a.count == b.count)
+        #expect(a[16..<32] != b[16..<32])
+        #expect(zip(a.dropFirst(64), b.dropFirst(64)).count { $0 == $1 } < a.count / 4)
+    }
+
+    @Test func theAccessLogKnowsOfEveryBackup() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        #expect(code { () throws(VaultError) in try yard.export(vault) } == .alreadyExists)
+        var seen: [AccessOutcome] = []
+        _ = try vault.log.read(noted: nil) { entry, isAuthentic in
+            if entry.event == .exported && isAuthentic { seen.append(entry.outcome) }
+        }
+        #expect(seen == [.intended, .succeeded, .failed])
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible)) func aFullDiskLeavesNothing() throws {
+        let vault = try yard.vault()
+        try vault.add("large", "value", .afterFirstUnlock, [UInt8](repeating: 1, count: 100_000))
+        let small = try SmallFileSystem(at: yard.here.directory.directory("small"))
+        do throws(VaultError) {
+            try yard.export(vault, to: "\(small.path)/backup")
+            Issue.record("it was written")
+        } catch {
+            #expect(error.code == .file)
+            #expect(error.underlying?.code == .noSpace)
+        }
+        #expect(try SystemFile.names(small.path).isEmpty)
+    }
+}

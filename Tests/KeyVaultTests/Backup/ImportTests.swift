@@ -1,0 +1,205 @@
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// A backup where there is no vault.
+@Suite struct ImportTests {
+    private let yard: BackupYard
+
+    init() throws { yard = try BackupYard() }
+
+    @Test func anotherMachineGetsTheSameItems() throws {
+        let vault = try yard.vault()
+        let large = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        try vault.add("große Datei", "anna", .afterFirstUnlock, large)
+        try vault.add("empty", "anna", .whenUnlocked, [])
+        waitForTheNextMillisecond()
+        try vault.update("mail", "anna", value: [9])
+        try yard.export(vault)
+        let items = try vault.items()
+        let report = try ItemWrap.$machineIDPath.withValue(yard.there.otherMachine()) { try yard.bringIn() }
+        #expect(report.isNewVault)
+        #expect(report.itemsAdded == items)
+        let copy = try yard.there.open(with: yard.credential)
+        // Labels, accessibilities and dates included.
+        #expect(try copy.items() == items)
+        #expect(try copy.value("mail", "anna") == [9])
+        #expect(try copy.value("bank", "anna") == [4, 5, 6])
+        #expect(try copy.value("große Datei", "anna") == large)
+        #expect(try copy.value("empty", "anna") == [])
+        #expect(copy.vaultID != vault.vaultID)
+    }
+
+    @Test func blobsThatWereSealedBeforeOpenAfterwards() throws {
+        let vault = try yard.vault()
+        let old = SealedFile(yard.here, under: try vault.activeKey())
+        _ = try vault.beginRotation()
+        let new = SealedFile(yard.here, under: try vault.activeKey())
+        try yard.export(vault)
+        try yard.bringIn()
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try old.opens(with: copy.keyring))
+        #expect(try new.opens(with: copy.keyring))
+        #expect(try copy.keySummaries() == (try vault.keySummaries()))
+        #expect(try copy.activeKey().epoch == 2)
+        #expect(try copy.rotationState().isResealing)
+    }
+
+    @Test func whatWasDestroyedStaysDestroyedAndKnown() throws {
+        let vault = try yard.vault()
+        let first = try vault.activeKey().id
+        try vault.completeRotation(to: try vault.beginRotation())
+        try vault.destroyKey(first)
+        try yard.export(vault)
+        try yard.bringIn()
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try copy.keySummaries().map(\.state) == [.destroyed, .active])
+        #expect(try copy.rotationState().minimumEpoch == 2)
+    }
+
+    @Test func aContainerWhoseKeysTheBackupHoldsIsNoObstacle() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let blob = SealedFile(yard.here, under: try vault.activeKey())
+        try SystemFile.write(try yard.there.inContainer("Library/Caches/ours.sealed"), blob.bytes)
+        #expect(throws: Never.self) { try yard.bringIn() }
+    }
+
+    @Test func aContainerWithBlobsUnderAnotherKeyIs() throws {
+        try yard.export(try yard.vault())
+        let stranger = SealedFile(yard.there, under: try .random(epoch: 1))
+        try SystemFile.write(try yard.there.inContainer("Library/Caches/theirs.sealed"), stranger.bytes)
+        #expect(code { () throws(VaultError) in try yard.bringIn() } == .orphanedBlobs)
+        #expect(!yard.there.hasVault)
+    }
+
+    @Test func itemsAloneMakeAVaultWithAKeyOfItsOwn() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
+        #expect(report.keyCount == 0)
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try copy.activeKey().id != vault.activeKey().id)
+        #expect(try copy.value("bank", "anna") == [4, 5, 6])
+    }
+
+    @Test func keysAloneMakeAVaultWithoutItems() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        try yard.bringIn(ImportOptions(contents: .keysOnly))
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try copy.activeKey().id == vault.activeKey().id)
+        #expect(try copy.items().isEmpty)
+    }
+
+    @Test func whatNeedsAPersonIsNotPutWhereNobodyReachesIt() throws {
+        try yard.export(try yard.vault())
+        let code = code { () throws(VaultError) in
+            _ = try Vault.import(
+                from: yard.path, opening: yard.credential, yard.there.accessGroup, in: yard.there.home)
+        }
+        #expect(code == .invalidArgument)
+        #expect(!yard.there.hasVault)
+        #expect(!SystemFile.exists(yard.there.keyFile))
+    }
+
+    @Test func anUnattendedVaultTakesWhatNeedsNobody() throws {
+        let vault = try yard.here.create(with: yard.credential)
+        try vault.add("mail", "anna")
+        try yard.export(vault)
+        _ = try Vault.import(from: yard.path, opening: yard.credential, yard.there.accessGroup, in: yard.there.home)
+        #expect(try yard.there.open().value("mail", "anna") == [1, 2, 3])
+    }
+
+    @Test func aWrongCredentialSaysWhichAndMakesNothing() throws {
+        try yard.export(try yard.vault())
+        let cases: [(VaultCredential, VaultError.Code)] = [
+            (.identity(try .random()), .wrongIdentity), (try passphrase("guess"), .locked), (.automatic, .locked),
+            (.defaultKeyFile, .locked),
+        ]
+        for (credential, expected) in cases {
+            let code = code { () throws(VaultError) in
+                _ = try Vault.import(
+                    from: yard.path, opening: credential, yard.there.accessGroup, in: yard.there.home,
+                    with: yard.credential, slots: yard.slots)
+            }
+            #expect(code == expected)
+        }
+        #expect(!yard.there.hasVault)
+    }
+
+    @Test func aBackupOfAnotherGroupIsRefused() throws {
+        try yard.export(try yard.vault())
+        let other = try VaultFixture("group.com.example.other")
+        #expect(code { () throws(VaultError) in try yard.bringIn(to: other) } == .wrongGroup)
+        #expect(!other.hasVault)
+    }
+
+    @Test func aVaultInUseIsNoBackupAndABackupNoVaultInUse() throws {
+        try yard.export(try yard.vault())
+        let (backup, vault) = (try SystemFile.read(yard.path), try SystemFile.read(yard.here.path))
+        try SystemFile.write(yard.path, vault)
+        #expect(code { () throws(VaultError) in try yard.bringIn() } == .notAnExport)
+        try SystemFile.write(yard.here.path, backup)
+        let credential = yard.credential
+        #expect(code { () throws(VaultError) in _ = try yard.here.open(with: credential) } == .isAnExport)
+        #expect(code { () throws(VaultError) in _ = try yard.here.openOrCreate(with: credential) } == .isAnExport)
+    }
+
+    @Test func aMissingBackupIsNoEmptyOne() throws {
+        #expect(code { () throws(VaultError) in try yard.bringIn() } == .file)
+        #expect(!yard.there.hasVault)
+    }
+
+    @Test func aDamagedVaultIsSetAsideOnlyWhenAskedFor() throws {
+        let vault = try yard.vault()
+        let key = try vault.activeKey()
+        try yard.export(vault)
+        let log = try SystemFile.read(yard.here.beside("access.log"))
+        let damaged = Array("no vault".utf8)
+        try SystemFile.write(yard.here.path, damaged)
+        #expect(code { () throws(VaultError) in try yard.bringIn(to: yard.here) } == .corrupt)
+        #expect(try SystemFile.read(yard.here.path) == damaged)
+        try SystemFile.write(
+            try yard.here.inContainer("Library/Caches/ours.sealed"), SealedFile(yard.here, under: key).bytes)
+        let report = try yard.bringIn(to: yard.here, ImportOptions(setsVaultAside: true))
+        #expect(report.setAside.first?.from == yard.here.path)
+        #expect(try SystemFile.read(try #require(report.setAside.first?.to)) == damaged)
+        #expect(try SystemFile.read(try #require(report.setAside.last?.to)) == log)
+        let restored = try yard.here.open(with: yard.credential)
+        #expect(try restored.activeKey().id == key.id)
+        #expect(try restored.value("bank", "anna") == [4, 5, 6])
+        #expect(try restored.log.verify(noted: restored.current().body.state.logHead).badCount == 0)
+    }
+
+    @Test func theLogOfAVaultThatWasLostIsKeptAndNotContinued() throws {
+        try yard.export(try yard.vault())
+        let log = try SystemFile.read(yard.here.beside("access.log"))
+        unlink(yard.here.path)
+        try yard.bringIn(to: yard.here)
+        let restored = try yard.here.open(with: yard.credential)
+        let verified = try restored.log.verify(noted: restored.current().body.state.logHead)
+        #expect(verified.badCount == 0)
+        #expect(verified.count == 3)
+        let kept = try #require(
+            try SystemFile.names(yard.here.beside(".")).first { $0.hasPrefix("access.log.abandoned-") })
+        #expect(try SystemFile.read(yard.here.beside(kept)) == log)
+    }
+
+    @Test func aVaultIsNotSetAsideForABackupThatCannotTakeItsPlace() throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        _ = try vault.beginRotation()
+        let newer = SealedFile(yard.here, under: try vault.activeKey())
+        try SystemFile.write(try yard.here.inContainer("Library/Caches/newer.sealed"), newer.bytes)
+        let before = try SystemFile.read(yard.here.path)
+        let code = code { () throws(VaultError) in
+            try yard.bringIn(to: yard.here, ImportOptions(setsVaultAside: true))
+        }
+        #expect(code == .orphanedBlobs)
+        #expect(try SystemFile.read(yard.here.path) == before)
+    }
+}

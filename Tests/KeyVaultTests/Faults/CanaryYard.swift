@@ -1,0 +1,77 @@
+import CryptoPrimitives
+import Glibc
+import TestSupport
+
+@testable import KeyVault
+
+/// A vault whose every secret is recognisable, and the search for them.
+struct CanaryYard {
+    let fixture: VaultFixture
+    let passphraseText: [UInt8]
+    let identity: Identity
+    let value: [UInt8]
+    /// Files that are there to hold one of the secrets.
+    let files: Set<String>
+    private(set) var search = SecretSearch()
+
+    init() throws {
+        fixture = try VaultFixture()
+        // As somebody types it: no file but the one that is named holds it.
+        passphraseText = SecureRandom.bytes(count: 40).map { UInt8(ascii: "a") + $0 % 26 }
+        identity = try .random()
+        value = SecureRandom.bytes(count: 48)
+        let files = [fixture.directory.path("passphrase"), fixture.directory.path("identity")]
+        try SystemFile.write(files[0], passphraseText + [0x0A])
+        try identity.write(to: files[1])
+        self.files = Set(files + [fixture.keyFile])
+        search.add("value", value)
+        search.add("passphrase", passphraseText)
+        try addText("identity", of: files[1], from: "SEALED-SECRET-KEY-1")
+    }
+
+    var passphraseFile: String { fixture.directory.path("passphrase") }
+    var identityFile: String { fixture.directory.path("identity") }
+
+    func passphrase() throws -> Passphrase { try Passphrase(contentsOf: passphraseFile) }
+
+    /// Makes the vault with its key file, the passphrase and the identity's recipient.
+    mutating func makeVault() throws -> Vault {
+        let credential = VaultCredential.passphrase(try passphrase())
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home,
+            slots: [.defaultKeyFile, .passphrase(try passphrase(), .minimum), .recipient(identity.recipient)],
+            openingWith: credential)
+        try addText("key file", of: fixture.keyFile, from: "sealed-key-1 ")
+        try addKeys(of: vault)
+        return vault
+    }
+
+    /// The keys that nobody ever gives or is given: root, class keys, the active sealing key.
+    mutating func addKeys(of vault: Vault) throws {
+        let keys = try vault.keys.joined(reach: .whenUnlocked).withUnsafeBytes { Array($0) }
+        for (index, name) in ["root", "after first unlock", "when unlocked"].enumerated() {
+            search.add("\(name) key", Array(keys[index * 32..<index * 32 + 32]))
+        }
+        search.add("sealing key", try vault.activeKey().withUnsafeBytes { Array($0) })
+    }
+
+    /// A text secret behind its mark, and where it is hexadecimal the bytes that it stands for.
+    private mutating func addText(_ name: String, of path: String, from mark: String) throws {
+        let text = String(decoding: try SystemFile.read(path), as: UTF8.self)
+        guard let start = text.firstRange(of: mark)?.upperBound else { throw NoSecret() }
+        let secret = text[start...].prefix { !$0.isWhitespace }
+        search.add(name, Array(secret.utf8))
+        let digits = secret.compactMap { $0.hexDigitValue.map(UInt8.init) }
+        guard digits.count == secret.count else { return }
+        search.add(
+            "\(name), decoded", stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+
+    struct NoSecret: Error {}
+
+    /// Every secret that lies about where it should not.
+    func leaks() -> [String] {
+        search.found(below: fixture.directory.path, except: files)
+            + SecretSearch.sharedPlaces.flatMap { search.found(below: $0, except: files) }
+    }
+}

@@ -1,0 +1,59 @@
+import KeyVault
+import TestSupport
+import Testing
+
+/// System calls that fail during a change: the file decides, and the answer says what it holds.
+@Suite(
+    .enabled(if: TracedProbe.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
+struct VaultCallFaultTests {
+    static let errors = ["ENOSPC", "EIO", "EROFS", "EMFILE", "EINTR"]
+    /// What only looks can fail as well, after the change has been made as before.
+    static let looks: Set = ["openat", "openat2", "pread64", "newfstatat"]
+    /// What a change that was not made may answer.
+    static let refusals: Set<String> = ["file", "logFailed", "lockTimeout"]
+
+    @Test(arguments: [SweptChange.add, .passphrase])
+    func aFailingCallLeavesOldOrNewAndTheAnswerSaysWhich(_ change: SweptChange) throws {
+        let swept = try SweptVault(change)
+        var answers: Set<String> = []
+        for (index, call) in try calls(of: swept).enumerated() {
+            // The short form: each call with one error, each error with some calls.
+            let errors = TracedProbe.isLong ? Self.errors : [Self.errors[index % Self.errors.count]]
+            for error in errors { answers.insert(try fail(call, with: error, swept)) }
+        }
+        _ = try swept.prepare()
+        #expect(try swept.litter() == [])
+        #expect(answers.isSuperset(of: ["done", "file"]), "\(answers)")
+    }
+
+    @Test func aDirectoryThatCannotBeSyncedIsSaid() throws {
+        let swept = try SweptVault(.add)
+        let sync = try #require(try calls(of: swept).last { $0.name == "fsync" })
+        for error in Self.errors { #expect(try fail(sync, with: error, swept) == "durabilityUnknown", "\(error)") }
+    }
+
+    private func fail(_ call: TracedProbe.Call, with error: String, _ swept: SweptVault) throws -> String {
+        let old = try swept.prepare()
+        let traced = swept.probe
+        defer { traced.removeLog() }
+        let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+            .outputText.split(separator: "\n").last.map(String.init) ?? ""
+        let comment: Comment = "\(call) \(error): \(answer)"
+        let isNew = try swept.wasChanged(old, comment)
+        #expect(isNew ? ["done", "durabilityUnknown"].contains(answer) : Self.refusals.contains(answer), comment)
+        #expect(try swept.litter() == [], comment)
+        return answer
+    }
+
+    /// From the lock on, until it is free again.
+    private func calls(of swept: SweptVault) throws -> [TracedProbe.Call] {
+        let old = try swept.prepare()
+        let traced = swept.probe
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText.hasSuffix("done\n"))
+        #expect(try swept.wasChanged(old, "undisturbed"))
+        let calls = try traced.calls(from: "\".lock\"")
+        #expect(calls.contains { $0.name == "renameat" })
+        return calls.filter { $0.isChange || Self.looks.contains($0.name) }
+    }
+}

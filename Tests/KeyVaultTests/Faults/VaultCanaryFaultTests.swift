@@ -1,0 +1,121 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// What a vault keeps secret lies nowhere in clear, whatever was done with it.
+@Suite(.timeLimit(.minutes(10))) struct VaultCanaryFaultTests {
+    @Test func nothingThatTheVaultLeavesHoldsASecret() throws {
+        var yard = try CanaryYard()
+        let vault = try yard.makeVault()
+        var texts = try useItems(vault, yard)
+        texts += try useSlots(vault, yard)
+        texts += try useBackups(vault, yard)
+        _ = try vault.beginRotation()
+        try yard.addKeys(of: vault)
+        try vault.completeRotation(to: try vault.activeKey().epoch)
+        for key in try vault.keySummaries() where key.state == .decryptOnly { try vault.destroyKey(key.id) }
+        texts += try vault.keySummaries().map { "\($0)" }
+        var entries = 0
+        _ = try vault.readAccessLog { entry, _ in
+            entries += 1
+            texts.append("\(entry)")
+        }
+        #expect(entries > 20)
+        #expect(yard.leaks() == [])
+        for text in texts { #expect(yard.search.found(in: Array(text.utf8)) == [], "\(text)") }
+    }
+
+    @Test func theSearchFindsWhatIsThere() throws {
+        var yard = try CanaryYard()
+        _ = try yard.makeVault()
+        // One name for each half and form, one file for each secret.
+        let found = yard.search.found(below: yard.fixture.directory.path)
+        #expect(Set(found.compactMap { $0.split(separator: ": ").last.map(String.init) }) == yard.files)
+        let value = yard.value
+        let plain = try yard.fixture.directory.directory("plain")
+        let forms: [[UInt8]] = [
+            value, value.flatMap { [$0, 0] }, Array(value.dropFirst(20)), Array(value.dropLast(20)),
+            [1, 2] + value, Array(hexadecimal(value).utf8), Array(hexadecimal(value).uppercased().utf8),
+        ]
+        for (index, form) in forms.enumerated() { try SystemFile.write("\(plain)/\(index)", form) }
+        for name in try SystemFile.names(plain) {
+            #expect(yard.search.found(below: plain).contains { $0.hasSuffix("/\(name)") }, "\(name)")
+        }
+        for shift in ["", "x", "xy"] {
+            let script = "{ printf %s '\(shift)'; cat '\(plain)/0'; } | base64 -w 0"
+            let text = try ChildProcess.run("/bin/sh", ["-c", script]).output
+            #expect(yard.search.found(in: text).contains { $0.hasSuffix("base64") }, "\(shift)")
+        }
+    }
+
+    private func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Each flow answers what it said to people: descriptions, errors, reports.
+    private func useItems(_ vault: Vault, _ yard: CanaryYard) throws -> [String] {
+        var texts: [String] = []
+        for (index, accessibility) in Accessibility.allCases.enumerated() {
+            try vault.add("s", "a\(index)", label: "l", accessibility, yard.value)
+        }
+        for size in [1, 4] {
+            let value = [[UInt8]](repeating: yard.value, count: size * 200).flatMap { $0 }
+            try vault.update("s", "a0", value: value)
+            #expect(try vault.value("s", "a0") == value)
+        }
+        let copy = try vault.copyValue(service: "s", account: "a1")
+        texts += try vault.items().map { "\($0)" } + ["\(vault)", "\(copy.count)"]
+        texts += try said { try vault.add("s", "a0", yard.value) }
+        texts += try said { try vault.add("s", "b", label: "", yard.value, limits: ItemLimits(valueSize: 3)) }
+        texts += try said { try vault.update("s", "none", value: yard.value) }
+        try vault.deleteItem(service: "s", account: "a3")
+        texts += try said { _ = try vault.value("s", "a3") }
+        return texts
+    }
+
+    private func useSlots(_ vault: Vault, _ yard: CanaryYard) throws -> [String] {
+        var texts = try vault.slots().map { "\($0)" }
+        let (fixture, credential) = (yard.fixture, VaultCredential.passphrase(try yard.passphrase()))
+        for credential in [credential, .identity(yard.identity), .defaultKeyFile] {
+            texts.append("\(try fixture.open(with: credential))")
+        }
+        let other = try vault.addSlot(.passphrase(try Passphrase("another one"), .minimum))
+        try vault.replaceSlot(id: other.id, with: .passphrase(try yard.passphrase(), .minimum))
+        try vault.removeSlot(id: try vault.slots().map(\.id).max() ?? 0)
+        let memory = try MemoryDirectory()
+        try UnlockCaches.$current.withValue(.runtimeFile(below: memory.path)) {
+            try fixture.open(with: credential).unlock(for: .seconds(600))
+            try #expect(!SystemFile.read(memory.onlyFile()).isEmpty)
+            texts += try fixture.open(with: .unlocked).items().map { "\($0)" }
+            texts.append("\(try Vault.status(fixture.accessGroup, in: fixture.home))")
+            try Vault.lock(fixture.accessGroup, in: fixture.home, everything: true)
+        }
+        texts += ["\(yard.identity)", "\(try yard.passphrase())", "\(credential)"]
+        let wrong = try passphrase("nobody's")
+        texts += try said { _ = try fixture.open(with: wrong) }
+        texts += try said { _ = try Recipient(String(decoding: SystemFile.read(yard.identityFile), as: UTF8.self)) }
+        return texts
+    }
+
+    private func useBackups(_ vault: Vault, _ yard: CanaryYard) throws -> [String] {
+        let path = yard.fixture.directory.path("backup")
+        // Opened anew: the lock has taken the keys of this one away.
+        let credential = VaultCredential.passphrase(try yard.passphrase())
+        let opened = try yard.fixture.open(with: credential)
+        var texts = ["\(try opened.export(to: path, for: [.passphrase(try yard.passphrase(), .minimum)]))"]
+        texts += try said { _ = try opened.export(to: path, for: [.recipient(yard.identity.recipient)]) }
+        var importing = ImportOptions()
+        importing.replacesItems = true
+        texts.append(
+            "\(try Vault.import(from: path, opening: credential, yard.fixture.accessGroup, in: yard.fixture.home, with: credential, importing: importing))"
+        )
+        return texts
+    }
+
+    private func said(_ body: () throws(any Error) -> Void) throws -> [String] {
+        let error = try #require(throws: VaultError.self) { try body() }
+        return ["\(error)", String(reflecting: error), error.reason, error.advice]
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import KeyVault
+import TestSupport
+import Testing
+
+/// A vault with a slot of each lasting kind, and a process that opens whatever is put in its place and measures what that
+/// costs it.
+final class VaultCostProbe {
+    /// What an opening may add to the process's resident memory, in KiB.
+    static let growthLimit = 8 * 1024
+    static let passphraseText = "correct horse"
+    /// The answers to a file that somebody has made or damaged.
+    static let refusals: Set<String> = ["corrupt", "unsupported", "wrongKeyFile", "isAnExport", "locked"]
+
+    struct Answer {
+        let text: String
+        let growth: Int
+        let microseconds: Int
+    }
+
+    let fixture: VaultFixture
+    let good: [UInt8]
+    private let keyFileProbe: ChildProcess
+    private let passphraseProbe: ChildProcess
+    private(set) var largestGrowth = 0
+    private(set) var longestTime = 0
+
+    init() throws {
+        fixture = try VaultFixture()
+        let vault = try fixture.create()
+        try vault.addSlot(
+            .passphrase(
+                try Array(Self.passphraseText.utf8).withUnsafeBytes { try Passphrase(copying: $0) }, .minimum))
+        try vault.addSlot(.recipient(try Identity.random().recipient))
+        try vault.add("s", "a", [1, 2, 3])
+        good = try SystemFile.read(fixture.path)
+        let words = ["vault-cost", fixture.directory.path, fixture.group.identifier]
+        keyFileProbe = try ChildProcess("sealed-probe", words)
+        passphraseProbe = try ChildProcess("sealed-probe", words + [Self.passphraseText])
+        // What every opening costs, the first one above all.
+        for _ in 0..<3 { #expect(try open().text == "opened") }
+    }
+
+    /// Opens what lies there with the key file, or with the passphrase.
+    func open(withPassphrase: Bool = false) throws -> Answer {
+        let child = withPassphrase ? passphraseProbe : keyFileProbe
+        try child.write("open\n")
+        let line = try #require(try child.readLine(), "the process ended")
+        let words = line.split(separator: " ")
+        guard words.count == 3, let growth = Int(words[1]), let time = Int(words[2]) else {
+            throw NoAnswer(description: line)
+        }
+        return Answer(text: String(words[0]), growth: growth, microseconds: time)
+    }
+
+    /// Expects a refusal that costs little and leaves the file as it is.
+    func expectRefusal(
+        of bytes: [UInt8], _ name: String, withPassphrase: Bool = false, as codes: Set<String> = refusals
+    ) throws {
+        try SystemFile.write(fixture.path, bytes)
+        try expectRefusal(name, withPassphrase: withPassphrase, as: codes)
+        #expect(try SystemFile.read(fixture.path) == bytes, "\(name)")
+    }
+
+    func expectRefusal(_ name: String, withPassphrase: Bool = false, as codes: Set<String> = refusals) throws {
+        let before = try facts()
+        let answer = try open(withPassphrase: withPassphrase)
+        #expect(codes.contains(answer.text), "\(name): \(answer)")
+        #expect(answer.growth < Self.growthLimit, "\(name): \(answer)")
+        #expect(try facts() == before, "\(name)")
+        largestGrowth = max(largestGrowth, answer.growth)
+        longestTime = max(longestTime, answer.microseconds)
+    }
+
+    /// Inode, type and mode, size, and time of the last change of what has the vault's name.
+    private func facts() throws -> [Int] {
+        var status = stat()
+        guard lstat(fixture.path, &status) == 0 else { throw NoAnswer(description: "lstat \(errno)") }
+        return [
+            Int(status.st_ino), Int(status.st_mode), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
+    }
+
+    /// The time is for people to see: how busy a machine is, is no test's to say.
+    func report(_ what: String) {
+        print("\(what): at most \(largestGrowth) KiB more, at most \(longestTime) microseconds")
+    }
+
+    func restore() throws {
+        unlink(fixture.path)
+        rmdir(fixture.path)
+        try SystemFile.write(fixture.path, good)
+        #expect(try open().text == "opened")
+    }
+
+    struct NoAnswer: Error, CustomStringConvertible { let description: String }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import KeyVault
+import TestSupport
+import Testing
+
+/// A program that is killed at any system call of a change leaves the old vault or the new one, and the next change works.
+@Suite(
+    .enabled(if: TracedProbe.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
+struct VaultKillFaultTests {
+    @Test(arguments: SweptChange.allCases)
+    func killingAChangeAtEverySystemCallLeavesOldOrNew(_ change: SweptChange) throws {
+        let swept = try SweptVault(change)
+        var outcomes: Set<Bool> = []
+        for call in try calls(of: swept) {
+            let old = try swept.prepare()
+            #expect(try swept.litter() == [], "before \(call)")
+            let traced = swept.probe
+            defer { traced.removeLog() }
+            let killed = try traced.run(killedAt: call)
+            #expect(killed.status == .signalled(SIGKILL), "\(call)")
+            let isNew = try swept.wasChanged(old, "\(call)")
+            // What was acknowledged is kept.
+            if killed.outputText.contains("done") { #expect(isNew, "\(call)") }
+            #expect(Set(try swept.litter()).isSubset(of: [SweptVault.pendingName]), "\(call)")
+            outcomes.insert(isNew)
+        }
+        _ = try swept.prepare()
+        #expect(try swept.litter() == [])
+        // Both were met: the sweep crossed the rename.
+        #expect(outcomes == [true, false])
+    }
+
+    /// The calls of an undisturbed change. The short form takes what changes something once the lock is taken.
+    private func calls(of swept: SweptVault) throws -> [TracedProbe.Call] {
+        let old = try swept.prepare()
+        let traced = swept.probe
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText.hasSuffix("done\n"))
+        #expect(try swept.wasChanged(old, "undisturbed"))
+        if TracedProbe.isLong { return try traced.calls(from: nil) }
+        let calls = try traced.calls(from: "\".lock\"").filter(\.isChange)
+        #expect(Set(calls.map(\.name)).isSuperset(of: Self.steps))
+        return swept.change == .add ? calls : calls.filter { Self.steps.contains($0.name) }
+    }
+
+    private static let steps: Set = ["write", "linkat", "fdatasync", "renameat", "fsync"]
+
+    @Test func killingTheMakingOfAVaultLeavesOneKeyOrNone() throws {
+        var hadVault = false
+        var hadKeyFileAlone = false
+        for call in try callsOfCreation() {
+            let fixture = try VaultFixture()
+            let traced = Self.creation(fixture)
+            defer { traced.removeLog() }
+            #expect(try traced.run(killedAt: call).status == .signalled(SIGKILL), "\(call)")
+            let vault = SystemFile.exists(fixture.path) ? try SystemFile.read(fixture.path) : nil
+            let keyFile = SystemFile.exists(fixture.keyFile) ? try SystemFile.read(fixture.keyFile) : nil
+            hadVault = hadVault || vault != nil
+            hadKeyFileAlone = hadKeyFileAlone || (keyFile != nil && vault == nil)
+            // The key file comes first: a vault without one could never be opened.
+            #expect(vault == nil || keyFile != nil, "\(call)")
+            let opened = try fixture.openOrCreate()
+            // What was made once is never made again.
+            if let vault { #expect(try SystemFile.read(fixture.path) == vault, "\(call)") }
+            if let keyFile { #expect(try SystemFile.read(fixture.keyFile) == keyFile, "\(call)") }
+            try opened.add("s", "a", [1, 2, 3])
+            #expect(try fixture.open().value("s", "a") == [1, 2, 3], "\(call)")
+            #expect(try fixture.open().readAccessLog().isIntact, "\(call)")
+            let names = try SystemFile.names(fixture.beside(""))
+            #expect(Set(names).isSubset(of: SweptVault.knownNames), "\(call)")
+        }
+        #expect(hadVault && hadKeyFileAlone)
+    }
+
+    private static func creation(_ fixture: VaultFixture) -> TracedProbe {
+        let home = fixture.directory.path
+        return TracedProbe(
+            arguments: ["vault-change", home, fixture.group.identifier, "create"], log: home + ".trace")
+    }
+
+    private func callsOfCreation() throws -> [TracedProbe.Call] {
+        let fixture = try VaultFixture()
+        let traced = Self.creation(fixture)
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText == "done\n")
+        if TracedProbe.isLong { return try traced.calls(from: nil) }
+        return try traced.calls(from: fixture.directory.path).filter {
+            $0.isChange && $0.name != "fcntl" && $0.name != "fchmod"
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// What a locked class, another machine and a reader of the file get of an item.
+@Suite struct ItemProtectionTests {
+    private let fixture: VaultFixture
+
+    init() throws { fixture = try VaultFixture() }
+
+    /// A vault that a key file opened, with one item of a person's class, whose key nobody here has.
+    private func vaultWithALockedItem() throws -> Vault {
+        let vault = try fixture.create()
+        try vault.change(.itemAdded) { draft throws(VaultError) in
+            let forged = ItemForge()
+            try draft.body.items.insert(try forged.entry("s", "a", label: "old", .whenUnlocked), path: vault.path)
+        }
+        return vault
+    }
+
+    @Test func anUnattendedProgramCannotAddAPersonsItem() throws {
+        let vault = try fixture.create()
+        #expect(code { () throws(VaultError) in try vault.add("s", "a", .whenUnlocked) } == .locked)
+        try vault.add("s", "a")
+        #expect(code { () throws(VaultError) in try vault.update("s", "a", .whenUnlocked, value: [1]) } == .locked)
+        #expect(
+            code { () throws(VaultError) in
+                try vault.updateItem(service: "s", account: "a", accessibility: .whenUnlocked)
+            } == .locked)
+        #expect(try fixture.open().value("s", "a") == [1, 2, 3])
+    }
+
+    @Test func whatAPersonAddsIsLockedForAnUnattendedProgram() throws {
+        let person = try passphrase("one")
+        guard case .passphrase(let words) = person else { return }
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.passphrase(words, .minimum), .defaultKeyFile],
+            openingWith: person)
+        try vault.add("s", "person", .whenUnlocked, [1])
+        try vault.add("s", "service", .afterFirstUnlock, [2])
+        let unattended = try fixture.open(with: .defaultKeyFile)
+        #expect(try unattended.items().map(\.account) == ["person", "service"])
+        #expect(try unattended.value("s", "service") == [2])
+        #expect(code { () throws(VaultError) in _ = try unattended.value("s", "person") } == .locked)
+        #expect(try fixture.open(with: person).value("s", "person") == [1])
+    }
+
+    @Test func aLockByAnotherProgramTakesThePersonsValuesAway() throws {
+        // this program: open with passphrase, add, read ........ read (locked) ... open with passphrase, read
+        // another one:  ................................. lock
+        let person = try passphrase("one")
+        let vault = try fixture.create(with: person)
+        try vault.add("s", "person", .whenUnlocked, [1])
+        try vault.add("s", "service", .afterFirstUnlock, [2])
+        #expect(try vault.value("s", "person") == [1])
+        try Vault.lock(fixture.accessGroup, in: fixture.home)
+        #expect(code { () throws(VaultError) in _ = try vault.value("s", "person") } == .locked)
+        #expect(code { () throws(VaultError) in try vault.update("s", "person", value: [3]) } == .locked)
+        #expect(
+            code { () throws(VaultError) in
+                try vault.updateItem(service: "s", account: "person", accessibility: .afterFirstUnlock)
+            } == .locked)
+        #expect(try vault.value("s", "service") == [2])
+        #expect(try vault.items().map(\.account) == ["person", "service"])
+        #expect(try fixture.open(with: person).value("s", "person") == [1])
+    }
+
+    @Test func ofALockedItemOnlyTheValueIsLocked() throws {
+        let vault = try vaultWithALockedItem()
+        #expect(code { () throws(VaultError) in _ = try vault.value("s", "a") } == .locked)
+        #expect(code { () throws(VaultError) in try vault.update("s", "a", value: [1]) } == .locked)
+        #expect(code { () throws(VaultError) in try vault.add("s", "a", .whenUnlocked) } == .duplicateItem)
+        #expect(try vault.items().map(\.label) == ["old"])
+        // The label alone needs no key: this must go through without the value.
+        try vault.updateItem(service: "s", account: "a", label: "new")
+        #expect(try fixture.open().item(service: "s", account: "a").label == "new")
+        #expect(try fixture.open().item(service: "s", account: "a").accessibility == .whenUnlocked)
+        try vault.deleteItem(service: "s", account: "a")
+        #expect(try fixture.open().items().isEmpty)
+    }
+
+    @Test func aThisDeviceOnlyValueIsOfNoUseOnAnotherMachine() throws {
+        let (here, there) = (try fixture.machine("here", digit: "a"), try fixture.machine("there", digit: "b"))
+        let vault = try fixture.create()
+        try ItemWrap.$machineIDPath.withValue(here) {
+            try vault.add("s", "bound", .afterFirstUnlockThisDeviceOnly)
+            try vault.add("s", "free")
+        }
+        try ItemWrap.$machineIDPath.withValue(there) {
+            #expect(code { () throws(VaultError) in _ = try vault.value("s", "bound") } == .wrongDevice)
+            #expect(try vault.value("s", "free") == [1, 2, 3])
+            #expect(
+                code { () throws(VaultError) in
+                    try vault.updateItem(service: "s", account: "bound", accessibility: .afterFirstUnlock)
+                } == .wrongDevice)
+            try vault.updateItem(service: "s", account: "bound", label: "renamed")
+        }
+        let stillHere = try ItemWrap.$machineIDPath.withValue(here) { try vault.value("s", "bound") }
+        #expect(stillHere == [1, 2, 3])
+        try ItemWrap.$machineIDPath.withValue(there) {
+            try vault.update("s", "bound", value: [4])
+            #expect(try vault.value("s", "bound") == [4])
+        }
+        ItemWrap.$machineIDPath.withValue(here) {
+            #expect(code { () throws(VaultError) in _ = try vault.value("s", "bound") } == .wrongDevice)
+        }
+    }
+
+    @Test func aMachineWithoutAnIDKeepsOnlyWhatAnyMachineMayRead() throws {
+        let vault = try fixture.create()
+        try ItemWrap.$machineIDPath.withValue(fixture.directory.path("missing")) {
+            let code = code { () throws(VaultError) in try vault.add("s", "a", .afterFirstUnlockThisDeviceOnly) }
+            #expect(code == .noMachineIdentity)
+            try vault.add("s", "a")
+        }
+    }
+
+    @Test func anItemMovedFromAnotherVaultDoesNotOpen() throws {
+        let elsewhere = try VaultFixture("group.com.example.other")
+        let moved = try withExtendedLifetime(elsewhere) {
+            let other = try elsewhere.create()
+            try other.add("s", "a")
+            return try other.current().body.items.entries
+        }
+        let vault = try fixture.create()
+        try vault.change(.itemAdded) { draft throws(VaultError) in
+            for entry in moved { try draft.body.items.insert(entry, path: vault.path) }
+        }
+        #expect(code { () throws(VaultError) in _ = try vault.value("s", "a") } == .corrupt)
+    }
+
+    @Test func nothingOfAnItemLiesAnywhereInClear() throws {
+        let vault = try fixture.create()
+        let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
+        try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))
+        _ = try vault.value(canaries[0], canaries[1])
+        try vault.update(canaries[0], canaries[1], label: canaries[2], value: Array(canaries[3].utf8))
+        _ = code { () throws(VaultError) in try vault.add(canaries[0], canaries[1]) }
+        let files = try fixture.files()
+        #expect(files.contains(fixture.path))
+        for path in files {
+            let bytes = try SystemFile.read(path)
+            for canary in canaries { #expect(!bytes.holds(Array(canary.utf8)), "\(canary) in \(path)") }
+        }
+        // The control: the search finds what is there.
+        #expect(try SystemFile.read(fixture.path).holds(Array("SVLT".utf8)))
+    }
+
+    @Test func noErrorNamesAnItem() throws {
+        let vault = try fixture.create()
+        try vault.add("canary-service", "canary-account")
+        func text(_ body: () throws(VaultError) -> Void) throws -> String {
+            let error = try #require(throws: VaultError.self) { try body() }
+            return error.description
+        }
+        let texts = [
+            try text { () throws(VaultError) in try vault.add("canary-service", "canary-account") },
+            try text { () throws(VaultError) in _ = try vault.value("canary-service", "canary-other") },
+            try text { () throws(VaultError) in try vault.add("canary-service", "canary-other", .whenUnlocked) },
+            try text { () throws(VaultError) in try vault.add("canary-service", "") },
+        ]
+        #expect(texts.allSatisfy { !$0.contains("canary") })
+    }
+}
+
+extension [UInt8] {
+    fileprivate func holds(_ needle: [UInt8]) -> Bool {
+        indices.contains { self[$0] == needle[0] && self[$0...].starts(with: needle) }
+    }
+}
+
+extension VaultFixture {
+    /// Every regular file of the home.
+    fileprivate func files() throws -> [String] { try Self.files(below: directory.path) }
+
+    private static func files(below path: String) throws -> [String] {
+        try SystemFile.names(path).flatMap { name in
+            let inner = "\(path)/\(name)"
+            var facts = stat()
+            guard lstat(inner, &facts) == 0 else { return [String]() }
+            if facts.st_mode & S_IFMT == S_IFDIR { return try files(below: inner) }
+            return facts.st_mode & S_IFMT == S_IFREG && facts.st_size > 0 ? [inner] : []
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CryptoPrimitives
+import Glibc
+import KeyVault
+
+/// What the tests of items do with a vault; they alone may hold a value in an array.
+extension Vault {
+    func add(
+        _ service: String, _ account: String, label: String = "", _ accessibility: Accessibility = .afterFirstUnlock,
+        _ value: [UInt8] = [1, 2, 3], limits: ItemLimits = .standard
+    ) throws(VaultError) {
+        try value.withRawBytes { value throws(VaultError) in
+            let item = NewItem(
+                service: service, account: account, label: label, accessibility: accessibility, value: value)
+            try addItems([item], limits: limits)
+        }
+    }
+
+    func add(
+        _ service: String, _ account: String, label: String = "", _ value: [UInt8], limits: ItemLimits = .standard
+    ) throws(VaultError) {
+        try add(service, account, label: label, .afterFirstUnlock, value, limits: limits)
+    }
+
+    func update(
+        _ service: String, _ account: String, label: String? = nil, _ accessibility: Accessibility? = nil,
+        value: [UInt8], limits: ItemLimits = .standard
+    ) throws(VaultError) {
+        try value.withRawBytes { value throws(VaultError) in
+            try updateItem(
+                service: service, account: account, label: label, accessibility: accessibility, value: value,
+                limits: limits)
+        }
+    }
+
+    func value(_ service: String, _ account: String) throws(VaultError) -> [UInt8] {
+        try withValue(service: service, account: account) { Array($0) }
+    }
+}
+
+/// Waits until the clock that dates items has moved on.
+func waitForTheNextMillisecond() { usleep(2000) }
+
+/// What is no service and no account.
+enum RefusedText: CaseIterable {
+    case empty, tooManyLetters, tooManyBytes, withNUL
+
+    var text: String {
+        switch self {
+        case .empty: ""
+        case .tooManyLetters: String(repeating: "x", count: 1025)
+        case .tooManyBytes: String(repeating: "é", count: 513)
+        case .withNUL: "a\0b"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CryptoPrimitives
+import Testing
+
+@testable import KeyVault
+
+@Suite struct SlotSearchTests {
+    private let yard = SlotYard()
+
+    /// A passphrase slot that states other costs than it was made with.
+    private func slot(
+        _ passphrase: Passphrase, id: UInt32, stating costs: (passes: UInt32, memoryKiB: UInt32)
+    ) throws -> KeySlot {
+        var slot = try yard.slot(PassphraseMaker(passphrase: passphrase, costs: .minimum), id: id)
+        withUnsafeBytes(of: costs.passes.littleEndian) { slot.payload.replaceSubrange(16..<20, with: $0) }
+        withUnsafeBytes(of: costs.memoryKiB.littleEndian) { slot.payload.replaceSubrange(20..<24, with: $0) }
+        return slot
+    }
+
+    @Test(
+        arguments: [
+            (0, 8192), (33, 8192), (UInt32.max, 8192), (1, 0), (1, 8191), (1, 1_048_577), (1, 1_073_741_824),
+            (1, UInt32.max), (UInt32.max, UInt32.max),
+        ] as [(UInt32, UInt32)])
+    func costsBeyondTheBoundsAreRefusedBeforeAnythingIsAllocated(passes: UInt32, memoryKiB: UInt32) throws {
+        let own = try Passphrase("one")
+        let opener = PassphraseOpener(passphrase: own)
+        let slot = try slot(own, id: 1, stating: (passes, memoryKiB))
+        // Had it been tried, the answer for a TiB would be that it cannot be had.
+        #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) { try opener.work(for: slot.payload.prefix(24)) }
+        #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) {
+            _ = try opener.unwrappingKey(parameters: slot.payload.prefix(24), vaultID: yard.vaultID)
+        }
+        #expect(yard.search([slot]).failure(with: [opener]) == .corrupt)
+    }
+
+    @Test func aSlotThatCannotBeTriedDoesNotHideTheOneThatOpens() throws {
+        let own = try Passphrase("one")
+        let bad = try slot(own, id: 1, stating: (0, 0))
+        let good = try yard.slot(PassphraseMaker(passphrase: own, costs: .minimum), id: 2)
+        let opener = PassphraseOpener(passphrase: own)
+        #expect(try yard.search([bad, good]).opened(with: [opener]) == 2)
+        #expect(try yard.search([good, bad]).opened(with: [opener]) == 2)
+    }
+
+    @Test func aSlotThatCouldNotBeTriedIsToldWhenNoOtherOpens() throws {
+        let bad = try slot(Passphrase("one"), id: 1, stating: (0, 0))
+        let other = try yard.slot(PassphraseMaker(passphrase: Passphrase("two"), costs: .minimum), id: 2)
+        let opener = PassphraseOpener(passphrase: try Passphrase("one"))
+        #expect(yard.search([bad, other]).failure(with: [opener]) == .corrupt)
+        #expect(yard.search([other]).failure(with: [opener]) == .wrongPassphrase)
+    }
+
+    @Test func allSlotsTogetherCostNoMoreThanOneMay() throws {
+        let counter = CountingOpener(derives: false)
+        let most = try slot(Passphrase("x"), id: 1, stating: (32, 1_048_576))
+        let half = try slot(Passphrase("x"), id: 2, stating: (16, 1_048_576))
+        let more = try slot(Passphrase("x"), id: 3, stating: (17, 1_048_576))
+        #expect(yard.search([most]).failure(with: [counter]) == .wrongPassphrase)
+        #expect(yard.search([half, half]).failure(with: [counter]) == .wrongPassphrase)
+        #expect(counter.tried == [SlotWork.maximum.passKiB] + Array(repeating: SlotWork.maximum.passKiB / 2, count: 2))
+        #expect(yard.search([half, more]).failure(with: [counter]) == .tooCostly)
+        #expect(yard.search(Array(repeating: most, count: 32)).failure(with: [counter]) == .tooCostly)
+        #expect(counter.tried.count == 5)
+    }
+
+    @Test func cheapSlotsAreTriedFirstSoThatPlantedOnesCostNothing() throws {
+        let own = try Passphrase("one")
+        let planted = try (0..<20).map { try slot(Passphrase("x"), id: UInt32(10 + $0), stating: (32, 1_048_576)) }
+        let good = try yard.slot(PassphraseMaker(passphrase: own, costs: .minimum), id: 2)
+        #expect(try yard.search(planted + [good]).opened(with: [PassphraseOpener(passphrase: own)]) == 2)
+    }
+
+    @Test func memoryThatCannotBeHadIsToldWhenNoOtherSlotOpens() throws {
+        let slot = try slot(Passphrase("x"), id: 1, stating: (1, 8192))
+        let starved = CountingOpener(derives: true)
+        #expect(yard.search([slot]).failure(with: [starved]) == .outOfMemory)
+        let own = try Passphrase("one")
+        let good = try yard.slot(PassphraseMaker(passphrase: own, costs: .minimum), id: 2)
+        #expect(try yard.search([slot, good]).opened(with: [starved, PassphraseOpener(passphrase: own)]) == 2)
+    }
+
+    @Test func ofSeveralKeysOfAnIdentityAnyOpens() throws {
+        let (old, new) = (try Identity.random(), try Identity.random())
+        let both = try Identity(old.keys + new.keys)
+        let slot = try yard.slot(RecipientMaker(recipient: new.recipient, isUnattended: false), id: 4)
+        #expect(try yard.search([slot]).opened(with: both.keys.map(RecipientOpener.init)) == 4)
+        #expect(yard.search([slot]).failure(with: old.keys.map(RecipientOpener.init)) == .wrongIdentity)
+    }
+
+    @Test func aLockedVaultNamesWhatOpensIt() throws {
+        let slots = try SlotSubject.all.map { try yard.slot($0.maker) }
+        let withoutKeyFile = yard.search(slots.filter { $0.kind != .keyFile })
+        do throws(VaultError) {
+            _ = try withoutKeyFile.open(with: [KeyTextSlot(.keyFile, key: .random(count: 32))])
+            Issue.record("opened")
+        } catch {
+            #expect(error.code == .locked)
+            #expect(withoutKeyFile.kinds == "passphrase, system credential, identity")
+            #expect(error.reason.contains(withoutKeyFile.kinds))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import CryptoPrimitives
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+@Suite(.enabled(if: CacheKind.hasKernelKeyring)) struct KernelKeyringTests {
+    private let name = UnlockName(vaultID: SecureRandom.bytes(count: 16), .whenUnlocked)
+
+    /// The lines of proc(5)'s `/proc/keys` about this test's key.
+    private func lines() throws -> [[Substring]] {
+        String(decoding: try SystemFile.read("/proc/keys"), as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains(name.text) }.map { $0.split(separator: " ") }
+    }
+
+    @Test func aKeyIsForItsUserOnlyAndNotForItsPossessor() throws {
+        let keyring = KernelKeyring()
+        defer { try? keyring.remove(name) }
+        try [UInt8](repeating: 7, count: 40).withUnsafeBytes { try keyring.store($0, as: name, for: .seconds(3600)) }
+        let line = try #require(try lines().first)
+        // Flags, uses, time left, permissions, user.
+        #expect(line[4] == "003b0000")
+        #expect(line[5] == "\(geteuid())")
+        #expect(line[3] != "perm")
+    }
+
+    @Test func aDisplacedKeyCannotBeReadByItsNumber() throws {
+        let keyring = KernelKeyring()
+        defer { try? keyring.remove(name) }
+        for byte in 1...3 as ClosedRange<UInt8> {
+            try [UInt8](repeating: byte, count: 40).withUnsafeBytes { try keyring.store($0, as: name, for: nil) }
+        }
+        // The dead ones vanish when the kernel has collected them.
+        #expect(try eventually { try lines().count == 1 })
+    }
+
+    @Test func aRemovedKeyIsGoneFromTheSystem() throws {
+        let keyring = KernelKeyring()
+        try [UInt8](repeating: 7, count: 40).withUnsafeBytes { try keyring.store($0, as: name, for: nil) }
+        try keyring.remove(name)
+        #expect(try eventually { try lines().isEmpty })
+    }
+}

@@ -1,0 +1,86 @@
+import AppGroups
+import TestSupport
+
+@testable import KeyVault
+
+/// A vault with a passphrase, a cache of one kind, and processes that share them. What is left in the cache is removed at
+/// the end.
+final class UnlockFixture {
+    let vault: VaultFixture
+    let yard: CacheYard
+    /// 32 hexadecimal digits.
+    let vaultID: String
+    private let words: String
+    private let names: [UnlockName]
+
+    init(_ kind: CacheKind, passphrase words: String = "correct-horse") throws {
+        vault = try VaultFixture()
+        yard = try CacheYard(kind)
+        self.words = words
+        let made = try vault.create(with: passphrase(words))
+        vaultID = made.vaultID
+        let id = made.heldContents.head.header.vaultID
+        names = ProtectionClass.allCases.map { UnlockName(vaultID: id, $0) }
+    }
+
+    /// By the names that it began with: a test may have put another vault in its place.
+    deinit { for name in names { try? yard.caches.remove(name) } }
+
+    func person() throws -> Vault { try onCache { try vault.open(with: passphrase(words)) } }
+
+    /// Without any credential.
+    func anybody() throws(VaultError) -> Vault {
+        try onCache { () throws(VaultError) in try vault.open(with: .automatic) }
+    }
+
+    func lock(everything: Bool = false) throws(VaultError) {
+        try onCache { () throws(VaultError) in
+            try Vault.lock(vault.accessGroup, in: vault.home, everything: everything)
+        }
+    }
+
+    func status() throws(VaultError) -> VaultStatus {
+        try onCache { () throws(VaultError) in try Vault.status(vault.accessGroup, in: vault.home) }
+    }
+
+    func availability() throws(VaultError) -> VaultAvailability {
+        try onCache { () throws(VaultError) in try Vault.availability(vault.accessGroup, in: vault.home) }
+    }
+
+    /// Vaults that `body` opens use this fixture's cache.
+    func onCache<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        var result: Swift.Result<Result, Failure>?
+        UnlockCaches.$current.withValue(yard.caches) {
+            do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
+        }
+        guard let result else { preconditionFailure("the body has run") }
+        return try result.get()
+    }
+
+    /// A process with a session keyring of its own, as another login or a service has.
+    func session() throws -> ProbeSession {
+        let child = try ChildProcess(
+            "sealed-probe", ["vault-session", vault.directory.path, "\(vault.group)", yard.argument])
+        let session = ProbeSession(child: child, words: words, fixture: self)
+        guard try child.readLine() == "ready" else { throw ProbeSession.Failure() }
+        return session
+    }
+}
+
+/// A running `sealed-probe vault-session`.
+struct ProbeSession {
+    struct Failure: Error {}
+
+    let child: ChildProcess
+    let words: String
+    /// Kept while the process may need what belongs to it.
+    let fixture: UnlockFixture
+
+    func ask(_ line: String) throws -> String {
+        try child.write(line + "\n")
+        guard let answer = try child.readLine() else { throw Failure() }
+        return answer
+    }
+
+    func openAsPerson() throws -> String { try ask("open \(words)") }
+}

@@ -1,0 +1,84 @@
+import AppGroups
+import Glibc
+import KeyVault
+import Sealing
+import TestSupport
+import Testing
+
+/// An older copy of the vault is told from the newest one, where this user's programs have seen a newer.
+@Suite struct VaultRollbackTests {
+    /// The vault's file before and after a change.
+    private func twoWrites(_ fixture: VaultFixture) throws -> (old: [UInt8], new: [UInt8]) {
+        let vault = try fixture.create()
+        let old = try SystemFile.read(fixture.path)
+        _ = try vault.beginRotation()
+        return (old, try SystemFile.read(fixture.path))
+    }
+
+    @Test func anOlderCopyIsRefusedAndLeftAsItIs() throws {
+        let fixture = try VaultFixture()
+        let (old, _) = try twoWrites(fixture)
+        try SystemFile.write(fixture.path, old)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .rolledBack)
+        #expect(try SystemFile.read(fixture.path) == old)
+    }
+
+    @Test func anotherProcessRefusesItAsWell() throws {
+        let fixture = try VaultFixture()
+        let (old, _) = try twoWrites(fixture)
+        try SystemFile.write(fixture.path, old)
+        let child = try ChildProcess("sealed-probe", ["vault-key", fixture.directory.path, fixture.group.identifier])
+        #expect(try child.readLine() == "ready")
+        try child.write("go\n")
+        #expect(try child.readLine() == "rolledBack")
+        #expect(try child.finish().exitCode == 1)
+    }
+
+    @Test func whoHasItOpenRefusesItAsWell() throws {
+        let fixture = try VaultFixture()
+        let (old, _) = try twoWrites(fixture)
+        let vault = try fixture.open()
+        try SystemFile.write(fixture.path, old)
+        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .rolledBack)
+        #expect(code { () throws(VaultError) in try vault.completeRotation(to: 2) } == .rolledBack)
+        #expect(vault.keyring.active?.epoch == 2)
+    }
+
+    @Test func theNewestCopyIsTakenBack() throws {
+        let fixture = try VaultFixture()
+        let (old, new) = try twoWrites(fixture)
+        try SystemFile.write(fixture.path, old)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+        try SystemFile.write(fixture.path, new)
+        #expect(try fixture.open().activeKey().epoch == 2)
+    }
+
+    @Test func anotherWriteOfTheSameNumberIsRefused() throws {
+        let fixture = try VaultFixture()
+        let (old, new) = try twoWrites(fixture)
+        // The other history is made elsewhere, by somebody with the key and without the memory of the first.
+        let other = try VaultFixture()
+        _ = try other.directory.directory("Vaults")
+        _ = try other.directory.directory("Vaults/\(other.accessGroup)")
+        _ = try other.directory.directory("Keys")
+        try SystemFile.write(other.path, old)
+        try SystemFile.write(other.keyFile, try SystemFile.read(fixture.keyFile))
+        _ = try other.open().beginRotation()
+        let fork = try SystemFile.read(other.path)
+        #expect(fork != new)
+        try SystemFile.write(fixture.path, fork)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+    }
+
+    @Test func aPersonMayAcceptAnOlderCopyAndGoesBeyondTheNewest() throws {
+        let fixture = try VaultFixture()
+        let (old, new) = try twoWrites(fixture)
+        try SystemFile.write(fixture.path, old)
+        try Vault.accept(fixture.accessGroup, in: fixture.home)
+        let vault = try fixture.open()
+        #expect(try vault.activeKey().epoch == 1)
+        try SystemFile.write(fixture.path, new)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+    }
+}

@@ -1,0 +1,238 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+@Suite struct WatermarkLogTests {
+    let place: TemporaryDirectory
+    private let secret = (0..<32).map { UInt8($0) }
+
+    init() throws { place = try TemporaryDirectory() }
+
+    private var path: String { place.path("Watermarks/group.marks") }
+
+    private func log() -> WatermarkLog {
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        return WatermarkLog(directoryPath: GroupsHome(root: place.path).watermarksPath, leaf: "group.marks", key: key)
+    }
+
+    private func tag(_ record: UInt8) -> NameTag { NameTag(bytes: Bytes16(filling: { $0[0] = record })) }
+
+    private func entry(
+        _ record: UInt8, _ sequence: UInt64, durable: Bool = true, boot: BootID = .current, epoch: UInt32 = 1
+    ) -> WatermarkEntry {
+        let commitment = WatermarkTests.commitment(UInt8(sequence & 0xFF))
+        return WatermarkEntry(
+            name: tag(record), mark: Watermark(epoch: epoch, sequence: sequence, commitment: commitment),
+            isDurable: durable, boot: boot)
+    }
+
+    private func write(_ entries: [WatermarkEntry]) throws {
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        if !SystemFile.exists(place.path("Watermarks")) { try place.directory("Watermarks") }
+        try SystemFile.write(path, entries.flatMap { $0.encoded(key: key) })
+    }
+
+    private func floors() -> [UInt8: UInt64] {
+        let floors = log().load().floors
+        return Dictionary(
+            uniqueKeysWithValues: floors.map { ($0.key.bytes.withUnsafeBytes { $0[0] }, $0.value.sequence) })
+    }
+
+    private let before = WatermarkEntryTests.before
+
+    @Test func withoutAFileEverythingIsFirstContact() {
+        #expect(log().load().condition == .firstContact)
+        #expect(floors() == [:])
+        #expect(!SystemFile.exists(place.path("Watermarks")))
+    }
+
+    @Test func orderAndRepetitionDoNotMatter() throws {
+        let entries = [entry(1, 5), entry(2, 1), entry(1, 7), entry(1, 6), entry(2, 1), entry(1, 7)]
+        for shift in entries.indices {
+            try write(Array(entries[shift...] + entries[..<shift]))
+            #expect(floors() == [1: 7, 2: 1])
+            #expect(log().load().condition == .intact)
+        }
+    }
+
+    @Test func aHigherEpochWins() throws {
+        try write([entry(1, 100), entry(1, 3, epoch: 2), entry(1, 200)])
+        #expect(log().load().floors[tag(1)]?.epoch == 2)
+        #expect(floors() == [1: 3])
+    }
+
+    @Test func afterARestartTheFloorIsOneLessThanTheHighestDurableOne() throws {
+        try write([entry(1, 5, boot: before), entry(1, 4, boot: before), entry(2, 9, durable: false, boot: before)])
+        #expect(floors() == [1: 4])
+        try write([entry(1, 5, boot: before), entry(1, 8, durable: false, boot: before)])
+        #expect(floors() == [1: 4])
+        // In this boot an unsynced one counts, and so does one below another boot's.
+        try write([entry(1, 5, boot: before), entry(1, 8, durable: false)])
+        #expect(floors() == [1: 8])
+        try write([entry(1, 5, boot: before), entry(1, 3)])
+        #expect(floors() == [1: 4])
+    }
+
+    @Test func appendedEntriesAreReadBack() throws {
+        let log = log()
+        try log.append([entry(1, 1)])
+        try log.append([entry(1, 2), entry(2, 7)])
+        #expect(floors() == [1: 2, 2: 7])
+        #expect(try SystemFile.mode(path) == 0o600)
+        #expect(try SystemFile.mode(place.path("Watermarks")) == 0o700)
+    }
+
+    // MARK: Damage
+
+    @Test func aDamagedEntryIsReportedAndTheOthersHold() throws {
+        try write([entry(1, 5), entry(2, 6), entry(3, 7)])
+        var bytes = try SystemFile.read(path)
+        bytes[WatermarkEntry.size + 30] ^= 1
+        try SystemFile.write(path, bytes)
+        #expect(log().load().condition == .damaged(entries: 1))
+        #expect(floors() == [1: 5, 3: 7])
+        #expect(try SystemFile.read(path) == bytes)
+    }
+
+    @Test(arguments: [1, 64, 127]) func aTornTailIsReportedAndCostsOneEntryOnly(_ count: Int) throws {
+        try write([entry(1, 5), entry(2, 6)])
+        let bytes = try SystemFile.read(path)
+        try SystemFile.write(path, Array(bytes[..<(WatermarkEntry.size + count)]))
+        #expect(log().load().condition == .damaged(entries: 1))
+        #expect(floors() == [1: 5])
+        // What is appended behind it is read all the same.
+        let log = log()
+        try log.append([entry(2, 8)])
+        try log.append([entry(1, 9)])
+        #expect(floors() == [1: 9, 2: 8])
+        #expect(self.log().load().condition == .damaged(entries: 1))
+    }
+
+    @Test func anotherKeysEntriesAreDamage() throws {
+        let other = SecretBytes.random(count: 32)
+        try place.directory("Watermarks")
+        try SystemFile.write(path, entry(1, 5).encoded(key: other) + entry(2, 5).encoded(key: other))
+        #expect(log().load().condition == .damaged(entries: 2))
+        #expect(floors() == [:])
+    }
+
+    @Test func whatIsNoFileIsUnreadable() throws {
+        try place.directory("Watermarks")
+        try place.link("Watermarks/group.marks", to: "/etc/passwd")
+        guard case .unreadable = log().load().condition else {
+            Issue.record("a link was read")
+            return
+        }
+        unlink(path)
+        try place.fifo("Watermarks/group.marks")
+        guard case .unreadable = log().load().condition else {
+            Issue.record("a FIFO was read")
+            return
+        }
+    }
+
+    @Test func aFileBeyondAllBoundsIsUnreadable() throws {
+        try write([entry(1, 5)])
+        #expect(truncate(path, 1 << 40) == 0)
+        guard case .unreadable = log().load().condition else {
+            Issue.record("it was read")
+            return
+        }
+    }
+
+    // MARK: News
+
+    @Test func whatOthersAppendIsNewsAndOnlyOnce() throws {
+        let (mine, theirs) = (log(), log())
+        _ = mine.load()
+        #expect(mine.news().isEmpty)
+        try theirs.append([entry(1, 5)])
+        #expect(mine.news().values.map(\.sequence) == [5])
+        #expect(mine.news().isEmpty)
+        // mine:   append 6 ........... append 8 .... news: 7
+        // theirs: ......... append 7
+        try mine.append([entry(1, 6)])
+        try theirs.append([entry(1, 7)])
+        try mine.append([entry(1, 8)])
+        #expect(mine.news().values.map(\.sequence) == [8])
+        #expect(mine.news().isEmpty)
+        try mine.append([entry(1, 9)])
+        #expect(mine.news().isEmpty)
+    }
+
+    @Test func aReplacedFileIsNewsAltogether() throws {
+        let mine = log()
+        try mine.append([entry(1, 5)])
+        _ = mine.news()
+        unlink(path)
+        #expect(mine.news().isEmpty)
+        try write([entry(2, 3), entry(1, 2)])
+        #expect(mine.news().count == 2)
+    }
+
+    // MARK: Compaction
+
+    @Test func compactionKeepsEveryFloorOfNowAndOfAfterARestart() throws {
+        var entries: [WatermarkEntry] = []
+        for sequence in 1...400 as ClosedRange<UInt64> {
+            entries.append(entry(1, sequence, boot: before))
+            entries.append(entry(2, sequence))
+            // Durable once, unsynced ever since.
+            entries.append(entry(3, sequence, durable: sequence == 100))
+            entries.append(entry(4, sequence, durable: false))
+        }
+        try write(entries)
+        let size = try SystemFile.read(path).count
+        #expect(floors() == [1: 399, 2: 400, 3: 400, 4: 400])
+        let left = try SystemFile.read(path)
+        #expect(left.count < size / 100)
+        #expect(floors() == [1: 399, 2: 400, 3: 400, 4: 400])
+        #expect(log().load().condition == .intact)
+        #expect(try SystemFile.mode(path) == 0o600)
+        #expect(try SystemFile.names(place.path("Watermarks")) == ["group.marks"])
+        let later = WatermarkEntryTests.here
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        var floors: [UInt8: UInt64] = [:]
+        for start in stride(from: 0, to: left.count, by: WatermarkEntry.size) {
+            let entry = left[start..<start + WatermarkEntry.size].withUnsafeBytes {
+                WatermarkEntry(parsing: $0, key: key)
+            }
+            let record = try #require(entry).name.bytes.withUnsafeBytes { $0[0] }
+            floors[record] = max(floors[record] ?? 0, entry?.floor(in: later)?.sequence ?? 0)
+        }
+        #expect(floors == [1: 399, 2: 399, 3: 99, 4: 0])
+    }
+
+    @Test func aDamagedFileIsNotCompacted() throws {
+        try write((1...600).map { entry(1, $0) })
+        var bytes = try SystemFile.read(path)
+        bytes[5] ^= 1
+        try SystemFile.write(path, bytes)
+        #expect(log().load().condition == .damaged(entries: 1))
+        #expect(try SystemFile.read(path) == bytes)
+    }
+
+    // A program that runs for months must not grow the file until nobody can read it.
+    @Test func aLongLivedProcessCompactsAsItGoes() throws {
+        let log = log()
+        for sequence in 1...1200 as ClosedRange<UInt64> { try log.append([entry(1, sequence)]) }
+        #expect(try SystemFile.read(path).count < 64 * 1024 + 2 * WatermarkEntry.size)
+        #expect(floors() == [1: 1200])
+    }
+
+    @Test func manyRecordsAreNotReadAgainForEveryAppend() throws {
+        // Nothing to gain: every entry is another record's. The file is kept whole.
+        let log = log()
+        for record in 0..<600 {
+            let name = NameTag(bytes: Bytes16(filling: { $0.storeBytes(of: UInt32(record), as: UInt32.self) }))
+            let mark = Watermark(epoch: 1, sequence: 1, commitment: WatermarkTests.commitment(1))
+            try log.append([WatermarkEntry(name: name, mark: mark, isDurable: true, boot: .current)])
+        }
+        #expect(self.log().load().floors.count == 600)
+    }
+}

@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+/// Items of a sandbox.
+extension Sandbox {
+    /// One whose vault opens with its key file, and with the passphrase in `files/pass`.
+    static func withKeyFileAndPassphrase() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.file("pass", Array("\(passphrase)\n".utf8))
+        try sandbox.succeed(["vault", "create", "--default-key-file", "--passphrase-file", "pass"])
+        return sandbox
+    }
+
+    func add(_ service: String, _ account: String, _ value: [UInt8], _ options: [String] = []) throws {
+        try succeed(["vault", "add", "-s", service, "-a", account] + options, input: value)
+    }
+
+    func add(_ service: String, _ account: String, _ value: String, _ options: [String] = []) throws {
+        try add(service, account, Array(value.utf8), options)
+    }
+
+    func value(_ service: String, _ account: String, _ options: [String] = []) throws -> [UInt8] {
+        try succeed(["vault", "find", "-s", service, "-a", account, "-w"] + options).output
+    }
+
+    func items(_ options: [String] = []) throws -> [MachineItem] {
+        try decode([MachineItem].self, succeed(["vault", "list", "--json"] + options).output)
+    }
+}
+
+/// What `vault find --json` answers, and a line of `vault list --json`.
+struct MachineItem: Decodable, Equatable {
+    let service: String
+    let account: String
+    let label: String
+    let accessibility: String
+    let size: Int
+    let created: String
+    let modified: String
+}
+
+/// An item's name in a report.
+struct MachineItemName: Decodable, Equatable {
+    let service: String
+    let account: String
+}
+
+/// What `vault export --json` answers.
+struct MachineExport: Decodable {
+    let file: String
+    let size: Int
+    let items: Int
+    let keys: Int
+    let leftOut: [MachineItemName]
+}
+
+/// What `vault import --json` answers.
+struct MachineImport: Decodable {
+    let isNewVault: Bool
+    let setAside: [String]
+    let itemsAdded: [MachineItemName]
+    let itemsReplaced: [MachineItemName]
+    let itemsLeft: [MachineItemName]
+    let keys: Int
+}

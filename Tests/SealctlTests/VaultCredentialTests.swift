@@ -1,0 +1,77 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Every way to say what opens a vault.
+@Suite struct VaultCredentialTests {
+    private static let line = "sealed-key-1 \(String(repeating: "0123456789abcdef", count: 4))\n"
+
+    @Test func aDescriptorIsReadOnceAndOnlyItsFirstLine() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        let result = try sandbox.shell(
+            "{ cat pass; echo rest; } | { $S vault keys --passphrase-fd 5 5<&0 >/dev/null && cat; }")
+        #expect(result.exitCode == 0 && result.outputText == "rest\n", "\(result.errorText)")
+    }
+
+    @Test(arguments: ["5", "0"])
+    func aClosedDescriptorIsAnErrorOfInput(number: String) throws {
+        let result = try Sandbox.withPassphrase().shell("$S vault keys --passphrase-fd \(number) <&-")
+        #expect(result.exitCode == 74, "\(result.errorText)")
+    }
+
+    @Test func theUnitsCredentialOpensItUnasked() throws {
+        let sandbox = try Sandbox()
+        try sandbox.directory.directory("creds")
+        try SystemFile.write(sandbox.path("creds/sealedstate.\(Sandbox.group)"), Array(Self.line.utf8), mode: 0o400)
+        let variables = "export CREDENTIALS_DIRECTORY='\(sandbox.path("creds"))'"
+        for command in ["vault create --credential", "vault keys", "vault keys --credential"] {
+            let result = try sandbox.shell("\(variables); $S \(command)")
+            #expect(result.exitCode == 0, "\(command): \(result.errorText)")
+        }
+        #expect(try sandbox.slots().map(\.kind) == ["credential"])
+        #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
+        #expect(try sandbox.sealctl(["vault", "keys", "--credential"]).exitCode == 66)
+        let named = try sandbox.shell("\(variables); $S vault keys --credential=another.name")
+        #expect(named.exitCode == 66)
+    }
+
+    @Test func anIdentityOpensItWithAllCommandsAlike() throws {
+        let sandbox = try Sandbox()
+        _ = try sandbox.identity("mine")
+        _ = try sandbox.identity("theirs")
+        try sandbox.succeed(["init", "--identity", "mine"])
+        try sandbox.put("a", "{}", ["--identity", "mine"])
+        try sandbox.succeed(["get", "a", "--identity", "mine"])
+        #expect(try sandbox.sealctl(["get", "a", "--identity", "theirs"]).exitCode == 51)
+        #expect(try sandbox.sealctl(["get", "a"]).exitCode == 36)
+        #expect(try sandbox.sealctl(["get", "a", "--identity", "missing"]).exitCode == 66)
+        chmod(sandbox.path("files/mine"), 0o644)
+        #expect(try sandbox.sealctl(["get", "a", "--identity", "mine"]).exitCode == 78)
+    }
+
+    @Test func oneWayIsStatedAtATime() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        let result = try sandbox.sealctl(["vault", "keys", "--passphrase-file", "pass", "--identity", "mine"])
+        #expect(result.exitCode == 64)
+    }
+}
+
+@Suite struct VaultIdentityTests {
+    @Test func anIdentityIsForItsOwnerAloneAndNeverWrittenOver() throws {
+        let sandbox = try Sandbox()
+        let recipient = try sandbox.shell("umask 0; $S vault identity mine").outputText
+        #expect(recipient.hasPrefix("sealed1") && recipient.split(separator: "\n").count == 1)
+        #expect(try SystemFile.mode(sandbox.path("files/mine")) == 0o600)
+        #expect(try sandbox.succeed(["vault", "identity", "--recipient", "mine"]).outputText == recipient)
+        let before = try SystemFile.read(sandbox.path("files/mine"))
+        #expect(try sandbox.sealctl(["vault", "identity", "mine"]).exitCode == 73)
+        #expect(try SystemFile.read(sandbox.path("files/mine")) == before)
+    }
+
+    @Test func whatIsNoIdentityIsRefused() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("text", Array("hello\n".utf8))
+        #expect(try sandbox.sealctl(["vault", "identity", "--recipient", "text"]).exitCode == 65)
+        #expect(try sandbox.sealctl(["vault", "identity", "--recipient", "missing"]).exitCode == 66)
+    }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct VaultStatusTests {
+    private struct State: Sendable, CustomTestStringConvertible {
+        let availability: String
+        let status: Int32
+        let prepare: @Sendable (Sandbox) throws -> Void
+        var testDescription: String { availability }
+    }
+
+    private static let states = [
+        State(availability: "absent", status: 44) { _ in },
+        State(availability: "ready", status: 0) { try $0.succeed(["vault", "create"]) },
+        State(availability: "locked", status: 36) {
+            try $0.succeed(["vault", "create"])
+            unlink($0.keyFile)
+        },
+        State(availability: "damaged", status: 65) {
+            try $0.succeed(["vault", "create"])
+            try $0.flip($0.vault, at: 9)
+        },
+        State(availability: "denied", status: 77) {
+            try $0.succeed(["vault", "create"])
+            chmod($0.vault, 0o644)
+        },
+    ]
+
+    @Test(arguments: states)
+    private func eachAnswerHasItsStatusAndChangesNothing(state: State) throws {
+        let sandbox = try Sandbox()
+        try state.prepare(sandbox)
+        let before = try sandbox.everyFile()
+        let result = try sandbox.sealctl(["vault", "status", "--json"])
+        #expect(result.exitCode == state.status)
+        #expect(result.errors.isEmpty)
+        #expect(try decode(MachineStatus.self, result.output).availability == state.availability)
+        #expect(try sandbox.sealctl(["vault", "status"]).exitCode == state.status)
+        #expect(try sandbox.everyFile() == before)
+    }
+
+    @Test func aReadyVaultTellsWhatItHolds() throws {
+        let sandbox = try Sandbox()
+        try sandbox.succeed(["vault", "create"])
+        let status = try sandbox.status()
+        #expect(status.slots.count == 1 && status.generation == 1)
+        #expect(status.keys?.map(\.epoch) == [1] && status.items == 0)
+        #expect(!status.whenUnlocked.unlocked && !status.afterFirstUnlock.unlocked)
+    }
+
+    @Test func aLockedVaultTellsItsSlotsOnly() throws {
+        let status = try Sandbox.withPassphrase().status()
+        #expect(status.slots.map(\.kind) == ["passphrase"])
+        #expect(status.keys == nil && status.items == nil)
+    }
+}
+
+@Suite(.enabled(if: Sandbox.canUnlock, "a kernel keyring or a runtime directory in memory"))
+struct VaultUnlockTests {
+    @Test func unlockedItOpensWithoutAskingAndLockedItDoesNot() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
+        try sandbox.unlocked(["--passphrase-file", "pass"]) {
+            try sandbox.succeed(["vault", "keys"])
+            try sandbox.succeed(["vault", "lock"])
+            let status = try sandbox.status()
+            #expect(status.availability == "ready" && !status.whenUnlocked.unlocked)
+            try sandbox.succeed(["vault", "lock", "--everything"])
+            #expect(try sandbox.status().availability == "locked")
+            #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
+        }
+    }
+
+    @Test func aTimeLimitIsShown() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        try sandbox.unlocked(["--for", "15m", "--passphrase-file", "pass"]) {
+            let status = try sandbox.status()
+            #expect(status.whenUnlocked.unlocked && status.whenUnlocked.until != nil)
+            #expect(status.afterFirstUnlock.unlocked && status.afterFirstUnlock.until == nil)
+        }
+    }
+
+    @Test func aTimeLimitEndsTheUnlocking() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        try sandbox.unlocked(["--for", "1s", "--passphrase-file", "pass"]) {
+            // The end is what is waited for; how long it takes is not asserted.
+            while try sandbox.status().whenUnlocked.unlocked { usleep(100_000) }
+            #expect(try sandbox.status().availability == "ready")
+        }
+    }
+
+    @Test func anUnattendedSlotUnlocksOnlyWhatItReaches() throws {
+        let sandbox = try Sandbox()
+        try sandbox.succeed(["vault", "create"])
+        try sandbox.unlocked([]) {
+            let status = try sandbox.status()
+            #expect(status.afterFirstUnlock.unlocked && !status.whenUnlocked.unlocked)
+        }
+    }
+
+    @Test func aWrongPassphraseUnlocksNothing() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        #expect(try sandbox.sealctl(["vault", "unlock", "--passphrase-file", "wrong"]).exitCode == 51)
+        #expect(try sandbox.status().availability == "locked")
+    }
+
+    @Test func lockingWhatIsNotThereIsNotFound() throws {
+        #expect(try Sandbox().sealctl(["vault", "lock"]).exitCode == 44)
+    }
+
+    @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
+    func aPersonIsAskedUnasked() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        let terminal = try PseudoTerminal()
+        let child = try terminal.start(sandbox, ["vault", "unlock"])
+        defer { _ = try? sandbox.sealctl(["vault", "lock", "--everything"]) }
+        _ = try terminal.read(until: "Passphrase for \(Sandbox.group): ")
+        terminal.type("\(Sandbox.passphrase)\n")
+        let result = try child.finish()
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(try sandbox.status().whenUnlocked.unlocked)
+    }
+}

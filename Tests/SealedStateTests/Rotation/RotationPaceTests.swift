@@ -1,0 +1,129 @@
+import Glibc
+import KeyVault
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// How a rotation is slowed down, watched, stopped and gone on with.
+struct RotationPaceTests {
+    let yard: RotationYard
+
+    init() throws { yard = try RotationYard() }
+
+    /// A clock that only waiting moves.
+    private final class Waiting: Sendable {
+        private let time = Mutex(Duration.zero)
+        var total: Duration { time.withLock { $0 } }
+        var clock: ThrottleClock {
+            ThrottleClock(now: { [self] in total }, sleep: { [self] span in time.withLock { $0 += span } })
+        }
+    }
+
+    @Test func blobsAreSpreadOverTime() throws {
+        try yard.write(11)
+        let waiting = Waiting()
+        try yard.rotate {
+            $0.blobsPerSecond = 10
+            $0.clock = waiting.clock
+        }
+        // The first goes at once; each of the others waits for the share of the one before it.
+        #expect(waiting.total == .seconds(1))
+    }
+
+    @Test func bytesAreSpreadOverTimeWithinABlobToo() throws {
+        try yard.plantStream("large", RotationYard.contents(4_000_000))
+        try yard.plantStream("small", [1])
+        let waiting = Waiting()
+        try yard.rotate {
+            $0.bytesPerSecond = 1_000_000
+            $0.clock = waiting.clock
+        }
+        #expect(waiting.total >= .seconds(4) && waiting.total < .seconds(5))
+        #expect(try yard.openStream("large") == RotationYard.contents(4_000_000))
+    }
+
+    @Test func withoutALimitNothingIsWaitedFor() throws {
+        try yard.write(5)
+        let waiting = Waiting()
+        try yard.rotate { $0.clock = waiting.clock }
+        #expect(waiting.total == .zero)
+    }
+
+    @Test func progressCountsUpToTheEnd() throws {
+        try yard.write(4)
+        var seen: [RotationProgress] = []
+        let report = try yard.store.rotate(yard.options()) { seen.append($0) }
+        #expect(seen.map(\.done) == [0, 1, 2, 3, 4, 0, 0])
+        #expect(seen.map(\.total) == [4, 4, 4, 4, 4, 0, 0])
+        #expect(seen.map(\.pass) == [1, 1, 1, 1, 1, 2, 3])
+        #expect(seen.map(\.found).allSatisfy { $0 == 4 })
+        #expect(seen.last?.resealed == 4)
+        #expect(seen.last?.bytes == report.bytes)
+        #expect(report.passes == 3)
+    }
+
+    @Test func aRotationThatWasStoppedIsGoneOnWith() throws {
+        try yard.write(10)
+        let isStopped = Mutex(false)
+        let refused = refusal {
+            try yard.store.rotate(yard.options { $0.isCancelled = { isStopped.withLock { $0 } } }) { progress in
+                if progress.resealed == 3 { isStopped.withLock { $0 = true } }
+            }
+        }
+        #expect(refused?.code == .cancelled)
+        #expect(try yard.epochs(10).count { $0 == 2 } == 3)
+        for number in 0..<10 { #expect(try yard.store.read(ProbeRecord.self, named: "r\(number)").number == number) }
+        let report = try yard.rotate()
+        #expect((report.isCompleted, report.epoch, report.resealed) == (true, 2, 7))
+        #expect(try yard.epochs(10).allSatisfy { $0 == 2 })
+    }
+
+    @Test func aStreamThatIsStoppedHalfwayStaysWhole() throws {
+        let contents = RotationYard.contents(8_000_000)
+        try yard.plantStream("large", contents)
+        let asked = Mutex(0)
+        let refused = refusal {
+            try yard.rotate {
+                $0.isCancelled = {
+                    asked.withLock { asked in
+                        asked += 1
+                        return asked > 8
+                    }
+                }
+            }
+        }
+        #expect(refused?.code == .cancelled)
+        #expect(try yard.header("large").epoch == 1)
+        #expect(try yard.openStream("large") == contents)
+        #expect(try SystemFile.names(yard.fixture.container).contains { $0.hasSuffix(".new") } == false)
+        #expect(try yard.rotate().resealed == 1)
+    }
+
+    @Test func aCancelledTaskEndsTheRotation() async throws {
+        try yard.write(3)
+        let yard = yard
+        let task = Task { () -> StoreError.Code? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return code { try yard.rotate() }
+        }
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func aBlobWhoseLockIsHeldHoldsTheRotationUpAndIsNamed() throws {
+        try yard.write(2)
+        let place = try yard.store.places.place("r1")
+        let lock = try yard.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let report = try yard.rotate {
+            $0.lockTimeout = .milliseconds(20)
+            $0.maximumPasses = 2
+        }
+        #expect(!report.isCompleted)
+        #expect(report.left.map(\.code) == [.lockTimeout])
+        #expect(try yard.epochs(2) == [2, 1])
+        lock.unlock()
+        #expect(try yard.rotate().isCompleted)
+    }
+}

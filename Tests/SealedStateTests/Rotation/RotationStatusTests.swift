@@ -1,0 +1,166 @@
+import Glibc
+import KeyVault
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Which blobs and programs hold which epoch, and when a key may be destroyed.
+struct RotationStatusTests {
+    let yard: RotationYard
+
+    init() throws { yard = try RotationYard() }
+
+    private func oldKeyUse() throws -> KeyUse {
+        try #require(try yard.store.rotationStatus().keys.first { $0.epoch == 1 })
+    }
+
+    @Test func theStatusFollowsARotation() throws {
+        try yard.write(4)
+        try yard.plantStream("stream", [1])
+        let before = try yard.store.rotationStatus()
+        #expect(!before.isRotating)
+        #expect((before.activeEpoch, before.minimumEpoch, before.began) == (1, 1, nil))
+        #expect(before.keys.map(\.state) == [.active])
+        #expect(before.keys[0].blobCount == 5)
+        #expect(before.keys[0].obstacles == [.active])
+        #expect(before.keys[0].id == yard.oldKey.id.description)
+        #expect(before.keys[0].holders.map(\.pid) == [getpid()])
+
+        let isStopped = Mutex(false)
+        #expect(
+            code {
+                try yard.store.rotate(yard.options { $0.isCancelled = { isStopped.withLock { $0 } } }) { progress in
+                    if progress.resealed == 2 { isStopped.withLock { $0 = true } }
+                }
+            } == .cancelled)
+        let halfway = try yard.store.rotationStatus()
+        #expect(halfway.isRotating)
+        #expect((halfway.activeEpoch, halfway.minimumEpoch, halfway.completed) == (2, 1, nil))
+        #expect(halfway.keys.map(\.state) == [.decryptOnly, .active])
+        #expect(halfway.keys.map(\.blobCount) == [3, 2])
+        #expect(halfway.keys[0].blobs.contains("stream"))
+        #expect(halfway.keys[0].obstacles == [.rotationNotCompleted, .blobs(3)])
+
+        try yard.rotate()
+        let after = try yard.store.rotationStatus()
+        #expect(!after.isRotating)
+        #expect((after.activeEpoch, after.minimumEpoch) == (2, 2))
+        #expect(after.completed != nil)
+        #expect(after.keys.map(\.blobCount) == [0, 5])
+        #expect(after.keys.map(\.mayBeDestroyed) == [true, false])
+    }
+
+    @Test func aCopyThatNoReaderTakesStillNeedsItsKey() throws {
+        try yard.write(1)
+        try yard.plant("copy", try yard.fixture.blob("r0"))
+        try yard.rotate()
+        let key = try oldKeyUse()
+        #expect(key.obstacles == [.blobs(1)])
+        #expect(key.blobs == ["copy"])
+        #expect(code { try yard.store.destroyKey(key.id) } == .keyInUse)
+        unlink(yard.path("copy"))
+        try yard.store.destroyKey(key.id)
+        #expect(try oldKeyUse().state == .destroyed)
+    }
+
+    @Test func whatCannotBeToldSpeaksAgainstDestroying() throws {
+        try yard.write(1)
+        var newer = try yard.fixture.blob("r0")
+        newer[Field.format] = 2
+        try yard.plant("newer", newer)
+        let report = try yard.rotate()
+        #expect(report.isCompleted)
+        #expect(report.left.map(\.code) == [.unsupportedFormat])
+        #expect(try oldKeyUse().obstacles == [.unknownFiles(1)])
+        #expect(try yard.store.rotationStatus().unknown.map(\.path) == ["newer"])
+        #expect(code { try yard.store.destroyKey(yard.oldKey.id.description) } == .keyInUse)
+    }
+
+    // MARK: Programs
+
+    // holder: open, ready .................................. read: looks at the vault
+    // we:     ............. rotate, status names it, refused ......................... destroyed
+    @Test func aProgramThatStillHoldsTheOldEpochIsNamedAndKeepsItsKey() throws {
+        try yard.write(1)
+        let holder = try yard.child("rotate-hold")
+        #expect(try holder.readLine() == "ready")
+        let report = try yard.rotate()
+        #expect(report.isCompleted)
+        #expect(report.holders.map(\.pid) == [holder.pid])
+        let key = try oldKeyUse()
+        #expect(key.holders.map(\.pid) == [holder.pid])
+        #expect(key.holders.first?.executable == builtProduct("sealed-probe"))
+        #expect(key.obstacles == [.programs(key.holders)])
+        let refused = refusal { try yard.store.destroyKey(key.id) }
+        #expect(refused?.code == .keyInUse)
+        #expect(refused?.reason.contains("\(holder.pid)") == true)
+        for _ in 0..<200 where try !oldKeyUse().mayBeDestroyed {
+            usleep(20_000)
+            try holder.write("r0\n")
+            #expect(try holder.readLine() == "2")
+        }
+        try yard.store.destroyKey(key.id)
+        try holder.write("r0\n")
+        #expect(try holder.readLine() == "2")
+    }
+
+    @Test func aProgramThatWasKilledHoldsNothing() throws {
+        let holder = try yard.child("rotate-hold")
+        #expect(try holder.readLine() == "ready")
+        try yard.rotate()
+        #expect(try !oldKeyUse().mayBeDestroyed)
+        holder.kill(SIGKILL)
+        _ = try holder.finish()
+        #expect(try oldKeyUse().mayBeDestroyed)
+    }
+
+    @Test func forcedByNameAKeyThatIsHeldIsDestroyed() throws {
+        let holder = try yard.child("rotate-hold")
+        #expect(try holder.readLine() == "ready")
+        try yard.rotate()
+        #expect(code { try yard.store.destroyKey(yard.oldKey.id.description) } == .keyInUse)
+        try yard.store.destroyKey(yard.oldKey.id.description, forcedByName: true)
+        #expect(try oldKeyUse().state == .destroyed)
+    }
+
+    // MARK: Destroying
+
+    @Test func theActiveKeyIsNeverDestroyed() throws {
+        let id = yard.oldKey.id.description
+        for isForced in [false, true] {
+            #expect(code { try yard.store.destroyKey(id, forcedByName: isForced) } == .keyInUse)
+        }
+        #expect(try yard.store.write(ProbeRecord(number: 1)) == 1)
+    }
+
+    @Test(arguments: ["", "0", String(repeating: "0", count: 32)])
+    func aKeyThatTheVaultDoesNotHaveIsNotFound(_ id: String) throws {
+        #expect(code { try yard.store.destroyKey(id, forcedByName: true) } == .keyNotFound)
+    }
+
+    @Test func aKeyIsDestroyedOnce() throws {
+        try yard.rotate()
+        try yard.store.destroyKey(yard.oldKey.id.description)
+        let generation = yard.store.vault.generation
+        try yard.store.destroyKey(yard.oldKey.id.description)
+        #expect(yard.store.vault.generation == generation)
+    }
+
+    @Test func aBlobOfADestroyedKeyIsRefusedAndSaysWhatBecameOfIt() throws {
+        try yard.write(1)
+        let old = try yard.fixture.blob("r0")
+        try yard.rotate()
+        try yard.store.destroyKey(yard.oldKey.id.description)
+        try yard.fixture.plant(old, "r0")
+        let refused = refusal { _ = try yard.store.read(ProbeRecord.self, named: "r0") }
+        #expect(refused?.code == .unknownKey)
+        // Not the text of a key that was never here.
+        #expect(refused?.reason.contains("epoch 1") == true)
+        #expect(try yard.fixture.probe("store-read", "r0") == "unknownKey")
+        let report = try yard.rotate()
+        #expect((report.isCompleted, report.left.map(\.code)) == (true, [.unknownKey]))
+    }
+}

@@ -1,0 +1,228 @@
+import CryptoPrimitives
+import FoundationEssentials
+import Glibc
+import KeyVault
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// What a rotation does to blobs, and what it leaves alone.
+struct RotationTests {
+    let yard: RotationYard
+
+    init() throws { yard = try RotationYard() }
+
+    /// Everything that a reader goes by.
+    private func facts(_ header: BlobHeader) -> BlobHeader {
+        var facts = header
+        (facts.epoch, facts.keyID) = (0, KeyID(bytes: .zero))
+        (facts.salt, facts.commitment) = (Salt(bytes: .zero), Commitment(bytes: .zero))
+        return facts
+    }
+
+    @Test func aResealedRecordKeepsEverythingButItsKey() throws {
+        let store = yard.store
+        try store.write(Note(text: "a"))
+        try store.write(Note(text: "b", expiresAt: Date().addingTimeInterval(1000)))
+        try store.write(ProbeRecord(number: 5), named: "durable", durability: .durable)
+        try store.write(ProbeRecord(number: 6), named: "deep/in/directories")
+        try store.write(ProbeRecord(number: 7), named: "deleted")
+        try store.delete(named: "deleted")
+        let names = ["note", "durable", "deep/in/directories", "deleted"]
+        let before = try names.map(yard.header(ofRecord:))
+        let report = try yard.rotate()
+        #expect(report.isCompleted)
+        #expect((report.epoch, report.resealed) == (2, 4))
+        #expect(report.left == [])
+        let after = try names.map(yard.header(ofRecord:))
+        #expect(after.map(facts) == before.map(facts))
+        #expect(after.map(\.epoch) == [2, 2, 2, 2])
+        #expect(zip(before, after).allSatisfy { $0.salt != $1.salt && $0.keyID != $1.keyID })
+        #expect(try store.read(Note.self).text == "b")
+        #expect(try store.snapshot(of: Note.self).provenance.sequence == 2)
+        #expect(try store.read(ProbeRecord.self, named: "deep/in/directories").number == 6)
+        #expect(code { _ = try store.read(ProbeRecord.self, named: "deleted") } == .absent)
+        #expect(code { try store.delete(named: "deleted") } == .absent)
+        #expect(try store.write(Note(text: "c")) == 3)
+        #expect(try yard.fixture.litter().filter { !$0.contains(".readers") } == [])
+    }
+
+    @Test(arguments: [0, 1, 65_536, 65_537, 3_000_000])
+    func aResealedStreamKeepsEverythingButItsKey(_ size: Int) throws {
+        let contents = RotationYard.contents(size)
+        let path = "Library/Caches/archive.tar.sealed"
+        try yard.plantStream(path, contents)
+        let before = try yard.header(path)
+        #expect(try yard.rotate().resealed == 1)
+        #expect(facts(try yard.header(path)) == facts(before))
+        #expect(try yard.header(path).epoch == 2)
+        #expect(try yard.openStream(path) == contents)
+        #expect(try SystemFile.mode(yard.path(path)) == 0o640)
+    }
+
+    @Test func streamsAreFoundWhereverTheyLie() throws {
+        let paths = ["top.sealed", "anything", "Own/x.bin", "Library/Application Support/Records/stream.sealed"]
+        try yard.store.write(ProbeRecord(number: 1))
+        for path in paths { try yard.plantStream(path, [1, 2, 3]) }
+        #expect(try yard.rotate().resealed == 5)
+        #expect(try paths.map { try yard.header($0).epoch } == [2, 2, 2, 2])
+    }
+
+    @Test func anEmptyContainerIsRotated() throws {
+        let report = try yard.rotate()
+        #expect((report.isCompleted, report.epoch, report.resealed) == (true, 2, 0))
+        #expect(try yard.store.write(ProbeRecord(number: 1)) == 1)
+        #expect(try yard.header(ofRecord: "probe").epoch == 2)
+    }
+
+    @Test func eachCompletedRotationIsFollowedByANewOne() throws {
+        try yard.write(3)
+        for epoch: UInt32 in 2...4 {
+            let report = try yard.rotate()
+            #expect((report.epoch, report.isCompleted, report.resealed) == (epoch, true, 3))
+            #expect(try yard.epochs(3) == [epoch, epoch, epoch])
+        }
+        #expect(try yard.store.read(ProbeRecord.self, named: "r2").number == 2)
+    }
+
+    // MARK: Afterwards
+
+    @Test func aCopyOfTheOldEpochIsRefused() throws {
+        try yard.write(1)
+        let old = try yard.fixture.blob("r0")
+        try yard.rotate()
+        try yard.fixture.plant(old, "r0")
+        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        #expect(try yard.fixture.probe("store-read", "r0") == "retiredEpoch")
+        // The next write mends it, and goes beyond what was there.
+        #expect(try yard.store.write(ProbeRecord(number: 1), named: "r0") == 2)
+        #expect(try yard.fixture.probe("store-read", "r0") == "1 0 2")
+    }
+
+    // reader:  open, read 1 (epoch 1) .......................................... read: refused, once it has looked
+    // we:      ......................... rotate ... plant 1000, sealed under the old key
+    @Test func aReaderThatHasTheStoreOpenRefusesWhatIsSealedUnderTheOldKey() throws {
+        try yard.write(1)
+        let reader = try yard.child("rotate-hold")
+        #expect(try reader.readLine() == "ready")
+        try reader.write("r0\n")
+        #expect(try reader.readLine() == "1")
+        try yard.rotate()
+        try yard.fixture.plant(try yard.forge("r0", sequence: 1000), "r0")
+        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        var answer: String?
+        for _ in 0..<200 where answer != "retiredEpoch" {
+            usleep(20_000)
+            try reader.write("r0\n")
+            answer = try reader.readLine()
+        }
+        #expect(answer == "retiredEpoch")
+        #expect(try yard.fixture.probe("store-read", "r0") == "retiredEpoch")
+    }
+
+    @Test func aWriterThatHasTheStoreOpenGoesOnUnderTheNewKey() throws {
+        let writer = try yard.fixture.open()
+        try writer.write(ProbeRecord(number: 1))
+        try yard.rotate()
+        #expect(try writer.write(ProbeRecord(number: 2)) == 2)
+        #expect(try writer.snapshot(of: ProbeRecord.self).provenance.epoch == 2)
+        #expect(try writer.update(ProbeRecord.self) { $0.number += 1 } == 3)
+    }
+
+    // MARK: What is left as it is
+
+    @Test func whatNoReaderTakesIsLeftAndHoldsNothingUp() throws {
+        try yard.write(6)
+        let blobs = try (0..<6).map { try yard.fixture.blob("r\($0)") }
+        // The header of r0, the contents of r1, a key that nobody has, another group, a copy elsewhere, a text.
+        var header = blobs[0]
+        header[Field.sequence] ^= 2
+        var contents = blobs[1]
+        contents[contents.count - 1] ^= 1
+        var foreign = try Forgery(yard.store)
+        (foreign.name, foreign.key) = ("r2", try SealingKey.random(epoch: 1))
+        var other = try Forgery(yard.store)
+        (other.group, other.name) = ("group.com.example.other", "r3")
+        let planted = [
+            "r0": header, "r1": contents, "r2": foreign.blob, "r3": other.blob, "r4": blobs[5],
+            "r5": Array("SEAL the deal".utf8),
+        ]
+        for (name, bytes) in planted { try yard.fixture.plant(bytes, name) }
+        try yard.plant("Library/Caches/copy.sealed", blobs[4])
+        let report = try yard.rotate()
+        #expect(report.isCompleted)
+        #expect(report.resealed == 0)
+        for (name, bytes) in planted { #expect(try yard.fixture.blob(name) == bytes) }
+        #expect(try SystemFile.read(yard.path("Library/Caches/copy.sealed")) == blobs[4])
+        let codes = Dictionary(
+            report.left.map { (String($0.path.split(separator: "/").last ?? ""), $0.code) }, uniquingKeysWith: { $1 })
+        #expect(
+            codes == [
+                "r0.sealed": .wrongCommitment, "r1.sealed": .tampered, "r2.sealed": .unknownKey,
+                "r4.sealed": .wrongName,
+                "r5.sealed": .malformed, "copy.sealed": .wrongName,
+            ])
+    }
+
+    @Test func quarantineIsLeftAlone() throws {
+        try yard.store.write(ProbeRecord(number: 1))
+        let blob = try yard.fixture.blob("probe")
+        try yard.plant("Quarantine/probe.1.sealed", blob)
+        let report = try yard.rotate()
+        #expect((report.isCompleted, report.resealed, report.left.count) == (true, 1, 0))
+        #expect(try SystemFile.read(yard.path("Quarantine/probe.1.sealed")) == blob)
+    }
+
+    // A rotation must not make an old state look new: (2, 1) would be ahead of (1, 2).
+    @Test func aRecordThatWasPutBackIsNotResealed() throws {
+        try yard.write(1)
+        let old = try yard.fixture.blob("r0")
+        try yard.store.write(ProbeRecord(number: 7), named: "r0")
+        try yard.fixture.plant(old, "r0")
+        let report = try yard.rotate()
+        #expect(report.isCompleted)
+        #expect(report.left.map(\.code) == [.replayed])
+        #expect(try yard.fixture.blob("r0") == old)
+        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        #expect(try yard.store.write(ProbeRecord(number: 8), named: "r0") == 3)
+    }
+
+    // As above, one rotation later: what was refused after the first is not taken in by the second.
+    @Test func whatACompletedRotationRefusesIsNotResealedByTheNextOne() throws {
+        try yard.write(1)
+        try yard.rotate()
+        let forged = try yard.forge("r0", sequence: 1000)
+        try yard.fixture.plant(forged, "r0")
+        try yard.plantStream("late.sealed", [1])
+        let report = try yard.rotate()
+        #expect((report.isCompleted, report.epoch, report.resealed) == (true, 3, 0))
+        #expect(report.left.map(\.code) == [.retiredEpoch, .retiredEpoch])
+        #expect(try yard.fixture.blob("r0") == forged)
+    }
+
+    @Test func aFileThatCannotBeLookedAtHoldsTheRotationUp() throws {
+        try yard.write(1)
+        let name = Array(yard.path("bad").utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+        let file = open(name, O_CREAT | O_WRONLY, 0o600)
+        try #require(file >= 0)
+        close(file)
+        let report = try yard.rotate()
+        #expect(!report.isCompleted)
+        #expect(report.left.map(\.isBlocking) == [true])
+        #expect(report.resealed == 1)
+        #expect(try yard.store.rotationStatus().isRotating)
+        unlink(name)
+        let next = try yard.rotate()
+        #expect((next.isCompleted, next.epoch, next.resealed) == (true, 2, 0))
+    }
+
+    @Test func aContainerThatIsGoneIsNoEmptyOne() throws {
+        try yard.write(1)
+        try FileTree.remove(yard.fixture.container)
+        #expect(code { try yard.rotate() } == .containerMissing)
+        #expect(try yard.store.vault.rotationState().isResealing)
+    }
+}

@@ -1,0 +1,82 @@
+import AppGroups
+import SharedFiles
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Which locks a rotation waits for before its last walk.
+struct WriterBarrierTests {
+    let yard: RotationYard
+
+    init() throws { yard = try RotationYard() }
+
+    private var locks: LockFile {
+        LockFile(directory: yard.store.container.root, name: ContainerLayout.lockFile)
+    }
+
+    @Test func heldSlotsAreSeen() throws {
+        let slot: UInt64 = 0x1234_5678_9ABC
+        let held = try locks.acquire(LockRange(slot: slot), .exclusive, timeout: .zero)
+        #expect(try #require(try HeldSlots.now(of: locks)).contains(slot))
+        held.unlock()
+        #expect(try #require(try HeldSlots.now(of: locks)).contains(slot) == false)
+    }
+
+    @Test func nobodyIsWaitedForWhereNobodyWrites() throws {
+        try WriterBarrier(container: yard.store.container, options: yard.options()).wait()
+    }
+
+    // writer 1:  lock ....................... unlock
+    // writer 2:  ................ lock ......................... (for as long as it likes)
+    // barrier:   ...... waits for 1 ................. done
+    @Test func aWriterThatCameLaterIsNotWaitedFor() throws {
+        // Held outside the closure below: a lock ends once.
+        let locks = locks
+        let first = Holder(try locks.acquire(LockRange(slot: 1), .exclusive, timeout: .zero))
+        let second = Holder(nil)
+        let asked = Mutex(0)
+        let options = yard.options { options in
+            options.lockTimeout = .seconds(60)
+            options.isCancelled = {
+                let count = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                // All locks at once are tried less than 30 times; by now it is the first writer that is waited for.
+                guard count == 60 else { return false }
+                second.take(try? locks.acquire(LockRange(slot: 2), .exclusive, timeout: .zero))
+                first.take(nil)
+                return false
+            }
+        }
+        try WriterBarrier(container: yard.store.container, options: options).wait()
+        #expect(asked.withLock { $0 } >= 60)
+        #expect(code { try onLock(locks, 2) } == .lockTimeout)
+    }
+
+    private func onLock(_ locks: LockFile, _ slot: UInt64) throws(StoreError) {
+        try StoreError.onFiles("lock", "slot") { () throws(FileError) in
+            try locks.acquire(LockRange(slot: slot), .exclusive, timeout: .zero).unlock()
+        }
+    }
+
+    /// A lock that another closure gives back.
+    private final class Holder: Sendable {
+        private let lock: Mutex<HeldLock?>
+        init(_ lock: consuming HeldLock?) { self.lock = Mutex(lock) }
+        func take(_ new: consuming sending HeldLock?) {
+            var new = new
+            lock.withLock { held in swap(&held, &new) }
+        }
+    }
+
+    @Test func aWriterThatStaysIsATimeout() throws {
+        let held = try locks.acquire(LockRange(slot: 1), .exclusive, timeout: .zero)
+        let options = yard.options { $0.lockTimeout = .milliseconds(20) }
+        #expect(
+            code { try WriterBarrier(container: yard.store.container, options: options).wait() } == .lockTimeout)
+        held.unlock()
+    }
+}

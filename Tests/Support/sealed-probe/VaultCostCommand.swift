@@ -1,0 +1,55 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+
+/// `vault-cost HOME GROUP [PASSPHRASE]`: opens the vault at each line of its input, with its key file or a passphrase.
+///
+/// Prints `opened` or the error's code, by how many KiB the peak of resident memory was above what was resident before
+/// (proc(5), `VmHWM` and `VmRSS`), and how many microseconds it took.
+func vaultCostCommand(arguments: [String]) -> Int32 {
+    guard (2...3).contains(arguments.count), let group = try? AppGroup(arguments[1]) else { return 64 }
+    var credential = VaultCredential.defaultKeyFile
+    if arguments.count == 3 {
+        let bytes = Array(arguments[2].utf8)
+        guard let passphrase = try? bytes.span.withUnsafeBytes({ try Passphrase(copying: $0) }) else { return 64 }
+        credential = .passphrase(passphrase)
+    }
+    while readLine() != nil {
+        guard forgetPeak() else { return 1 }
+        let before = residentMemory("VmRSS:")
+        let start = ContinuousClock.now
+        let answer = opening(AccessGroup(group), GroupsHome(root: arguments[0]), credential)
+        let time = ContinuousClock.now - start
+        say("\(answer) \(max(0, residentMemory("VmHWM:") - before)) \(Int(time / .microseconds(1)))")
+    }
+    return 0
+}
+
+private func opening(_ accessGroup: AccessGroup, _ home: GroupsHome, _ credential: VaultCredential) -> String {
+    do throws(VaultError) {
+        _ = try Vault.open(accessGroup, in: home, with: credential)
+        return "opened"
+    } catch {
+        return error.code.rawValue
+    }
+}
+
+/// proc(5), `/proc/self/clear_refs`: 5 sets the peak to what is resident now.
+private func forgetPeak() -> Bool {
+    let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return write(file, "5", 1) == 1
+}
+
+/// A line of `/proc/self/status`, in KiB.
+private func residentMemory(_ name: String) -> Int {
+    guard let file = fopen("/proc/self/status", "r") else { return .max }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if text.hasPrefix(name) { return text.split { !$0.isNumber }.first.flatMap { Int($0) } ?? .max }
+    }
+    return .max
+}

@@ -1,0 +1,137 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// `vault-change HOME GROUP VERB [WORD...]`: one change of a vault that its key file opens.
+///
+/// | verb | change |
+/// | --- | --- |
+/// | `create` | makes the vault where there is none |
+/// | `add ACCOUNT SIZE`, `update ACCOUNT SIZE`, `delete ACCOUNT` | an item of service `s` |
+/// | `slot TEXT` | adds a passphrase |
+/// | `passphrase OLD NEW` | replaces a passphrase, with which the vault is opened too; waits for a line in between |
+/// | `begin`, `complete EPOCH` | a rotation |
+/// | `destroy` | every key that is not active |
+/// | `many COUNT` | updates item `a` of service `s` that often, after a line |
+///
+/// Prints `ready` where it waits, then `done` or the error's code: `durabilityUnknown` where the change is in place.
+func vaultChangeCommand(arguments: [String]) -> Int32 {
+    guard arguments.count >= 3, let group = try? AppGroup(arguments[1]) else { return 64 }
+    let change = VaultChange(
+        accessGroup: AccessGroup(group), home: GroupsHome(root: arguments[0]), words: Array(arguments.dropFirst(3)))
+    do throws(VaultError) {
+        try change.make(arguments[2])
+        say("done")
+        return 0
+    } catch {
+        let isInPlace = error.underlying?.code == .durabilityUnknown
+        say(isInPlace ? "durabilityUnknown" : error.code.rawValue)
+        return 1
+    }
+}
+
+/// `vault-wait HOME GROUP`: prints `ready`, waits for a line, then opens the vault until it is there. Prints the active
+/// key's id, or the first other error's code.
+func vaultWaitCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2, let group = try? AppGroup(arguments[1]) else { return 64 }
+    say("ready")
+    _ = readLine()
+    for _ in 0..<100_000 {
+        do throws(VaultError) {
+            let vault = try Vault.open(AccessGroup(group), in: GroupsHome(root: arguments[0]))
+            say(try vault.activeKey().id.description)
+            return 0
+        } catch {
+            if error.code == .absent { continue }
+            say(error.code.rawValue)
+            return 1
+        }
+    }
+    say("absent")
+    return 1
+}
+
+/// `vault-abort HOME GROUP PASSPHRASE-FILE SERVICE ACCOUNT DIRECTORY`: opens the vault and borrows an item's value; prints
+/// `ready`, waits for a line, and dies in the directory with the value on loan. Prints an error's code.
+func vaultAbortCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 6, let group = try? AppGroup(arguments[1]), chdir(arguments[5]) == 0 else { return 64 }
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    do throws(VaultError) {
+        let passphrase = try Passphrase(contentsOf: arguments[2])
+        let vault = try Vault.open(
+            AccessGroup(group), in: GroupsHome(root: arguments[0]), with: .passphrase(passphrase))
+        return try vault.withValue(service: arguments[3], account: arguments[4]) { value -> Int32 in
+            say("ready \(value.count)")
+            _ = readLine()
+            abort()
+        }
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+}
+
+private struct VaultChange {
+    let accessGroup: AccessGroup
+    let home: GroupsHome
+    let words: [String]
+
+    func make(_ verb: String) throws(VaultError) {
+        switch verb {
+        case "create": _ = try Vault.openOrCreate(accessGroup, in: home)
+        case "passphrase": try changePassphrase()
+        default: try make(verb, of: try Vault.open(accessGroup, in: home))
+        }
+    }
+
+    private func make(_ verb: String, of vault: Vault) throws(VaultError) {
+        switch verb {
+        case "add", "update": try write(verb, of: vault, account: word(0), size: Int(word(1)) ?? 0)
+        case "delete": try vault.deleteItem(service: "s", account: word(0))
+        case "slot": try vault.addSlot(.passphrase(try passphrase(word(0)), .minimum))
+        case "begin": _ = try vault.beginRotation()
+        case "complete": try vault.completeRotation(to: UInt32(word(0)) ?? 0)
+        case "destroy":
+            for key in try vault.keySummaries() where key.state == .decryptOnly { try vault.destroyKey(key.id) }
+        case "many":
+            wait()
+            for index in 0..<(Int(word(0)) ?? 0) { try write("update", of: vault, account: "a", size: index + 1) }
+        default: throw VaultError(.invalidArgument, "do", verb, "It is no verb.")
+        }
+    }
+
+    private func changePassphrase() throws(VaultError) {
+        let old = VaultCredential.passphrase(try passphrase(word(0)))
+        let vault = try Vault.open(accessGroup, in: home, with: old)
+        let id = try vault.slotID(openedBy: old) ?? 0
+        wait()
+        try vault.replaceSlot(id: id, with: .passphrase(try passphrase(word(1)), .minimum))
+    }
+
+    private func write(_ verb: String, of vault: Vault, account: String, size: Int) throws(VaultError) {
+        let value = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
+        defer { value.deallocate() }
+        value.initializeMemory(as: UInt8.self, repeating: UInt8(ascii: "v"))
+        if verb == "add" {
+            try vault.addItem(service: "s", account: account, value: UnsafeRawBufferPointer(value))
+        } else {
+            try vault.updateItem(service: "s", account: account, value: UnsafeRawBufferPointer(value))
+        }
+    }
+
+    private func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
+
+    private func wait() {
+        say("ready")
+        _ = readLine()
+    }
+
+    private func passphrase(_ text: String) throws(VaultError) -> Passphrase {
+        try Array(text.utf8).span.withUnsafeBytes { bytes throws(VaultError) in try Passphrase(copying: bytes) }
+    }
+}
