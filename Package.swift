@@ -131,7 +131,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SealctlTests", dependencies: ["TestSupport", "sealctl"], swiftSettings: swiftSettings),
+            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

@@ -18,11 +18,11 @@ final class ReaderPresence: Sendable {
 
     static func range(of epoch: UInt32) -> LockRange { LockRange(slot: UInt64(epoch)) }
 
-    /// Moves to an epoch; nil for none.
-    func hold(epoch: UInt32?) {
+    /// Moves to the epoch of now; nil for none. Asked under the lock, so that of two that move the newer one stays.
+    func follow(_ epoch: () -> UInt32?) {
         held.withLock { held in
             let new: HeldLock? =
-                if let epoch { try? file.acquire(Self.range(of: epoch), .shared, timeout: .milliseconds(100)) } else {
+                if let epoch = epoch() { try? file.acquire(Self.range(of: epoch), .shared, timeout: .milliseconds(100)) } else {
                     nil
                 }
             held = new

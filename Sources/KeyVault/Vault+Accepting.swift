@@ -11,9 +11,9 @@ extension Vault {
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
-        var options = options
-        options.acceptsRollback = true
-        let vault = try open(accessGroup, in: home, with: credential, options: options)
+        var accepting = options
+        accepting.acceptsRollback = true
+        let vault = try open(accessGroup, in: home, with: credential, options: accepting)
         try vault.change(.accepted) { _ throws(VaultError) in }
         return try open(accessGroup, in: home, with: credential, options: options)
     }

@@ -17,14 +17,16 @@ extension Vault {
     ) throws(VaultError) -> Result {
         let lock = try lockForChange()
         let contents = try freshContents()
+        keys.expect(contents)
         do throws(VaultError) {
             var draft = VaultDraft(contents, keys: keys, place: place)
             let result = try edit(&draft)
-            try write(draft, after: contents, under: lock, event, subject)
+            if !draft.isSettled { try write(draft, after: contents, under: lock, event, subject) }
             return result
         } catch {
-            note(event, subject: subject, outcome: .failed)
-            throw error
+            // What is in place, only not surely for good, was done.
+            if error.code != .durabilityUnknown { note(event, subject: subject, outcome: error.code.outcome) }
+            throw error.code == .locked ? error.explained(for: contents) : error
         }
     }
 
@@ -46,21 +48,58 @@ extension Vault {
             draft.body.state.logHead = head
         }
         let file = try VaultSealing.file(header, draft.body, place, root: keys.root, at: draft.now)
+        // Read back before it gets a name: no program is ever left with a vault that it wrote and cannot open.
+        let image = try VaultImage(parsing: file, path: path)
+        let (new, verified) = try VaultReader(place: place).contents(of: image, root: keys.root, keys: keys)
         // A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
         guard lock.isStillNamed() else {
             throw VaultError(
                 .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
         }
-        try VaultError.onFiles("change the vault") { () throws(FileError) in
-            try directory.replace(
-                VaultPlace.leaf, with: file, mode: directory.fileMode, durability: .durable)
-        }
-        try reload()
+        let doubt = try replace(with: file)
+        _ = watermarks.accept(verified)
+        publish(new)
+        if let doubt { throw doubt }
     }
 
-    /// Beyond what lies there, and beyond what was seen before where an older copy is accepted.
+    /// Puts the new file in place.
+    ///
+    /// - Returns: What is to be thrown where the file is in place and may not outlive a power loss.
+    private func replace(with file: [UInt8]) throws(VaultError) -> VaultError? {
+        do throws(FileError) {
+            try directory.replace(VaultPlace.leaf, with: file, mode: directory.fileMode, durability: .durable)
+            return nil
+        } catch {
+            guard error.code == .durabilityUnknown else { throw VaultError(error, "change the vault") }
+            return VaultError(
+                .durabilityUnknown, "change the vault", path, error.description, advice: error.advice, underlying: error)
+        }
+    }
+
+    /// One more than the write before. Where a person accepts a vault that was refused: one more than what was seen.
     private func nextGeneration(after contents: VaultContents) -> UInt64 {
-        let seen = watermarks.mark(of: VaultSealing.context(accessGroup).nameTag)?.sequence ?? 0
-        return max(contents.head.header.generation, seen) + 1
+        let before = contents.head.header.generation
+        guard options.acceptsRollback else { return before + 1 }
+        watermarks.refresh()
+        let seen = watermarks.mark(of: VaultSealing.context(accessGroup).nameTag)?.sequence ?? before
+        return min(seen, VaultHeader.maximumGeneration - 1) + 1
+    }
+}
+
+extension VaultError.Code {
+    /// What the access log says of a change that was not made.
+    fileprivate var outcome: AccessOutcome {
+        let failures: Set<Self> = [.file, .lockTimeout, .outOfMemory, .logFailed, .denied, .unsafeFile]
+        return failures.contains(self) ? .failed : .refused
+    }
+}
+
+extension VaultError {
+    /// A vault that nobody could unlock further needs another advice than to unlock it.
+    fileprivate func explained(for contents: VaultContents) -> VaultError {
+        guard !contents.head.header.slots.contains(where: { $0.reach == .whenUnlocked }) else { return self }
+        return VaultError(
+            code, operation, subject, "None of its key slots reaches what is protected \"when unlocked\".",
+            advice: "Add a passphrase or recipient slot first: sealctl vault slot add.")
     }
 }

@@ -56,13 +56,18 @@ struct VaultCreation {
     static let making = "make the vault"
 
     func run(openingWith credential: VaultCredential, mayExist: Bool) throws(VaultError) -> Vault {
-        try underLock { directory, makers throws(VaultError) in
+        try underLock { directory, lock, makers throws(VaultError) in
             // Another process may have made it between our look and our lock: its key is the key.
             if mayExist, let vault = try Vault.openIfPresent(place, with: credential, options) { return vault }
-            _ = try make(in: directory, makers)
-            guard let vault = try Vault.openIfPresent(place, with: credential, options) else {
-                throw VaultError(.absent, "open the vault", place.path, "It vanished while it was being made.")
-            }
+            let new = try newVault(in: directory, makers)
+            // What does not open it is told before it is there.
+            let stamp = LockStamp.ifReadable(in: directory.path)
+            let secrets = try Vault.unlock(new.image.head, place, with: credential)
+            let keys = ClassKeys(
+                secrets, vaultID: new.image.head.header.vaultID, directory: directory, openedAt: stamp)
+            try write(new, to: directory, under: lock)
+            let (contents, header) = try VaultReader(place: place).contents(of: new.image, root: keys.root, keys: keys)
+            let vault = try Vault.open(contents, header, place, directory, keys, options)
             vault.note(.created)
             return vault
         }
@@ -77,20 +82,21 @@ struct VaultCreation {
     func run(
         noting event: AccessEvent, makingRoom makeRoom: (Directory) throws(VaultError) -> Void
     ) throws(VaultError) -> UInt32 {
-        try underLock { directory, makers throws(VaultError) in
+        try underLock { directory, lock, makers throws(VaultError) in
             try makeRoom(directory)
-            let (keys, epoch) = try make(in: directory, makers)
+            let new = try newVault(in: directory, makers)
+            try write(new, to: directory, under: lock)
             if options.accessLog != .off {
                 let log = AccessLog(
-                    directory: directory, mode: directory.fileMode, key: keys.root.derived(.accessLogKey))
+                    directory: directory, mode: directory.fileMode, key: new.keys.root.derived(.accessLogKey))
                 for event in [.created, event] { _ = try? log.append(event, generation: 1) }
             }
-            return epoch
+            return new.epoch
         }
     }
 
     private func underLock<Result>(
-        _ body: (Directory, [any SlotMaker]) throws(VaultError) -> Result
+        _ body: (Directory, borrowing HeldLock, [any SlotMaker]) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         // Whatever a person has to mend about a slot shows before anything is made.
         let makers = try makers()
@@ -100,7 +106,7 @@ struct VaultCreation {
         let lock = try VaultError.onFiles(Self.making) { () throws(FileError) in
             try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
         }
-        let result = try body(directory, makers)
+        let result = try body(directory, lock, makers)
         lock.unlock()
         return result
     }
@@ -114,37 +120,47 @@ struct VaultCreation {
         return makers
     }
 
-    /// Writes the new vault's file.
-    ///
-    /// - Returns: Its keys and the epoch of the active one.
-    private func make(
-        in directory: Directory, _ makers: [any SlotMaker]
-    ) throws(VaultError) -> (keys: ClassKeys, epoch: UInt32) {
-        let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try directory.exists(VaultPlace.leaf)
-        }
-        guard !isThere else { throw VaultError(.alreadyExists, Self.making, place.path, "There is one already.") }
-        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
-        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
-        let new = try newFile(directory, makers, firstEpoch: birthGuard.firstEpoch())
-        // The access log of a vault that is gone: only that one's key could continue its chain.
-        var room = MakingRoom(in: place)
-        try room.setAside(in: directory)
-        try write(new.file, to: directory)
-        return (new.keys, new.epoch)
+    /// A vault that is ready to be written.
+    private struct NewVault {
+        let file: [UInt8]
+        /// The file, taken apart again.
+        let image: VaultImage
+        let keys: ClassKeys
+        /// Of its active key.
+        let epoch: UInt32
     }
 
-    private func write(_ bytes: [UInt8], to directory: Directory) throws(VaultError) {
+    /// Gives the new vault its name. One that came there meanwhile stays.
+    private func write(_ new: NewVault, to directory: Directory, under lock: borrowing HeldLock) throws(VaultError) {
+        guard lock.isStillNamed() else {
+            throw VaultError(
+                .lockTimeout, Self.making, place.path, "Its lock file was replaced meanwhile.", advice: "Try again.")
+        }
+        // The access log of a vault that is gone: only that one's key could continue its chain.
+        var room = MakingRoom(in: place)
+        try room.setAsideLog(in: directory)
         try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try bytes.withRawBytes { bytes throws(FileError) in
+            try new.file.withRawBytes { bytes throws(FileError) in
                 try directory.createExclusively(VaultPlace.leaf, with: bytes, mode: directory.fileMode)
             }
         }
     }
 
-    private func newFile(
-        _ directory: Directory, _ makers: [any SlotMaker], firstEpoch: UInt32
-    ) throws(VaultError) -> (file: [UInt8], keys: ClassKeys, epoch: UInt32) {
+    private func newVault(in directory: Directory, _ makers: [any SlotMaker]) throws(VaultError) -> NewVault {
+        let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try directory.exists(VaultPlace.leaf)
+        }
+        guard !isThere else { throw VaultError(.alreadyExists, Self.making, place.path, "There is one already.") }
+        // A directory that was there before may be shared otherwise.
+        try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.requireSharing(plan.sharing) }
+        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+        return try newVault(in: directory, makers, firstEpoch: birthGuard.firstEpoch())
+    }
+
+    private func newVault(
+        in directory: Directory, _ makers: [any SlotMaker], firstEpoch: UInt32
+    ) throws(VaultError) -> NewVault {
         let secrets = VaultSecrets.random()
         let vaultID = SecureRandom.bytes(count: 16)
         let now = WallClock.milliseconds()
@@ -156,12 +172,18 @@ struct VaultCreation {
                     for: secrets, vaultID: vaultID, id: body.state.nextSlotID, createdAt: now, place: place))
             body.state.nextSlotID += 1
         }
-        let keys = ClassKeys(consume secrets, vaultID: vaultID, directory: directory)
+        try slots.requireBearableSearch(vaultID: vaultID, place.path)
+        let isReached = slots.contains { $0.reach == .whenUnlocked }
+        let whenUnlockedID = isReached ? secrets.whenUnlockedID : WhenUnlockedKeyID.none
+        let keys = ClassKeys(
+            consume secrets, vaultID: vaultID, directory: directory, openedAt: .ifReadable(in: directory.path))
         let side = WrappingSide(vaultID: vaultID, keys: keys, directory: directory, place: place)
         try plan.backup?.fill(&body, of: side)
+        body.state.whenUnlockedID = whenUnlockedID
         let epoch = try addFirstKey(to: &body, side, firstEpoch, now)
         let header = VaultHeader(purpose: .vault, vaultID: vaultID, generation: 1, slots: slots)
-        return (try VaultSealing.file(header, body, place, root: keys.root, at: now), keys, epoch)
+        let file = try VaultSealing.file(header, body, place, root: keys.root, at: now)
+        return NewVault(file: file, image: try VaultImage(parsing: file, path: place.path), keys: keys, epoch: epoch)
     }
 
     /// Unless there is an active key already. The active key's epoch is returned.

@@ -35,25 +35,40 @@ extension Vault {
         return contents
     }
 
+    /// How often a vault that was overtaken while it was read is read again.
+    private static var maximumRereads: Int { 16 }
+
     /// What the file holds now, checked as at opening.
+    ///
+    /// A change by another program may come between reading the file and judging it: then it looks like an older copy,
+    /// and reading it again ends the race. Only a file that stays as it was is one.
     func freshContents() throws(VaultError) -> VaultContents {
+        var previous: [UInt8]?
+        var attempts = 0
+        while true {
+            let (contents, header) = try readContents()
+            let verdict = watermarks.accept(header)
+            if options.acceptsRollback || verdict == .advances || verdict == .same { return contents }
+            guard contents.head.bytes != previous, attempts < Self.maximumRereads else {
+                throw rolledBack(verdict, contents)
+            }
+            previous = contents.head.bytes
+            attempts += 1
+        }
+    }
+
+    private func readContents() throws(VaultError) -> (VaultContents, VerifiedHeader) {
         guard let file = try VaultFile.open(in: directory) else {
             throw VaultError(
                 .absent, "read the vault", path, "Its file was removed while it was open.",
                 advice: "Restore it from a backup; nothing is made meanwhile.")
         }
-        return try contents(of: file)
-    }
-
-    private func contents(of file: borrowing VaultFile) throws(VaultError) -> VaultContents {
         guard file.head.header.vaultIDText == vaultID, file.head.header.purpose == .vault else {
             throw VaultError(
                 .replaced, "read the vault", path, "Another vault was put in its place while it was open.",
                 advice: "Open it again.")
         }
-        let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
-        try requireForward(watermarks.accept(header), contents)
-        return contents
+        return try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
     }
 
     private func isUnchanged(since known: VaultContents) throws(VaultError) -> Bool {
@@ -65,15 +80,16 @@ extension Vault {
         }
     }
 
-    /// - Throws: `VaultError` `.rolledBack` for an older write than this user's programs have seen, or another one of the
-    ///   same number.
-    private func requireForward(_ verdict: Watermark.Verdict, _ contents: VaultContents) throws(VaultError) {
-        guard !options.acceptsRollback, verdict == .replayed || verdict == .forked else { return }
+    /// An older write than this user's programs have seen, another one of the same number, or one that no number of
+    /// writes leads to.
+    private func rolledBack(_ verdict: Watermark.Verdict, _ contents: VaultContents) -> VaultError {
         let generation = contents.head.header.generation
-        throw VaultError(
-            .rolledBack, "open the vault", path,
-            verdict == .replayed
-                ? "It is write \(generation); a later one was seen by this user's programs."
-                : "It is another write \(generation) than this user's programs have seen.")
+        let reason =
+            switch verdict {
+            case .forked: "It is another write \(generation) than this user's programs have seen."
+            case .jumps: "It is write \(generation), too far ahead of what this user's programs have seen."
+            default: "It is write \(generation); a later one was seen by this user's programs."
+            }
+        return VaultError(.rolledBack, "open the vault", path, reason)
     }
 }

@@ -31,10 +31,11 @@ extension Vault {
         }
         do throws(VaultError) {
             // Before the credential is tried: a lock that comes meanwhile counts.
-            let stamp = try? LockStamp.read(in: directory.path)
-            let secrets = try unlock(file.head.header, place, with: credential)
+            let stamp = LockStamp.ifReadable(in: directory.path)
+            let secrets = try unlock(file.head, place, with: credential)
             let keys = ClassKeys(
                 secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
+            try requireKnownRoot(file.head.header, keys, credential, place, options)
             return try open(file, place, directory, keys, options)
         } catch {
             noteFailedOpening(in: directory, file.head.header, options)
@@ -47,21 +48,24 @@ extension Vault {
         _ options: VaultOptions
     ) throws(VaultError) -> Vault {
         let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
-        let watermarks = place.watermarks(of: file.head.header, root: keys.root)
+        return try open(contents, header, place, directory, keys, options)
+    }
+
+    /// A vault whose contents were opened, or just made.
+    static func open(
+        _ contents: VaultContents, _ header: VerifiedHeader, _ place: VaultPlace, _ directory: Directory,
+        _ keys: ClassKeys, _ options: VaultOptions
+    ) throws(VaultError) -> Vault {
+        let watermarks = place.watermarks(of: contents.head.header, root: keys.root)
         let log = AccessLog(directory: directory, mode: directory.fileMode, key: keys.root.derived(.accessLogKey))
         let verdict = watermarks.accept(header)
         let vault = Vault(
             place: place, directory: directory, keys: keys, options: options,
             watermarks: watermarks, log: log, contents: contents)
-        try vault.requireForward(verdict)
+        // Another program may have written on meanwhile; what still lies there decides.
+        if verdict != .advances && verdict != .same { try vault.reload() }
         vault.note(.opened)
         return vault
-    }
-
-    /// An older write was read. Another program may have written on meanwhile; what still lies there decides.
-    private func requireForward(_ verdict: Watermark.Verdict) throws(VaultError) {
-        guard verdict == .replayed || verdict == .forked else { return }
-        try reload()
     }
 
     /// Without a key: whoever failed to open the vault has none.

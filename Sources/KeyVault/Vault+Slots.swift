@@ -19,7 +19,7 @@ extension Vault {
     ///
     /// - Throws: `VaultError` as opening with it.
     public func slotID(openedBy credential: VaultCredential) throws(VaultError) -> UInt32? {
-        let opened = try CredentialOpening(try current().head.header, place).open(with: credential)
+        let opened = try CredentialOpening(try current().head, place).open(with: credential)
         return opened.id
     }
 
@@ -36,7 +36,7 @@ extension Vault {
             try draft.requireRoom(path)
             let slot = try draft.finish(prepared)
             draft.slots.append(slot)
-            try draft.requireBearableSearch(path)
+            try draft.slots.requireBearableSearch(vaultID: draft.vaultID, path)
             return SlotSummary(slot)
         }
     }
@@ -58,12 +58,17 @@ extension Vault {
             let before = draft
             draft.slots[index] = slot
             try requireReach(of: draft, after: before)
-            try draft.requireBearableSearch(path)
+            draft.endUnreachedKey()
+            try draft.slots.requireBearableSearch(vaultID: draft.vaultID, path)
             return SlotSummary(slot)
         }
     }
 
-    /// Takes a way to open the vault away. Whoever kept a copy of the old file can still open that copy with it.
+    /// Takes a way to open the vault away.
+    ///
+    /// It ends what the slot's holder can do with the file as it will be, not what they know: the vault's root and class
+    /// keys stay the same, so whoever kept an older copy of the file and what opened it can open later ones as well. To
+    /// shut somebody out for good, export the vault, abandon it, and import into a new one.
     ///
     /// - Throws: `VaultError` `.slotNotFound`; `.lastSlot` for the last one, and for the last one that reaches what needs a
     ///   person while the vault holds any such thing or others share it; those of every change.
@@ -72,6 +77,7 @@ extension Vault {
             let before = draft
             draft.slots.remove(at: try requireSlot(id, in: draft.slots))
             try requireReach(of: draft, after: before)
+            draft.endUnreachedKey()
         }
     }
 
@@ -100,12 +106,21 @@ extension VaultDraft {
     }
 
     /// Root, after-first-unlock key and a new when-unlocked key.
-    private func secretsWithFreshKey() throws(VaultError) -> SecretBytes {
+    private mutating func secretsWithFreshKey() throws(VaultError) -> SecretBytes {
         let known = try keys.joined(reach: .afterFirstUnlock)
-        return SecretBytes(count: VaultSecrets.size(reach: .whenUnlocked)) { joined in
+        let joined = SecretBytes(count: VaultSecrets.size(reach: .whenUnlocked)) { joined in
             known.withUnsafeBytes { joined.copyMemory(from: $0) }
             SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: joined[known.count...]))
         }
+        body.state.whenUnlockedID = joined.withUnsafeBytes {
+            WhenUnlockedKeyID.of(UnsafeRawBufferPointer(rebasing: $0[known.count...]))
+        }
+        return joined
+    }
+
+    /// The when-unlocked key ends with the last slot that gives it.
+    fileprivate mutating func endUnreachedKey() {
+        if !isWhenUnlockedReached { body.state.whenUnlockedID = WhenUnlockedKeyID.none }
     }
 
     fileprivate var isWhenUnlockedReached: Bool { slots.contains { $0.reach == .whenUnlocked } }
@@ -117,10 +132,14 @@ extension VaultDraft {
                 advice: "Remove one that nobody needs: sealctl vault slot list.")
         }
     }
+}
 
-    /// Whoever opens the vault with a passphrase tries its slots one after the other.
-    fileprivate func requireBearableSearch(_ path: String) throws(VaultError) {
-        guard SlotSearch(slots: slots, vaultID: vaultID, path: path).totalWork <= .maximum else {
+extension [KeySlot] {
+    /// Whoever opens a vault with a passphrase tries its slots one after the other.
+    ///
+    /// - Throws: `VaultError` `.tooCostly`.
+    func requireBearableSearch(vaultID: [UInt8], _ path: String) throws(VaultError) {
+        guard SlotSearch(slots: self, vaultID: vaultID, path: path).totalWork <= .maximum else {
             throw VaultError(
                 .tooCostly, "add a key slot to", path,
                 "Its passphrase slots together would cost more to try than one slot may.",

@@ -6,10 +6,31 @@ extension Vault {
     ///
     /// - Throws: `VaultError`; see `CredentialOpening`.
     static func unlock(
-        _ header: VaultHeader, _ place: VaultPlace, with credential: VaultCredential
+        _ head: VaultHead, _ place: VaultPlace, with credential: VaultCredential
     ) throws(VaultError) -> VaultSecrets {
-        let opened = try CredentialOpening(header, place).open(with: credential)
+        let opened = try CredentialOpening(head, place).open(with: credential)
         return opened.takeSecrets()
+    }
+
+    /// - Throws: `VaultError` `.replaced` where this user's programs have noted what they accepted of a vault with this id,
+    ///   and under another root. A recipient's slot can be made by anybody who knows the recipient; it vouches for nothing.
+    static func requireKnownRoot(
+        _ header: VaultHeader, _ keys: ClassKeys, _ credential: VaultCredential, _ place: VaultPlace,
+        _ options: VaultOptions
+    ) throws(VaultError) {
+        guard case .identity = credential else { return }
+        let watermarks = place.watermarks(of: header, root: keys.root)
+        if options.acceptsRollback {
+            return try VaultError.onFiles("set aside what was noted of the vault") { () throws(FileError) in
+                try watermarks.setForeignAside()
+            }
+        }
+        guard watermarks.isForeign else { return }
+        throw VaultError(
+            .replaced, "open the vault", place.path,
+            "What this user's programs have seen of it was noted under another root: somebody put another vault in its "
+                + "place, or those notes are damaged as a whole.",
+            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
     }
 }
 
@@ -17,10 +38,12 @@ extension Vault {
 struct CredentialOpening {
     let search: SlotSearch
     let place: VaultPlace
+    private let head: VaultHead
 
-    init(_ header: VaultHeader, _ place: VaultPlace) {
-        search = SlotSearch(slots: header.slots, vaultID: header.vaultID, path: place.path)
+    init(_ head: VaultHead, _ place: VaultPlace) {
+        search = SlotSearch(slots: head.header.slots, vaultID: head.header.vaultID, path: place.path)
         self.place = place
+        self.head = head
     }
 
     /// - Throws: `VaultError`: `.locked`; a wrong credential's code; what a credential's file is refused for; what kept
@@ -88,12 +111,14 @@ struct CredentialOpening {
             advice: "Restore it, or open the vault with what else opens it; no new key is made meanwhile.")
     }
 
-    /// The keys that a person unlocked and that are still at hand. Whether their root is the vault's is for the caller to
-    /// see, as for every slot.
+    /// The keys that a person unlocked and that are still at hand. Another root than the vault's is none: it was put there
+    /// by somebody who has no part in the vault.
     ///
     /// - Throws: `VaultError` `.locked`; `.unsafeFile` or `.file` for a cache that cannot be trusted or read.
     private func openUnlocked() throws(VaultError) -> OpenedSlot {
-        guard let secrets = try UnlockCaches.current.secrets(vaultID: search.vaultID) else { throw search.locked(nil) }
+        guard let secrets = try UnlockCaches.current.secrets(vaultID: search.vaultID),
+            VaultHeader.isAuthentic(head, root: secrets.root) || VaultSealing.isBody(of: head, under: secrets.root)
+        else { throw search.locked(nil) }
         return OpenedSlot(id: nil, secrets: secrets)
     }
 }

@@ -41,7 +41,8 @@ public final class Vault: Sendable {
         self.log = log
         presence = ReaderPresence(directory: directory)
         held = Mutex(contents)
-        presence.hold(epoch: contents.keyring.active?.epoch)
+        keys.expect(contents)
+        presence.follow { contents.keyring.active?.epoch }
     }
 
     /// What was read last, without a look at the file.
@@ -52,12 +53,13 @@ public final class Vault: Sendable {
 
     /// Takes over what a newer look at the file gave.
     func publish(_ contents: VaultContents) {
+        keys.expect(contents)
         let isNews = held.withLock { held in
-            guard contents.head.header.generation > held.head.header.generation else { return false }
-            held = contents
-            return true
+            let isNews = options.acceptsRollback || contents.head.header.generation > held.head.header.generation
+            if isNews { held = contents }
+            return isNews
         }
-        if isNews { presence.hold(epoch: contents.keyring.active?.epoch) }
+        if isNews { presence.follow { keyring.active?.epoch } }
     }
 }
 

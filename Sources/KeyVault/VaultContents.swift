@@ -26,10 +26,23 @@ struct VaultReader {
     func contents(
         of file: borrowing VaultFile, root: borrowing SecretBytes, keys: ClassKeys
     ) throws(VaultError) -> (VaultContents, VerifiedHeader) {
+        // Before the body is read: one that nobody vouches for may be large.
         try requireAuthentic(file.head, root)
-        let (body, header) = try open(file, root)
-        let keyring = try KeyringReader(place: place, vaultID: file.head.header.vaultID).keyring(of: body, keys: keys)
-        return (VaultContents(head: file.head, body: body, keyring: keyring), header)
+        return try contents(of: try file.image(), root: root, keys: keys)
+    }
+
+    /// The same of a file in memory.
+    func contents(
+        of image: VaultImage, root: borrowing SecretBytes, keys: ClassKeys
+    ) throws(VaultError) -> (VaultContents, VerifiedHeader) {
+        try requireAuthentic(image.head, root)
+        let (body, header) = try open(image, root)
+        let highest = image.head.header.slots.map(\.id).max() ?? 0
+        guard highest < body.state.nextSlotID, body.state.nextSlotID < UInt32.max else {
+            throw .corrupt(place.path, "Its slots are numbered beyond what it says.")
+        }
+        let keyring = try KeyringReader(place: place, vaultID: image.head.header.vaultID).keyring(of: body, keys: keys)
+        return (VaultContents(head: image.head, body: body, keyring: keyring), header)
     }
 
     func requireAuthentic(_ head: VaultHead, _ root: borrowing SecretBytes) throws(VaultError) {
@@ -39,13 +52,12 @@ struct VaultReader {
     }
 
     private func open(
-        _ file: borrowing VaultFile, _ root: borrowing SecretBytes
+        _ image: VaultImage, _ root: borrowing SecretBytes
     ) throws(VaultError) -> (VaultBody, VerifiedHeader) {
-        let sealed = try file.body()
         let opened: BlobOpener.Opened
         do throws(SealingError) {
             let key = try VaultSealing.bodyKey(root)
-            opened = try sealed.withRawBytes { body throws(SealingError) in
+            opened = try image.sealedBody.withRawBytes { body throws(SealingError) in
                 try BlobOpener.open(body, context: nil, keys: key, limit: VaultFile.maximumSize)
             }
         } catch {
@@ -57,7 +69,7 @@ struct VaultReader {
         guard header.groupTag == context.groupTag, header.nameTag == context.nameTag else {
             throw VaultError(.wrongGroup, "open the vault", place.path, "It was made for another access group.")
         }
-        guard header.sequence == file.head.header.generation else {
+        guard header.sequence == image.head.header.generation else {
             throw .corrupt(place.path, "Its header and its contents are of different writes.")
         }
         let body = try VaultBody(parsing: opened.plaintext.withUnsafeBytes { Array($0) }, path: place.path)

@@ -7,6 +7,8 @@ struct VaultDraft {
     let place: VaultPlace
     /// Milliseconds since 1970.
     let now: UInt64
+    /// Whether everything is as it should be already: then nothing is written, and nothing logged.
+    var isSettled = false
 
     init(_ contents: VaultContents, keys: ClassKeys, place: VaultPlace) {
         vaultID = contents.head.header.vaultID

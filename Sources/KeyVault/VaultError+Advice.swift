@@ -25,6 +25,7 @@ extension VaultError.Code {
         .tooLarge: "Keep less in it.",
         .wrongCredential: "Restore the credential that belongs to this vault.",
         .tooCostly: "Open it with another slot, or remove passphrase slots that nobody needs.",
+        .durabilityUnknown: "Look whether it is there, and make it again if in doubt.",
         .slotNotFound: "See which there are now: sealctl vault slot list.",
         .lastSlot: "Add another slot first.",
         .rolledBack: "Restore the newest copy; to go on with this one, sealctl vault accept.",

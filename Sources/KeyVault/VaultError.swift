@@ -113,6 +113,8 @@ extension VaultError {
         public static let tooLarge = Code(rawValue: "tooLarge")
         /// There is no key slot of that number, or no longer.
         public static let slotNotFound = Code(rawValue: "slotNotFound")
+        /// The change is in place, but whether it outlives a power loss is not known.
+        public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
         /// The last key slot, or the last one that reaches what is kept, stays.
         public static let lastSlot = Code(rawValue: "lastSlot")
         /// An older copy of the vault was put in its place.

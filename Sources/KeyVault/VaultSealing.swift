@@ -12,6 +12,13 @@ enum VaultSealing {
         try SealingKey(secret: root.derived(.vaultBodyKey), epoch: 1)
     }
 
+    /// Whether a file's body says that it is sealed under that root's key. Nobody vouches for it, but without the root
+    /// nobody can make another one's root look like this: where the header's code does not fit as well, that was changed.
+    static func isBody(of head: VaultHead, under root: borrowing SecretBytes) -> Bool {
+        guard let key = try? bodyKey(root) else { return false }
+        return key.id.bytes.withUnsafeBytes { head.bodyHeader[48..<64].elementsEqual($0) }
+    }
+
     /// The whole file: header, checksum, code and sealed body.
     ///
     /// - Throws: `VaultError` `.tooLarge`.
@@ -25,7 +32,8 @@ enum VaultSealing {
                 advice: "Add a passphrase or recipient slot first.")
         }
         let encoded = body.encoded
-        guard encoded.count <= VaultBody.maximumSize, header.slots.count <= VaultHeader.maximumSlots,
+        guard encoded.count <= VaultBody.maximumSize, body.keyring.count <= VaultBody.maximumKeys,
+            header.generation <= VaultHeader.maximumGeneration, header.slots.count <= VaultHeader.maximumSlots,
             header.slots.reduce(0, { $0 + $1.encodedSize }) <= VaultHeader.maximumSlotAreaSize
         else { throw VaultError(.tooLarge, "write the vault", place.path, "It would outgrow its largest size.") }
         let key: SealingKey

@@ -1,9 +1,10 @@
 import AppGroups
 import Glibc
-import KeyVault
 import Sealing
 import TestSupport
 import Testing
+
+@testable import KeyVault
 
 /// An older copy of the vault is told from the newest one, where this user's programs have seen a newer.
 @Suite struct VaultRollbackTests {
@@ -80,5 +81,35 @@ import Testing
         #expect(try vault.activeKey().epoch == 1)
         try SystemFile.write(fixture.path, new)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+    }
+}
+
+/// Whoever knows a recipient can make a slot for it, and so a whole vault.
+@Suite struct ForgedVaultTests {
+    /// A vault with the same id as another one, made by somebody who knows only what the file shows.
+    private func forge(_ fixture: VaultFixture, for identity: Identity) throws -> [UInt8] {
+        let other = try VaultFixture()
+        let secrets = VaultSecrets.random()
+        let id = try VaultHead(parsing: SystemFile.read(fixture.path), path: "").header.vaultID
+        let slot = try NewSlot.recipient(identity.recipient).maker(for: other.place)
+            .slot(for: secrets, vaultID: id, id: 1, createdAt: 1, place: other.place)
+        let header = VaultHeader(purpose: .vault, vaultID: id, generation: 9, slots: [slot])
+        var body = VaultBody(keyring: [])
+        body.state.nextSlotID = 2
+        return try VaultSealing.file(header, body, fixture.place, root: secrets.root, at: 1)
+    }
+
+    @Test func aForgedVaultOfTheSameIDIsNotTakenForTheOldOne() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        let credential = VaultCredential.identity(identity)
+        try fixture.create(with: credential)
+        // In a process of its own, so that nothing is remembered but what lies on the disk.
+        let keys = fixture.directory.path("identity")
+        try identity.write(to: keys)
+        let arguments = [fixture.directory.path, fixture.group.identifier, keys]
+        #expect(try ChildProcess.run("sealed-probe", ["vault-open-identity"] + arguments).outputText == "opened\n")
+        try SystemFile.write(fixture.path, forge(fixture, for: identity))
+        #expect(try ChildProcess.run("sealed-probe", ["vault-open-identity"] + arguments).outputText == "replaced\n")
     }
 }

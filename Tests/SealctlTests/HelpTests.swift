@@ -25,6 +25,15 @@ import Testing
                 || result.outputText.contains("| sealctl \(command) "))
     }
 
+    /// The help is wrapped at 80 columns: a wrapped example can't be copied.
+    @Test(arguments: commands + vaultCommands)
+    func everyExampleStandsOnOneLine(command: String) throws {
+        let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
+        let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0.hasPrefix("Example") })
+        #expect(lines[(start + 1)...].prefix { !$0.isEmpty }.allSatisfy { $0.hasPrefix("  ") })
+    }
+
     @Test(arguments: ["--help", "help"])
     func theHelpNamesTheStatuses(argument: String) throws {
         let result = try Sandbox().sealctl([argument])

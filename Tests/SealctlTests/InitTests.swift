@@ -51,6 +51,14 @@ import Testing
         try sandbox.put("a", "{}")
     }
 
+    @Test func anUnlockTimeIsForAPassphrase() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("pass", Array("secret\n".utf8))
+        #expect(try sandbox.sealctl(["init", "--unlock-time", "1s"]).exitCode == 64)
+        try sandbox.succeed(["init", "--passphrase-file", "pass", "--unlock-time", "300ms"])
+        try sandbox.succeed(["list", "--passphrase-file", "pass"])
+    }
+
     @Test func aVaultThatOpensIsNotAbandoned() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{\"n\":1}")

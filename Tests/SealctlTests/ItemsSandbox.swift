@@ -35,8 +35,8 @@ struct MachineItem: Decodable, Equatable {
     let label: String
     let accessibility: String
     let size: Int
-    let created: String
-    let modified: String
+    let createdAt: String
+    let modifiedAt: String
 }
 
 /// An item's name in a report.
@@ -56,8 +56,12 @@ struct MachineExport: Decodable {
 
 /// What `vault import --json` answers.
 struct MachineImport: Decodable {
+    struct SetAside: Decodable {
+        let from: String
+        let to: String
+    }
     let isNewVault: Bool
-    let setAside: [String]
+    let setAside: [SetAside]
     let itemsAdded: [MachineItemName]
     let itemsReplaced: [MachineItemName]
     let itemsLeft: [MachineItemName]

@@ -66,6 +66,7 @@ import Testing
         let before = try SystemFile.read(sandbox.path("files/mine"))
         #expect(try sandbox.sealctl(["vault", "identity", "mine"]).exitCode == 73)
         #expect(try SystemFile.read(sandbox.path("files/mine")) == before)
+        #expect(try sandbox.sealctl(["vault", "identity", "missing/mine"]).exitCode == 73)
     }
 
     @Test func whatIsNoIdentityIsRefused() throws {

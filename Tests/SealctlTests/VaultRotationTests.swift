@@ -94,7 +94,9 @@ import Testing
         #expect(try sandbox.keys(target).map(\.state) == ["destroyed", "active"])
     }
 
-    @Test(arguments: [["--throttle", "0"], ["--throttle", "-1"], ["--throttle", "5x"], ["--status", "--throttle", "5"]])
+    @Test(arguments: [
+        ["--throttle", "0"], ["--throttle", "-1"], ["--throttle", "5x"], ["--status", "--throttle", "5"],
+    ])
     func whatMakesNoSenseIsAUsageError(options: [String]) throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.sealctl(["vault", "rotate"] + options).exitCode == 64)

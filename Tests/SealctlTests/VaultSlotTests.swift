@@ -100,7 +100,8 @@ import Testing
     }
 
     @Test(arguments: [
-        Wrong(arguments: ["remove", "9"], status: 44), Wrong(arguments: ["change", "9", "--new-passphrase-file", "other"], status: 44),
+        Wrong(arguments: ["remove", "9"], status: 44),
+        Wrong(arguments: ["change", "9", "--new-passphrase-file", "other"], status: 44),
         Wrong(arguments: ["remove", "x"], status: 64), Wrong(arguments: ["add"], status: 64),
         Wrong(arguments: ["add", "--recipient", "sealed1q"], status: 65),
         Wrong(arguments: ["add", "--new-key-file", "missing"], status: 66),

@@ -20,6 +20,16 @@ import Testing
         #expect(result.errorText.split(separator: "\n").count == 1)
     }
 
+    @Test(arguments: [["vault", "keys"], ["vault", "slot", "list"], ["encrypt", "-o", "out", "plain"]])
+    func soDoesEveryCommandThatOpensAVaultAlone(command: [String]) throws {
+        let sandbox = try damaged()
+        try sandbox.file("plain", [1])
+        let result = try sandbox.sealctl(command)
+        #expect(result.exitCode == 0)
+        #expect(result.errorText.split(separator: "\n").count == 1)
+        #expect(result.errorText.hasPrefix("sealctl: warning: "))
+    }
+
     @Test func withJSONTheWarningIsAnObject() throws {
         let result = try damaged().succeed(["get", "a", "--json"])
         let warning = try decode(MachineWarning.self, result.errors)
@@ -27,7 +37,7 @@ import Testing
         #expect(result.outputText == "{}")
     }
 
-    @Test(arguments: [["get", "a"], ["list"], ["inspect", "a"]])
+    @Test(arguments: [["get", "a"], ["list"], ["inspect", "a"], ["vault", "keys"]])
     func anIntactFileAndAFirstContactAreSilent(command: [String]) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")

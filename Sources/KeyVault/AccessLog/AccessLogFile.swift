@@ -72,8 +72,22 @@ final class AccessLogFile: Sendable {
         _ kept: inout OpenAccessLog?, into space: UnsafeMutableRawBufferPointer
     ) throws(FileError) -> AccessLogTail {
         let size = try refresh(&kept)
+        try requireBearable(size: size, Self.leaf, "append to")
         return try kept?.tail(size: size, into: space.part(0, AccessEntryLayout.size)) ?? AccessLogTail()
     }
+
+    /// No file of a log is larger than twice the size at which it rolls over, and the remains of one entry. What is was not
+    /// made by appending, and to look through it, holes and all, could take hours under the lock.
+    func requireBearable(size: Int64, _ leaf: String, _ operation: String) throws(FileError) {
+        guard size > largestSize else { return }
+        let path = directory.display(leaf)
+        throw FileError(
+            .tooLarge, operation: operation, path: path,
+            advice: "It is larger than an access log becomes; see who made it so, and move it away: "
+                + "mv \(path.shellQuoted) \((path + ".oversized").shellQuoted)")
+    }
+
+    private var largestSize: Int64 { 2 * maximumSize + Int64(AccessEntryLayout.size) }
 
     /// Opens the file that has the name now unless it is the open one; answers its size.
     private func refresh(_ kept: inout OpenAccessLog?) throws(FileError) -> Int64 {

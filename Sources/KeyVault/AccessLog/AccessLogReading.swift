@@ -14,13 +14,13 @@ extension AccessLogFile {
     ///   - body: Gets 288 bytes: the code before, then the entry. A file's first entry is preceded by the code that it
     ///     carries, if it continues another file, else by zeros. Also gets which file begins with it, if one does.
     ///   - endOfFile: Gets the number of bytes behind the last whole entry.
-    /// - Throws: `FileError`; no file at all is no error.
+    /// - Throws: `FileError`, `.tooLarge` for what is larger than a log becomes; no file at all is no error.
     func forEachEntry(
         _ body: (UnsafeRawBufferPointer, Beginning?) -> Void, atEnd endOfFile: (_ remainder: Int) -> Void
     ) throws(FileError) {
         let files = try openFiles()
-        if let file = files.older { try Self.forEachEntry(of: file, .older, body, endOfFile) }
-        if let file = files.current { try Self.forEachEntry(of: file, .current, body, endOfFile) }
+        if let file = files.older { try forEachEntry(of: file, .older, body, endOfFile) }
+        if let file = files.current { try forEachEntry(of: file, .current, body, endOfFile) }
     }
 
     private struct Files: ~Copyable {
@@ -64,17 +64,19 @@ extension AccessLogFile {
         }
     }
 
-    private static func forEachEntry(
+    private func forEachEntry(
         of file: borrowing Descriptor, _ which: Beginning, _ body: (UnsafeRawBufferPointer, Beginning?) -> Void,
         _ endOfFile: (Int) -> Void
     ) throws(FileError) {
-        let (size, lead) = (AccessEntryLayout.size, AccessEntryLayout.codeSize)
+        let (size, lead, entriesAtOnce) = (AccessEntryLayout.size, AccessEntryLayout.codeSize, Self.entriesAtOnce)
+        let leaf = which == .older ? Self.olderLeaf : Self.leaf
+        try requireBearable(size: file.attributes().size, leaf, "read")
         try withUnsafeTemporaryAllocation(byteCount: lead + entriesAtOnce * size, alignment: 8) {
             (space: UnsafeMutableRawBufferPointer) throws(FileError) in
             var offset: Int64 = 0
             while true {
                 let count = try file.pread(into: space.part(lead, entriesAtOnce * size), at: offset)
-                if offset == 0 && count >= size { leadIn(space) }
+                if offset == 0 && count >= size { Self.leadIn(space) }
                 for start in stride(from: 0, to: count - count % size, by: size) {
                     let isFirst = offset == 0 && start == 0
                     body(UnsafeRawBufferPointer(space.part(start, lead + size)), isFirst ? which : nil)
@@ -82,6 +84,8 @@ extension AccessLogFile {
                 if count < entriesAtOnce * size { return endOfFile(count % size) }
                 space.part(0, lead).copyMemory(from: UnsafeRawBufferPointer(space.part(count, lead)))
                 offset += Int64(count)
+                // It may have been made larger since it was opened.
+                try requireBearable(size: offset, leaf, "read")
             }
         }
     }

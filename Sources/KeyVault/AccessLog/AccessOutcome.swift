@@ -8,11 +8,12 @@ public struct AccessOutcome: RawRepresentable, Hashable, Sendable, CustomStringC
 
     /// It was done.
     public static let succeeded = AccessOutcome(rawValue: 1)
-    /// It is about to be done; a vault of the entry's generation or a later one says that it was.
+    /// It is about to be done. That it was is said by a vault of the entry's generation or a later one; of several such
+    /// entries with one generation, by the last of them only: the changes before it were given up, or their programs killed.
     public static let intended = AccessOutcome(rawValue: 2)
-    /// It was refused: a wrong credential, a locked vault, nothing of that name.
+    /// It was refused: a wrong credential, a locked vault, nothing of that name. Of a change: nothing was changed.
     public static let refused = AccessOutcome(rawValue: 3)
-    /// The system failed, such as a full disk.
+    /// The system failed, such as a full disk. Of a change: nothing was changed.
     public static let failed = AccessOutcome(rawValue: 4)
 
     private static let names: [AccessOutcome: String] = [

@@ -17,18 +17,12 @@ struct OpenAccessLog: ~Copyable, Sendable {
 
     /// Opens the file in a directory, making it when it is missing.
     static func open(in directory: Directory, mode: mode_t) throws(FileError) -> OpenAccessLog {
-        let path = directory.display(AccessLogFile.leaf)
-        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
-        // The name is a single segment, so no link on the way can lead elsewhere.
-        let at = directory.descriptor.rawValue
-        var opened = openat(at, AccessLogFile.leaf, flags, 0)
-        let isNew = opened < 0 && errno == ENOENT
-        if isNew { opened = openat(at, AccessLogFile.leaf, flags | O_CREAT | O_EXCL, mode) }
-        if opened < 0 { throw FileError(errno: errno, operation: "open", path: path) }
-        let file = Descriptor(owning: opened, path: path)
-        if isNew { try settle(file, in: directory, mode: mode) }
+        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+        let file = try directory.openOrMake(AccessLogFile.leaf, flags, mode: mode, "open")
         let facts = try file.attributes()
         try requireLog(facts, in: directory)
+        try widenMode(of: file, facts, mode)
+        if facts.size == 0 { try syncName(of: file, in: directory) }
         return OpenAccessLog(file: file, facts: facts)
     }
 
@@ -37,13 +31,17 @@ struct OpenAccessLog: ~Copyable, Sendable {
         self.facts = facts
     }
 
-    /// A new file gets its exact mode, whatever the umask, and a name that outlives a power loss.
-    private static func settle(
-        _ file: borrowing Descriptor, in directory: Directory, mode: mode_t
+    /// Undoes what somebody took from a file that is ours, so that other members can write it as well.
+    private static func widenMode(
+        of file: borrowing Descriptor, _ facts: FileAttributes, _ mode: mode_t
     ) throws(FileError) {
-        if fchmod(file.rawValue, mode) < 0 {
+        if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw FileError(errno: errno, operation: "set the mode of", path: file.path)
         }
+    }
+
+    /// A new file gets a name that outlives a power loss.
+    private static func syncName(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
         if fsync(directory.descriptor.rawValue) < 0 {
             throw FileError(.durabilityUnknown, operation: "create", path: file.path, errno: errno)
         }
@@ -71,6 +69,8 @@ struct OpenAccessLog: ~Copyable, Sendable {
     ///
     /// A size that is no multiple of an entry's is a torn write. Entries of nothing but zeros are what a power loss
     /// leaves where the size had reached the disk and the content had not.
+    ///
+    /// - Parameter size: The caller has seen that it is no more than a log's may be: so many bytes may have to be read.
     func tail(size: Int64, into last: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogTail {
         let step = Int64(AccessEntryLayout.size)
         var tail = AccessLogTail(size: size - size % step, isTorn: size % step != 0)

@@ -26,12 +26,15 @@ struct Backup {
             guard file.head.header.purpose == .export else {
                 throw VaultError(.notAnExport, "open the backup", path, "It is a vault in use.")
             }
-            let secrets = try Vault.unlock(file.head.header, place, with: credential)
             let directory = try VaultError.onFiles("open the backup") { () throws(FileError) in
                 try Directory.open(FilePath(path).removingLastComponent().pushing("."))
             }
-            let keys = ClassKeys(secrets, vaultID: file.head.header.vaultID, directory: directory)
+            let stamp = LockStamp.ifReadable(in: directory.path)
+            let secrets = try Vault.unlock(file.head, place, with: credential)
+            let keys = ClassKeys(
+                secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
             let (read, _) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
+            keys.expect(read)
             let side = WrappingSide(
                 vaultID: file.head.header.vaultID, keys: keys, directory: directory, place: place, backupPath: path)
             return try Backup(path, side, read.body, taking: contents)

@@ -1,5 +1,6 @@
 internal import CryptoPrimitives
 internal import Sealing
+internal import SharedFiles
 
 /// Makes a backup's bytes: a vault file of its own, with fresh keys and another vault's contents.
 ///
@@ -55,11 +56,15 @@ struct BackupWriter {
         let now = WallClock.milliseconds()
         let slots = try slots(for: secrets, vaultID, now)
         // The vault's own directory: a lock that comes meanwhile ends the backup as well.
-        let keys = ClassKeys(consume secrets, vaultID: vaultID, directory: source.directory)
+        let whenUnlockedID = secrets.whenUnlockedID
+        let keys = ClassKeys(
+            consume secrets, vaultID: vaultID, directory: source.directory,
+            openedAt: .ifReadable(in: source.directory.path))
         let target = WrappingSide(vaultID: vaultID, keys: keys, directory: source.directory, place: source.place)
         let header = VaultHeader(purpose: .export, vaultID: vaultID, generation: 1, slots: slots)
-        return try VaultSealing.file(
-            header, try carried(to: target, slotCount: slots.count), source.place, root: keys.root, at: now)
+        var carried = try carried(to: target, slotCount: slots.count)
+        carried.state.whenUnlockedID = whenUnlockedID
+        return try VaultSealing.file(header, carried, source.place, root: keys.root, at: now)
     }
 
     private func carried(to target: WrappingSide, slotCount: Int) throws(VaultError) -> VaultBody {
@@ -113,7 +118,7 @@ extension BackupWriter {
 }
 
 extension VaultState {
-    /// What a copy takes over: where rotations stand. Slot numbers and the access log are each vault's own.
+    /// What a copy takes over: where rotations stand. Slot numbers, class keys and the access log are each vault's own.
     var withoutHistory: VaultState {
         var state = VaultState()
         state.minimumEpoch = minimumEpoch

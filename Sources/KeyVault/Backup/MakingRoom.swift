@@ -22,10 +22,20 @@ struct MakingRoom {
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAside(in directory: Directory) throws(VaultError) {
+        try setAside([VaultPlace.leaf] + Self.logLeaves, in: directory)
+    }
+
+    /// The access log alone: a vault that stands in the way of a new one stays there.
+    ///
+    /// - Throws: `VaultError` `.file`.
+    mutating func setAsideLog(in directory: Directory) throws(VaultError) {
+        try setAside(Self.logLeaves, in: directory)
+    }
+
+    private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
+
+    private mutating func setAside(_ leaves: [String], in directory: Directory) throws(VaultError) {
         try VaultError.onFiles("set aside what is in the vault's place") { () throws(FileError) in
-            let leaves = [
-                VaultPlace.leaf, AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf,
-            ]
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
                 try directory.move(leaf, to: directory, as: new)

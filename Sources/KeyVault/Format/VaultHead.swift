@@ -44,7 +44,7 @@ struct VaultHead: Sendable {
         let areaSize: UInt32 = try reader.integer()
         let alsoReserved: UInt32 = try reader.integer()
         guard reserved == 0, alsoReserved == 0, (1...VaultHeader.maximumSlots).contains(Int(slotCount)),
-            areaSize <= VaultHeader.maximumSlotAreaSize, generation > 0,
+            areaSize <= VaultHeader.maximumSlotAreaSize, (1...VaultHeader.maximumGeneration).contains(generation),
             let purpose = VaultPurpose(rawValue: purposeByte)
         else { throw .corrupt(path, "Its header has impossible numbers.") }
         let area = try reader.take(Int(areaSize))
@@ -57,6 +57,9 @@ struct VaultHead: Sendable {
         bodyHeader = Array(try reader.take(Self.bodyHeaderSize))
         summed = Array(bytes[..<(headerSize + VaultHeader.checksumSize)])
         let slots = try KeySlot.parse(area, count: Int(slotCount), path: path)
+        guard Set(slots.map(\.id)).count == slots.count else {
+            throw .corrupt(path, "Two of its key slots have one number.")
+        }
         self.bytes = Array(
             bytes[..<(headerSize + VaultHeader.checksumSize + VaultHeader.codeSize + Self.bodyHeaderSize)])
         header = VaultHeader(purpose: purpose, vaultID: vaultID, generation: generation, slots: slots)

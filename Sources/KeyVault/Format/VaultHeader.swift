@@ -13,6 +13,8 @@ struct VaultHeader: Hashable, Sendable {
     /// Bounds that hold before anything is allocated for them.
     static let maximumSlots = 32
     static let maximumSlotAreaSize = 64 * 1024
+    /// No vault is written that often; a larger number would leave no room for the next write.
+    static let maximumGeneration: UInt64 = 1 << 62
 
     /// Whether the file is a vault in use or a backup of one.
     let purpose: VaultPurpose

@@ -1,6 +1,8 @@
+internal import Sealing
+
 /// What a vault remembers about itself (`docs/vault.md`, section 4): rotation, slot numbering, the access log's head.
 struct VaultState: Hashable, Sendable {
-    static let encodedSize = 80
+    static let encodedSize = 96
 
     /// Where a rotation stands.
     enum Rotation: UInt32, Sendable {
@@ -21,6 +23,8 @@ struct VaultState: Hashable, Sendable {
     var nextSlotID: UInt32 = 1
     /// How far the access log had come at the last change.
     var logHead = AccessLogHead.empty
+    /// Which when-unlocked key the slots give; all zero while none does.
+    var whenUnlockedID = WhenUnlockedKeyID.none
 
     init() {}
 
@@ -33,6 +37,7 @@ struct VaultState: Hashable, Sendable {
         writer.append(nextSlotID)
         writer.append(UInt32(0))
         writer.append(logHead.encoded)
+        whenUnlockedID.withUnsafeBytes { writer.append($0) }
         writer.append(UInt64(0))
         return writer.bytes
     }
@@ -46,11 +51,13 @@ struct VaultState: Hashable, Sendable {
         nextSlotID = try reader.integer()
         let reserved: UInt32 = try reader.integer()
         let head = try reader.take(AccessLogHead.encodedSize)
+        let keyID = try reader.take(16)
         let alsoReserved: UInt64 = try reader.integer()
         guard let known = Rotation(rawValue: rotation), reserved == 0, alsoReserved == 0, reader.isAtEnd,
             let head = AccessLogHead(decoding: head)
         else { throw VaultError(.unsupported, "open the vault", path, "Its state section is of a newer form.") }
         self.rotation = known
         logHead = head
+        whenUnlockedID = keyID.withUnsafeBytes { Bytes16($0) }
     }
 }

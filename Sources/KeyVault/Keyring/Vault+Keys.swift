@@ -24,6 +24,7 @@ extension Vault {
         return try change(.rotationBegun) { draft throws(VaultError) in
             // Another program may have begun meanwhile.
             if draft.body.state.rotation == .resealing, let active = draft.activeEntry(.afterFirstUnlock) {
+                draft.isSettled = true
                 return active.epoch
             }
             let epoch = try draft.nextEpoch()
@@ -41,6 +42,7 @@ extension Vault {
         guard try current().body.state.rotation == .resealing else { return }
         try change(.rotationCompleted) { draft throws(VaultError) in
             guard draft.body.state.rotation == .resealing, draft.activeEntry(.afterFirstUnlock)?.epoch == epoch else {
+                draft.isSettled = true
                 return
             }
             draft.body.state.rotation = .completed

@@ -6,49 +6,133 @@ internal import SystemPackage
 
 /// What stands in a vault's directory since the user's last lock: 16 random bytes, replaced at each one.
 ///
-/// Whoever has a key in memory and sees another stamp than when the vault was opened has been locked; that a stamp is gone
-/// counts as another one. Where several users share a vault each has a stamp of their own: a lock is for the user's own
-/// programs. Other members can remove it, and so take back a lock that a program has not met yet, if it was the first.
-struct LockStamp: Equatable, Sendable {
+/// Whoever has a key in memory and sees another stamp than when the vault was opened has been locked, and an unlocked key
+/// that waits for others is theirs only under the stamp that it was put there with. So a lock is complete once the stamp is
+/// replaced, whatever else of the user's session the program that locks can reach. That a stamp is gone counts as another
+/// one.
+///
+/// Where several users share a vault each has a stamp of their own: a lock is for the user's own programs. What other
+/// members can do with its name, `docs/vault.md` says.
+struct LockStamp: Sendable {
     private static let size = 16
-    private static var leaf: String { ".locked.\(geteuid())" }
 
-    /// As much as was read: nothing where the user has never locked this vault.
-    private let bytes: Bytes32
-    private let count: Int
+    /// Zero where there is none; nil where that is unknown.
+    private let bytes: Bytes16?
+
+    /// There is none: the user has neither locked nor unlocked this vault.
+    static let none = LockStamp(bytes: .zero)
+    /// Nobody knows what it was: the same as no stamp, itself included.
+    static let unknown = LockStamp(bytes: nil)
+
+    /// A stamp as a ticket carries it.
+    init(ticket bytes: Bytes16) { self.bytes = bytes }
+
+    private init(bytes: Bytes16?) { self.bytes = bytes }
+
+    /// What a ticket carries; nil for an unknown one.
+    var ticketBytes: Bytes16? { bytes }
+
+    var isNone: Bool { bytes == .zero }
+
+    /// Whether no lock came between the two.
+    func isSame(as other: LockStamp) -> Bool {
+        guard let bytes, let others = other.bytes else { return false }
+        return bytes == others
+    }
+}
+
+extension LockStamp {
+    /// By the user that the namespace's parent knows: the same inside a container of the user and outside it.
+    static var leaf: String { ".locked.\(UserMap.ofThisProcess.outside(geteuid()))" }
+    private static let operation = "see whether the vault was locked by"
 
     /// The stamp as it stands now. Read it before the credential is: a lock that comes while a passphrase is being hashed
     /// is a lock.
     ///
-    /// - Throws: `VaultError` `.file` or `.unsafeFile`.
+    /// What another user has planted under its name is none: it can do no more than its removal.
+    /// - Throws: `VaultError` `.file`, `.denied` or `.unsafeFile`.
     static func read(in directory: FilePath) throws(VaultError) -> LockStamp {
-        // By its path in one call: this is asked at each use of a key that is held.
-        let path = directory.appending(leaf)
-        let opened = open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // By its path in one call: this is asked at each use of a key.
+        let path = directory.appending(leaf).string
+        let opened = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        let number = errno
         if opened < 0 {
-            let number = errno
-            if number == ENOENT { return LockStamp(bytes: .zero, count: 0) }
-            throw VaultError(FileError(errno: number, operation: operation, path: path.string), operation)
+            if number == ENOENT || isPlanted(path) { return .none }
+            throw VaultError(FileError(errno: number, operation: operation, path: path), operation)
         }
         defer { close(opened) }
-        var bytes = Bytes32.zero
-        let count = withUnsafeMutableBytes(of: &bytes) { Glibc.read(opened, $0.baseAddress, $0.count) }
-        if count >= 0 { return LockStamp(bytes: bytes, count: count) }
-        throw VaultError(FileError(errno: errno, operation: operation, path: path.string), operation)
+        var facts = stat()
+        guard fstat(opened, &facts) == 0, isOwn(facts) else { return .none }
+        // Never half written: another size is none of ours.
+        guard facts.st_size == size else { return .none }
+        var count = 0
+        let bytes = Bytes16(filling: { count = Glibc.read(opened, $0.baseAddress, $0.count) })
+        if count == size { return LockStamp(bytes: bytes) }
+        throw VaultError(FileError(errno: count < 0 ? errno : EIO, operation: operation, path: path), operation)
     }
 
-    private static let operation = "see whether the vault was locked by"
+    /// As `read(in:)`; unknown where it cannot be read, so that whatever is opened then counts as locked.
+    static func ifReadable(in directory: FilePath) -> LockStamp { (try? read(in: directory)) ?? .unknown }
 
+    /// Whether the name stands for nothing that a lock by this user leaves.
+    private static func isPlanted(_ path: String) -> Bool {
+        var facts = stat()
+        if lstat(path, &facts) == 0 { return !isOwn(facts) }
+        return errno == ENOENT
+    }
+
+    private static func isOwn(_ facts: stat) -> Bool {
+        facts.st_mode & S_IFMT == S_IFREG && facts.st_uid == geteuid()
+    }
+}
+
+extension LockStamp {
     /// Makes every stamp that was read before an old one.
     ///
-    /// - Throws: `VaultError` `.file`.
+    /// - Throws: `VaultError` `.file`, `.denied` or `.unsafeFile`.
     static func replace(in directory: Directory) throws(VaultError) {
-        try VaultError.onFiles("lock") { () throws(FileError) in
-            let stamp = SecureRandom.bytes(count: size)
-            // Unsynced: after a restart no process is left that could compare it.
-            try stamp.withRawBytes { stamp throws(FileError) in
-                try directory.replaceRacing(leaf, with: stamp, mode: 0o600)
+        try VaultError.onFiles("lock") { () throws(FileError) in try write(SecureRandom.bytes(count: size), directory) }
+    }
+
+    /// Makes one where there is none, so that the first lock cannot be taken back by removing its stamp.
+    ///
+    /// - Returns: The new stamp; nil where another program came first, to lock or to unlock.
+    /// - Throws: As `replace(in:)`.
+    static func makeFirst(in path: FilePath) throws(VaultError) -> LockStamp? {
+        let bytes = SecureRandom.bytes(count: size)
+        do throws(FileError) {
+            let directory = try Directory.open(path)
+            do throws(FileError) {
+                try directory.createExclusively(leaf, with: bytes, mode: 0o600)
+            } catch {
+                guard error.code == .alreadyExists else { throw error }
+                // Planted, or left by something else.
+                guard (try? read(in: path))?.isNone == true else { return nil }
+                try write(bytes, directory)
+            }
+        } catch {
+            throw VaultError(error, "unlock")
+        }
+        return bytes.withUnsafeBytes { LockStamp(bytes: Bytes16($0)) }
+    }
+
+    private static func write(_ bytes: [UInt8], _ directory: Directory) throws(FileError) {
+        // Unsynced: after a restart no process is left that could compare it.
+        try bytes.withRawBytes { bytes throws(FileError) in
+            do throws(FileError) {
+                try directory.replaceRacing(leaf, with: bytes, mode: 0o600)
+            } catch {
+                guard error.code == .notRegularFile else { throw error }
+                try moveAway(in: directory)
+                try directory.replaceRacing(leaf, with: bytes, mode: 0o600)
             }
         }
+    }
+
+    /// A directory that somebody planted cannot be replaced by a file, nor removed if there is something in it.
+    private static func moveAway(in directory: Directory) throws(FileError) {
+        let at = directory.descriptor.rawValue
+        if unlinkat(at, leaf, AT_REMOVEDIR) == 0 { return }
+        try directory.move(leaf, to: directory, as: try directory.freeName("\(leaf).planted"))
     }
 }

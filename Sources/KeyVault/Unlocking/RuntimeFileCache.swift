@@ -61,6 +61,8 @@ struct RuntimeFileCache: UnlockCache {
     func remove(_ name: UnlockName) throws(VaultError) {
         guard let directory = try openDirectory() else { return }
         do throws(FileError) {
+            // What a killed program was about to store holds the same keys.
+            directory.removeLitter(of: try LeafName(name.text))
             try directory.remove(name.text, durability: .unsynced)
         } catch {
             if error.code != .notFound { throw VaultError(error, "remove the unlocked keys") }

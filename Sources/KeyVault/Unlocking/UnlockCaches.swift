@@ -56,7 +56,7 @@ extension UnlockCaches {
     /// The same without the look at the header, which stays the caller's duty.
     func secrets(vaultID: [UInt8]) throws(VaultError) -> VaultSecrets? {
         let name = UnlockName(vaultID: vaultID, .afterFirstUnlock)
-        return try withSecret(name, root: nil) { (bytes, _) throws(VaultError) -> VaultSecrets? in
+        return try withSecret(name, root: nil, lockedAt: nil) { (bytes, _) throws(VaultError) -> VaultSecrets? in
             VaultSecrets(joined: bytes, reach: .afterFirstUnlock)
         } ?? nil
     }
@@ -65,9 +65,12 @@ extension UnlockCaches {
     ///
     /// - Parameters:
     ///   - root: What the ticket's code has to fit; nil for the root that it carries itself.
+    ///   - stamp: Asked after the ticket was read: a ticket under another stamp holds no longer. Nil for after first unlock,
+    ///     which no lock ends.
     ///   - wiping: Whether a ticket that is over is wiped.
     func withSecret<Result: ~Copyable>(
-        _ name: UnlockName, root: UnsafeRawBufferPointer?, wiping: Bool = false,
+        _ name: UnlockName, root: UnsafeRawBufferPointer?, lockedAt stamp: (() throws(VaultError) -> LockStamp)?,
+        wiping: Bool = false,
         _ body: (UnsafeRawBufferPointer, Duration?) throws(VaultError) -> Result
     ) throws(VaultError) -> Result? {
         try ScratchMemory.withSecret(count: UnlockTicket.maximumSize) { buffer throws(VaultError) in
@@ -76,7 +79,10 @@ extension UnlockCaches {
                 let ticket = UnsafeRawBufferPointer(rebasing: buffer[..<size])
                 let verdict = UnlockTicket.verdict(on: ticket, name, root: root, now: BootClock.milliseconds())
                 switch verdict {
-                case .holds(let secret, let left): return try body(secret, left)
+                case .holds(let secret, let left, let made):
+                    // One from before a lock; another cache may have a newer one.
+                    guard try stamp?().isSame(as: made) ?? made.isNone else { continue }
+                    return try body(secret, left)
                 case .expired: if wiping { cache.wipeExpired(name) }
                 case .foreign: break
                 }

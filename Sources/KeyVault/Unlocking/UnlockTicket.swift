@@ -7,7 +7,7 @@ extension Personalization {
     static let unlockTicket = Personalization("SealedState.ult1")
 }
 
-/// The keys of one class as a cache keeps them: 48 bytes of facts, the secrets, and a code keyed by the vault's root.
+/// The keys of one class as a cache keeps them: 64 bytes of facts, the secrets, and a code keyed by the vault's root.
 ///
 /// | bytes | |
 /// | --- | --- |
@@ -16,16 +16,17 @@ extension Personalization {
 /// | 8 | until when: milliseconds of the boot clock, 0 for no limit |
 /// | 16 | vault id |
 /// | 16 | boot id |
+/// | 16 | when unlocked: the lock stamp that it holds under, zero for none; after first unlock: zero |
 /// | 64 or 32 | after first unlock: root, class key; when unlocked: class key |
 /// | 32 | code over all before |
 ///
-/// So a ticket of another vault, of another start of the machine, or made by somebody without the root is no ticket. What
-/// fits its own root is believed only when that root opens the vault, which is for the caller to see.
+/// So a ticket of another vault, of another start of the machine, or made by somebody without the root is no ticket, and one
+/// from before a lock is none any more, wherever it lies and whether or not the lock could reach it there. What fits its own root is believed only when that root opens the vault, which is for the caller to see.
 enum UnlockTicket {
     private static let magic: UInt32 = 0x544C_5553
     private static let version: UInt8 = 1
     /// Everything before the secrets.
-    static let factsSize = 48
+    static let factsSize = 64
     private static let codeSize = 32
     /// No ticket is larger.
     static let maximumSize = 160
@@ -43,9 +44,10 @@ enum UnlockTicket {
     /// - Parameters:
     ///   - secret: Root and class key, or the class key alone.
     ///   - deadline: On the boot clock, in milliseconds; 0 for no limit.
+    ///   - stamp: What the vault's lock stamp is while it holds; zero for none, and for what no lock ends.
     static func make(
-        _ name: UnlockName, secret: UnsafeRawBufferPointer, deadline: UInt64, boot: BootID = .current,
-        root: borrowing SecretBytes
+        _ name: UnlockName, secret: UnsafeRawBufferPointer, deadline: UInt64, stamp: Bytes16 = .zero,
+        boot: BootID = .current, root: borrowing SecretBytes
     ) -> SecretBytes {
         precondition(secret.count == secretSize(name.protection), "a ticket of a class has the keys of that class")
         return root.withUnsafeBytes { root in
@@ -56,6 +58,7 @@ enum UnlockTicket {
                 ticket.storeBytes(of: deadline.littleEndian, toByteOffset: 8, as: UInt64.self)
                 for (index, byte) in name.vaultID.enumerated() { ticket[16 + index] = byte }
                 ticket.storeBytes(of: boot.bytes, toByteOffset: 32, as: Bytes16.self)
+                ticket.storeBytes(of: stamp, toByteOffset: 48, as: Bytes16.self)
                 UnsafeMutableRawBufferPointer(rebasing: ticket[factsSize...]).copyMemory(from: secret)
                 let split = ticket.count - codeSize
                 BLAKE2b.hash(
@@ -67,8 +70,9 @@ enum UnlockTicket {
 
     /// What a ticket is worth now.
     enum Verdict {
-        /// The secrets, within the bytes that were looked at, and the time that is left; nil without limit.
-        case holds(secret: UnsafeRawBufferPointer, left: Duration?)
+        /// The secrets, within the bytes that were looked at, and the time that is left; nil without limit. It holds only
+        /// while the vault's lock stamp is the one that it names, which is for the caller to see.
+        case holds(secret: UnsafeRawBufferPointer, left: Duration?, stamp: LockStamp)
         case expired
         /// None of this vault and class, of this boot, under this root.
         case foreign
@@ -92,9 +96,11 @@ enum UnlockTicket {
             ConstantTime.areEqual($0, UnsafeRawBufferPointer(rebasing: ticket[(ticket.count - codeSize)...]))
         }
         guard fits else { return .foreign }
+        let stamp = LockStamp(ticket: Bytes16(UnsafeRawBufferPointer(rebasing: ticket[48..<64])))
         let deadline = deadline(of: ticket)
-        if deadline == 0 { return .holds(secret: secret, left: nil) }
-        return deadline > now ? .holds(secret: secret, left: .milliseconds(Int64(deadline - now))) : .expired
+        if deadline == 0 { return .holds(secret: secret, left: nil, stamp: stamp) }
+        guard deadline > now else { return .expired }
+        return .holds(secret: secret, left: .milliseconds(Int64(clamping: deadline - now)), stamp: stamp)
     }
 
     /// Whether a ticket's own words say that it is over, for a cache that has no root to check them.

@@ -20,8 +20,13 @@ extension Vault {
         guard let directory = try place.openDirectory(), let file = try VaultFile.open(in: directory) else {
             throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")
         }
-        let secrets = try unlock(file.head.header, place, with: .automatic)
-        let keys = ClassKeys(secrets, vaultID: file.head.header.vaultID, directory: directory)
+        guard file.head.header.purpose == .vault else {
+            throw VaultError(.isAnExport, "open the vault", place.path, "It is a backup, not a vault in use.")
+        }
+        let secrets = try unlock(file.head, place, with: .automatic)
+        let keys = ClassKeys(
+            secrets, vaultID: file.head.header.vaultID, directory: directory,
+            openedAt: .ifReadable(in: directory.path))
         let (contents, _) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
         let summaries = contents.body.keyring.map(KeySummary.init).sorted {
             ($0.epoch, $0.protection.rawValue) < ($1.epoch, $1.protection.rawValue)

@@ -10,6 +10,9 @@ extension Vault {
     /// What is protected *when unlocked* is made available too if this vault was opened by a person's slot, and stays so
     /// until it is locked or the time is up; from here on that holds for this vault as well.
     ///
+    /// The user's first unlock makes the lock stamp in the vault's directory, where that can be written to. Programs that were
+    /// given a passphrase before go on with the key that this one shares, and end with it.
+    ///
     /// The keys lie in memory: in the kernel's user keyring, or in a file of the user's runtime directory.
     /// - Parameter lifetime: How long *when unlocked* lasts, sleep included; nil for until it is locked.
     /// - Returns: Whether what is protected *when unlocked* is available now, too.
@@ -38,10 +41,13 @@ extension Vault {
     ///
     /// What is protected *when unlocked* is refused from each program's next use on, whether it found the key in memory or
     /// was given the passphrase itself. What is protected *after first unlock* stays available, as on a device.
+    /// It is complete once the vault's lock stamp is replaced: also from within a sandbox that cannot reach the place where
+    /// the keys wait.
     /// - Parameter everything: Takes back the keys of *after first unlock* as well, as a restart would: programs that
-    ///   have the vault open keep them until they end, others need a credential again.
+    ///   have the vault open keep them until they end, others need a credential again. This takes them only out of places
+    ///   that this program can reach.
     /// - Throws: `VaultError` `.absent`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an error as many programs
-    ///   as could be reached are locked: of a damaged vault those that were given the credential themselves.
+    ///   as could be reached are locked: of a damaged vault all, from what is protected *when unlocked*.
     public static func lock(
         _ accessGroup: AccessGroup, in home: GroupsHome, everything: Bool = false,
         options: VaultOptions = VaultOptions()

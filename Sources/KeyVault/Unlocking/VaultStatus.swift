@@ -1,5 +1,6 @@
 public import AppGroups
 internal import CryptoPrimitives
+internal import SystemPackage
 
 /// Whether a class of keys is unlocked for all programs of the user.
 public enum UnlockState: Sendable, Hashable {
@@ -35,12 +36,13 @@ extension Vault {
     /// - Throws: `VaultError` as `availability(_:in:)`.
     public static func status(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) -> VaultStatus {
         let caches = UnlockCaches.current
-        return try look(at: VaultPlace(accessGroup, in: home)) { (availability, header, root) throws(VaultError) in
+        let place = VaultPlace(accessGroup, in: home)
+        return try look(at: place) { (availability, header, root) throws(VaultError) in
             var states = [ProtectionClass: UnlockState]()
             if let header, let root {
                 for protection in [ProtectionClass.afterFirstUnlock, .whenUnlocked] {
                     let name = UnlockName(vaultID: header.vaultID, protection)
-                    states[protection] = try caches.state(of: name, root: root)
+                    states[protection] = try caches.state(of: name, root: root, in: place.directoryPath)
                 }
             }
             return VaultStatus(
@@ -53,12 +55,21 @@ extension Vault {
 
 extension UnlockCaches {
     /// Whether there is a ticket that holds, and for how much longer. Changes nothing.
-    func state(of name: UnlockName, root: UnsafeRawBufferPointer) throws(VaultError) -> UnlockState {
-        try withSecret(name, root: root) { (_, left) throws(VaultError) in UnlockState.unlocked(for: left) } ?? .locked
+    ///
+    /// - Parameter directory: The vault's, where a lock shows.
+    func state(
+        of name: UnlockName, root: UnsafeRawBufferPointer, in directory: FilePath
+    ) throws(VaultError) -> UnlockState {
+        let stamp = { () throws(VaultError) in try LockStamp.read(in: directory) }
+        return try withSecret(
+            name, root: root, lockedAt: name.protection == .whenUnlocked ? stamp : nil
+        ) { (_, left) throws(VaultError) in UnlockState.unlocked(for: left) } ?? .locked
     }
 
     /// The same with the root in guarded memory.
-    func state(of name: UnlockName, root: borrowing SecretBytes) throws(VaultError) -> UnlockState {
-        try root.withUnsafeBytes { root throws(VaultError) in try state(of: name, root: root) }
+    func state(
+        of name: UnlockName, root: borrowing SecretBytes, in directory: FilePath
+    ) throws(VaultError) -> UnlockState {
+        try root.withUnsafeBytes { root throws(VaultError) in try state(of: name, root: root, in: directory) }
     }
 }

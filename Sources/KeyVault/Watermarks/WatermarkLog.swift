@@ -41,6 +41,8 @@ final class WatermarkLog: Sendable {
     struct Contents {
         var floors: [NameTag: Watermark] = [:]
         var condition = WatermarkCondition.firstContact
+        /// Whether there are entries and none is authentic: as after damage, or under another vault's key.
+        var isForeign = false
     }
 
     /// Reads the file. A damaged one is reported and left as it is; its intact entries count.
@@ -53,7 +55,8 @@ final class WatermarkLog: Sendable {
                 if position.offset > Self.compactionSize { compact(part, in: directory, &position) }
                 return Contents(
                     floors: Self.floors(of: part.entries),
-                    condition: part.damaged == 0 ? .intact : .damaged(entries: part.damaged))
+                    condition: part.damaged == 0 ? .intact : .damaged(entries: part.damaged),
+                    isForeign: part.entries.isEmpty && part.damaged > 0)
             } catch {
                 return Contents(condition: error.code == .notFound ? .firstContact : .unreadable(error.description))
             }
@@ -72,6 +75,15 @@ final class WatermarkLog: Sendable {
             } catch {
                 return [:]
             }
+        }
+    }
+
+    /// Takes a file that no entry of is authentic out of the way; nothing is deleted.
+    func setAside() throws(FileError) {
+        try position.withLock { position throws(FileError) in
+            let directory = try Directory.openOwn(directoryPath)
+            try directory.move(leaf, to: directory, as: try directory.freeName("\(leaf).foreign-\(UTCStamp.now())"))
+            position = Position()
         }
     }
 

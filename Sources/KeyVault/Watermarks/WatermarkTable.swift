@@ -7,7 +7,8 @@ internal import Synchronization
 package final class WatermarkTable: Sendable {
     private struct State {
         var marks: [NameTag: Watermark]
-        let condition: WatermarkCondition
+        var condition: WatermarkCondition
+        var isForeign: Bool
         /// What could not be written yet; it goes with the next entry.
         var unwritten: [NameTag: WatermarkEntry] = [:]
         var failure: String?
@@ -23,7 +24,7 @@ package final class WatermarkTable: Sendable {
     init(log: WatermarkLog) {
         self.log = log
         let contents = log.load()
-        state = Mutex(State(marks: contents.floors, condition: contents.condition))
+        state = Mutex(State(marks: contents.floors, condition: contents.condition, isForeign: contents.isForeign))
     }
 
     package var condition: WatermarkCondition {
@@ -31,6 +32,20 @@ package final class WatermarkTable: Sendable {
             // What was lost weighs more than what could not be added.
             if case .unreadable = state.condition { return state.condition }
             return state.failure.map(WatermarkCondition.notPersisted) ?? state.condition
+        }
+    }
+
+    /// Whether what was accepted before was noted under another key than this vault's: the notes are damaged as a whole,
+    /// or the vault is another one with the same id.
+    var isForeign: Bool { state.withLock { $0.isForeign } }
+
+    /// Begins anew beside notes that are not this vault's.
+    func setForeignAside() throws(FileError) {
+        guard isForeign else { return }
+        try log.setAside()
+        state.withLock { state in
+            state.condition = .firstContact
+            state.isForeign = false
         }
     }
 

@@ -11,12 +11,20 @@ extension SealedStore {
         if keyring.isLocked(id) {
             return StoreError(.locked, operation, subject, "Its key is protected until the vault is unlocked.")
         }
-        guard let key = try? vault.keySummaries().first(where: { $0.id == id }), key.state == .destroyed else {
-            return nil
-        }
+        guard let key = destroyedKey(id) else { return nil }
         return StoreError(
             .unknownKey, operation, subject,
             "It was sealed under key \(id) of epoch \(key.epoch), which was destroyed.",
-            advice: "No key opens it any more: restore a backup of the vault from before, or remove the file.")
+            advice: "No key opens it any more: restore a backup of the vault from before, or write it anew.")
+    }
+
+    /// Whether the key of a blob was destroyed on purpose: then the vault is not at fault.
+    func isKeyDestroyed(of blob: [UInt8]) -> Bool {
+        guard let id = try? UnverifiedHeader(parsing: blob).claimed.keyID else { return false }
+        return destroyedKey(id) != nil
+    }
+
+    private func destroyedKey(_ id: KeyID) -> KeySummary? {
+        (try? vault.keySummaries())?.first { $0.id == id && $0.state == .destroyed }
     }
 }

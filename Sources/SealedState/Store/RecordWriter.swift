@@ -78,9 +78,10 @@ struct RecordWriter: ~Copyable {
     }
 
     /// A blob that cannot be read is not destroyed by a write: it is kept in quarantine first. One whose key is
-    /// missing is not replaced at all, because then it is the vault that is wrong.
+    /// missing is not replaced at all, because then it is the vault that is wrong; unless the vault says that the key
+    /// was destroyed.
     private func refused(_ prefix: [UInt8], _ error: StoreError) throws(StoreError) -> Standing {
-        guard Self.replaceable.contains(error.code) else { throw error }
+        guard Self.replaceable.contains(error.code) || store.isKeyDestroyed(of: prefix) else { throw error }
         _ = try StoreError.onFiles("keep in quarantine", place.name.text) { () throws(FileError) in
             try store.backend.quarantine(place.address)
         }

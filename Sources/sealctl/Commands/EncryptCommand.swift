@@ -49,6 +49,18 @@ struct EncryptCommand: SealctlCommand {
         } catch {
             throw Failure(error, "encrypt", input.name)
         }
+        try requireStillActive(key, in: vault)
         try target.commit()
+    }
+
+    /// A rotation that was completed meanwhile has left this stream behind: no program would take its key away unseen,
+    /// and none would reseal it.
+    private func requireStillActive(_ key: SealingKey, in vault: Vault) throws(Failure) {
+        let now = try Failure.onVault { () throws(VaultError) in try vault.activeKey() }
+        guard now.id == key.id else {
+            throw Failure(
+                .temporary, "rotated", "cannot encrypt: the group's key was rotated meanwhile",
+                hint: "Run it again, and do not use what was written.")
+        }
     }
 }

@@ -21,15 +21,24 @@ struct InitCommand: SealctlCommand {
             Examples:
               sealctl init --group group.com.example.app
               sealctl init --group group.com.example.app --passphrase
-              sealctl init --group group.com.example.app --share-with staff --identity me.key
+              sealctl init --share-with staff --identity me.key
             """)
 
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup var keyOptions: KeyOptions
+    @Option(
+        help: ArgumentHelp("Make trying the passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+    var unlockTime: UnlockTime?
     @OptionGroup var share: ShareOption
     @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
     var abandon = false
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard unlockTime == nil || keyOptions.hasPassphrase else {
+            throw ValidationError("--unlock-time is for a passphrase: give --passphrase as well.")
+        }
+    }
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
@@ -41,7 +50,7 @@ struct InitCommand: SealctlCommand {
             if !abandon { return try restoreContainer(of: group, in: home, sharing, beside: existing) }
             try existing.requireLost()
         }
-        let slot = try keyOptions.newSlot(for: AccessGroup(group))
+        let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
         // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
         // be made later.
         let abandoned = abandon ? try startAnew(group, in: home, slot, sharing) : []

@@ -52,7 +52,8 @@ struct InspectCommand: SealctlCommand {
             store = try SealedStore(group: group, unlockingWith: credential ?? .automatic, creating: false)
         } catch {
             // Nobody stated what opens the vault: then the header is what can be had.
-            let failure = try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
+            let failure =
+                try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
             guard credential == nil else { throw failure }
             inspection.verdict = .unverified(failure.message)
             return

@@ -11,6 +11,7 @@ enum HelpText {
           sealctl encrypt -o backup.sealed backup.tar
           sealctl audit
           sealctl vault status
+          sealctl exec --env DB_PASSWORD=db/ada -- ./server
 
         The examples after the first expect SEALCTL_GROUP to name the group.
 

@@ -44,6 +44,7 @@ enum StatusTable {
         .lastSlot: .unavailable, .rolledBack: .dataError, .replaced: .temporary, .keyNotFound: .notFound,
         .keyInUse: .unavailable, .logFailed: .inputOutput, .notAnExport: .dataError, .isAnExport: .dataError,
         .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable, .epochClash: .dataError,
+        .durabilityUnknown: .inputOutput,
     ]
 
     private static let group: [AppGroupError.Code: ExitStatus] = [
@@ -65,7 +66,8 @@ enum StatusTable {
     private static let file: [FileError.Code: ExitStatus] = [
         .notFound: .noInput, .notRegularFile: .noInput, .notDirectory: .noInput, .permissionDenied: .noPermission,
         .alreadyExists: .cannotCreate, .readOnly: .cannotCreate, .tooLarge: .dataError, .tooDeep: .dataError,
-        .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration, .notShared: .configuration,
+        .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
+        .notShared: .configuration,
         .tooManyOpenFiles: .systemError, .unsupported: .systemError, .lockTimeout: .temporary,
         .lockFileReplaced: .temporary, .cancelled: .temporary, .invalidName: .usage,
     ]

@@ -1,3 +1,4 @@
+internal import KeyVault
 internal import SealedState
 
 /// Tells when protection against old blobs is off: it must not go off silently.
@@ -6,8 +7,15 @@ enum WatermarkWarning {
     ///
     /// Called when a command's work is done, whether it succeeded or not: only then is it known whether what it accepted
     /// could be remembered.
-    static func report(on store: SealedStore, asJSON: Bool) {
-        guard let (code, message) = warning(store.watermarkCondition) else { return }
+    static func report(on store: SealedStore, asJSON: Bool) { report(store.watermarkCondition, asJSON: asJSON) }
+
+    /// The same for a vault that was opened without a store, an older copy of which may pass.
+    static func report(on vault: Vault) {
+        report(vault.watermarks.condition, asJSON: CommandLine.arguments.contains("--json"))
+    }
+
+    private static func report(_ condition: WatermarkCondition, asJSON: Bool) {
+        guard let (code, message) = warning(condition) else { return }
         Warning(code, message, hint: "See sealctl audit.").report(asJSON: asJSON)
     }
 

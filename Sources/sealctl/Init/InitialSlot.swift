@@ -11,12 +11,14 @@ struct InitialSlot {
 
 extension KeyOptions {
     /// What was stated, as a slot; the group's own key file where nothing was.
-    func newSlot(for group: AccessGroup) throws(Failure) -> InitialSlot {
+    func newSlot(for group: AccessGroup, _ unlockTime: UnlockTime?) throws(Failure) -> InitialSlot {
         let credential = try stated(for: group, isNew: true) ?? .defaultKeyFile
         switch credential {
         case .passphrase(let passphrase):
-            return InitialSlot(slot: .passphrase(passphrase), credential: credential, word: "passphrase")
-        case .keyFile(let path): return InitialSlot(slot: .keyFile(path: path), credential: credential, word: "key file")
+            let costs = try unlockTime?.costs() ?? .recommended
+            return InitialSlot(slot: .passphrase(passphrase, costs), credential: credential, word: "passphrase")
+        case .keyFile(let path):
+            return InitialSlot(slot: .keyFile(path: path), credential: credential, word: "key file")
         case .systemdCredential(let name):
             return InitialSlot(slot: .systemdCredential(name: name), credential: credential, word: "credential")
         case .identity(let identity):

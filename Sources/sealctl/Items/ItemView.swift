@@ -27,8 +27,8 @@ struct ItemView {
         .object([
             ("service", .string(item.service)), ("account", .string(item.account)), ("label", .string(item.label)),
             ("accessibility", .string(item.accessibility.rawValue)), ("size", .number(item.size)),
-            ("created", .string(Timestamp(item.created).rfc3339)),
-            ("modified", .string(Timestamp(item.modified).rfc3339)),
+            ("createdAt", .string(Timestamp(item.created).rfc3339)),
+            ("modifiedAt", .string(Timestamp(item.modified).rfc3339)),
         ])
     }
 

@@ -13,7 +13,7 @@ struct VaultAddCommand: SealctlCommand {
 
             Examples:
               sealctl vault add -s db.example.com -a ada
-              openssl rand -hex 32 | sealctl vault add -s api -a robot -l 'API token' --line
+              openssl rand -hex 32 | sealctl vault add -s api -a robot --line
               sealctl vault add -s host -a tls --value-file key.pem --accessible when-unlocked
             """)
 

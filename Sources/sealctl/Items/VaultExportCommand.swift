@@ -16,7 +16,7 @@ struct VaultExportCommand: SealctlCommand {
             Examples:
               sealctl vault export backup.vault
               sealctl vault export keys.vault --keys-only --recipient sealed1...
-              sealctl vault export nightly.vault --backup-passphrase-file /etc/backup/pass --json
+              sealctl vault export nightly.vault --backup-passphrase-file pass.txt
             """)
 
     @OptionGroup var target: VaultTarget

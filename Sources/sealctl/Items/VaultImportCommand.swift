@@ -76,7 +76,7 @@ private struct ImportView {
     init(_ report: ImportReport) { self.report = report }
 
     var text: String {
-        var lines = report.setAside.map { "set aside: \($0.to)" }
+        var lines = report.setAside.map { "set aside: \($0.from) is now \($0.to)" }
         if report.isNewVault { lines.append("the vault is new") }
         lines.append("came in: \(Count.items(report.itemsAdded.count)), \(Count.keys(report.keyCount))")
         lines += report.itemsReplaced.map { "replaced: \($0.account) at \($0.service)" }
@@ -90,7 +90,10 @@ private struct ImportView {
     var json: String {
         JSONText.object([
             ("isNewVault", .bool(report.isNewVault)),
-            ("setAside", .array(report.setAside.map { .string($0.to) })),
+            (
+                "setAside",
+                .array(report.setAside.map { .object([("from", .string($0.from)), ("to", .string($0.to))]) })
+            ),
             ("itemsAdded", .array(report.itemsAdded.map(\.nameJSON))),
             ("itemsReplaced", .array(report.itemsReplaced.map(\.nameJSON))),
             ("itemsLeft", .array(report.itemsLeft.map(\.nameJSON))),

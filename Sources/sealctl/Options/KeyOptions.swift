@@ -34,11 +34,14 @@ struct KeyOptions: ParsableArguments {
     var credential: CredentialName?
 
     func validate() throws {
-        let stated = [passphrase, passphraseFile != nil, passphraseFd != nil, keyFile != nil, identity != nil,
-            credential != nil]
+        let stated = [
+            passphrase, passphraseFile != nil, passphraseFd != nil, keyFile != nil, identity != nil,
+            credential != nil,
+        ]
         guard stated.filter({ $0 }).count < 2 else {
             throw ValidationError(
-                "Give one of --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity and --credential.")
+                "Give one of --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity and --credential."
+            )
         }
     }
 
@@ -46,6 +49,9 @@ struct KeyOptions: ParsableArguments {
     var isUnstated: Bool {
         passphraseSource == nil && keyFile == nil && identity == nil && credential == nil
     }
+
+    /// Whether a passphrase was asked for, from wherever.
+    var hasPassphrase: Bool { passphraseSource != nil }
 
     /// Where a passphrase is to come from, if one was asked for.
     private var passphraseSource: PassphraseSource? {

@@ -65,7 +65,11 @@ extension KeyOptions {
         let home = try GroupOptions.home()
         var credential = try stated(for: group)
         if credential == nil, asksUnasked { credential = try personal(for: group, in: home) }
-        do throws(VaultError) { return try Vault.open(group, in: home, with: credential ?? .automatic) } catch {
+        do throws(VaultError) {
+            let vault = try Vault.open(group, in: home, with: credential ?? .automatic)
+            WatermarkWarning.report(on: vault)
+            return vault
+        } catch {
             throw try LostVault.failure(of: group, for: error) ?? Failure(error)
         }
     }

@@ -84,7 +84,9 @@ struct AddedSlot: ParsableArguments {
     }
 
     /// A passphrase that is asked for.
-    func promptedPassphrase(for group: AccessGroup) throws(Failure) -> NewSlot { try passphrase(from: .terminal, group) }
+    func promptedPassphrase(for group: AccessGroup) throws(Failure) -> NewSlot {
+        try passphrase(from: .terminal, group)
+    }
 
     private func passphrase(from source: PassphraseSource, _ group: AccessGroup) throws(Failure) -> NewSlot {
         let chosen = try source.read(for: group.identifier, isNew: true, as: "New passphrase")

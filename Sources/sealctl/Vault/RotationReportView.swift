@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeyVault
 internal import SealedState
 internal import SharedFiles
@@ -19,7 +20,7 @@ struct RotationReportView {
             ("walks", .number(report.passes)), ("resealed", .number(report.resealed)),
             ("bytes", .unsigned(UInt64(clamping: report.bytes))),
             ("left", .array(report.left.map { LeftBlobView(blob: $0).json })),
-            ("holders", .array(report.holders.map { HolderView(holder: $0).json })),
+            ("holders", .array(HolderView.others(report.holders).map { HolderView(holder: $0).json })),
         ])
     }
 }
@@ -40,8 +41,11 @@ struct LeftBlobView {
 struct HolderView {
     let holder: EpochHolder
 
+    /// The holders without this program, which has the vault open as long as it looks.
+    static func others(_ holders: [EpochHolder]) -> [EpochHolder] { holders.filter { $0.pid != getpid() } }
+
     static func lines(_ holders: [EpochHolder]) -> [String] {
-        holders.map { holder in
+        others(holders).map { holder in
             let name = holder.executable.isEmpty ? "?" : holder.executable.printable
             return "held by process \(holder.pid) (\(name)), epoch \(holder.epoch)"
         }

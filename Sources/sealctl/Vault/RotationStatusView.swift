@@ -36,7 +36,7 @@ struct RotationStatusView {
         for key in status.keys {
             table.add([
                 String(key.epoch), key.state == .decryptOnly ? "decrypt-only" : key.state.rawValue,
-                String(key.blobCount), String(key.holders.count),
+                String(key.blobCount), String(HolderView.others(key.holders).count),
                 key.state == .destroyed ? "-" : key.mayBeDestroyed ? "may go" : "no", key.id,
             ])
         }
@@ -69,7 +69,7 @@ struct RotationStatusView {
             ("id", .string(key.id)), ("epoch", .unsigned(UInt64(key.epoch))), ("state", .string(key.state.rawValue)),
             ("createdAt", .string(Timestamp(key.created).rfc3339)), ("blobCount", .number(key.blobCount)),
             ("blobs", .array(key.blobs.map { .string($0) })),
-            ("holders", .array(key.holders.map { HolderView(holder: $0).json })),
+            ("holders", .array(HolderView.others(key.holders).map { HolderView(holder: $0).json })),
             ("obstacles", .array(key.obstacles.map { .string(word($0)) })),
             ("mayBeDestroyed", .bool(key.mayBeDestroyed)),
         ])

@@ -13,7 +13,6 @@ struct VaultAcceptCommand: SealctlCommand {
             beyond everything that was seen. What had been changed since is lost.
 
             Example:
-              cp backup/vault ~/.local/share/sealed-groups/Vaults/group.com.example.app/vault
               sealctl vault accept --group group.com.example.app --passphrase
             """)
 

@@ -11,10 +11,9 @@ struct VaultCommand: ParsableCommand {
     /// Every command below `vault`, in the order of the help.
     static let subcommands: [any ParsableCommand.Type] = [
         VaultCreateCommand.self, VaultStatusCommand.self, VaultUnlockCommand.self, VaultLockCommand.self,
-        VaultSlotCommand.self, VaultIdentityCommand.self, VaultKeysCommand.self, VaultRotateCommand.self,
-        VaultDestroyKeyCommand.self, VaultLogCommand.self,
-        VaultAcceptCommand.self,
         VaultAddCommand.self, VaultFindCommand.self, VaultItemsCommand.self, VaultUpdateCommand.self,
-        VaultDeleteCommand.self, VaultExportCommand.self, VaultImportCommand.self,
+        VaultDeleteCommand.self, VaultSlotCommand.self, VaultIdentityCommand.self, VaultKeysCommand.self,
+        VaultRotateCommand.self, VaultDestroyKeyCommand.self, VaultExportCommand.self, VaultImportCommand.self,
+        VaultLogCommand.self, VaultAcceptCommand.self,
     ]
 }

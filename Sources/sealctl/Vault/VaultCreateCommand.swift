@@ -15,8 +15,9 @@ struct VaultCreateCommand: SealctlCommand {
 
             Examples:
               sealctl vault create --group group.com.example.app
-              sealctl vault create --access-group ABCDE12345.com.example.app --passphrase --unlock-time 2s
-              sealctl vault create --identity ~/.config/me.key --recipient sealed1... --share-with staff
+              sealctl vault create --access-group ABCDE12345.com.example.app
+              sealctl vault create --passphrase --unlock-time 2s
+              sealctl vault create --identity me.key --recipient sealed1...
             """)
 
     @OptionGroup var target: VaultTarget

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeyVault
+internal import SharedFiles
 
 /// `sealctl vault identity`: a person's or program's own X25519 key.
 struct VaultIdentityCommand: SealctlCommand {
@@ -13,7 +14,6 @@ struct VaultIdentityCommand: SealctlCommand {
             Examples:
               sealctl vault identity ~/.config/me.key
               sealctl vault identity --recipient ~/.config/me.key
-              sealctl vault slot add --recipient "$(ssh ada sealctl vault identity --recipient me.key)"
             """)
 
     @Flag(help: "The file is there: print its recipient only.")
@@ -23,16 +23,28 @@ struct VaultIdentityCommand: SealctlCommand {
     @OptionGroup var output: OutputOptions
 
     func perform() throws(Failure) {
-        let identity = try Failure.onVault { () throws(VaultError) in
-            if recipient { return try Identity(contentsOf: file) }
-            let identity = try Identity.random()
-            try identity.write(to: file)
-            return identity
-        }
+        let identity = try recipient ? read() : make()
         let recipients = identity.recipients.map(\.description)
         let fields: [(String, JSONText)] = [
             ("file", .string(file)), ("recipients", .array(recipients.map { .string($0) })),
         ]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : recipients.joined(separator: "\n"))
+    }
+
+    private func read() throws(Failure) -> Identity {
+        try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: file) }
+    }
+
+    private func make() throws(Failure) -> Identity {
+        do throws(VaultError) {
+            let identity = try Identity.random()
+            try identity.write(to: file)
+            return identity
+        } catch {
+            guard let cause = error.underlying else { throw Failure(error) }
+            // Here the file is what was to be made, not what was to be read.
+            let output = Failure(cause, .output)
+            throw Failure(output.status, output.code, output.message, hint: cause.advice)
+        }
     }
 }

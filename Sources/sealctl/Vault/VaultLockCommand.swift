@@ -14,7 +14,7 @@ struct VaultLockCommand: SealctlCommand {
 
             Examples:
               sealctl vault lock
-              sealctl vault lock --everything --access-group ABCDE12345.com.example.app
+              sealctl vault lock --everything
             """)
 
     @OptionGroup var target: VaultTarget

@@ -15,7 +15,7 @@ struct VaultLogCommand: SealctlCommand {
             Examples:
               sealctl vault log --since 1d
               sealctl vault log --verify
-              sealctl vault log --json | jq '.entries[] | select(.event == "openFailed")'
+              sealctl vault log --json | jq '.entries[] | .event'
             """)
 
     @OptionGroup var target: VaultTarget

@@ -14,7 +14,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
 
             Examples:
               sealctl vault slot change
-              sealctl vault slot change 1 --passphrase-file old --new-passphrase-file new --unlock-time 1s
+              sealctl vault slot change 1 --passphrase-fd 3 --new-passphrase-fd 4
             """)
 
     @OptionGroup var target: VaultTarget

@@ -64,7 +64,9 @@ private struct StatusView {
             fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
         }
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
-        if let generation = status.generation { fields.add("written", generation == 1 ? "once" : "\(generation) times") }
+        if let generation = status.generation {
+            fields.add("written", generation == 1 ? "once" : "\(generation) times")
+        }
         if let inventory {
             fields.add("keys", keys(inventory))
             fields.add("items", String(inventory.itemCount))

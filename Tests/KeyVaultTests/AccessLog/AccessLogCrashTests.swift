@@ -81,6 +81,38 @@ import Testing
         #expect(try fixture.log.verify(noted: head).isIntact)
     }
 
+    /// A hole costs nothing to make, and would take hours to look through.
+    @Test(arguments: [2048 + 257, 1 << 40, Int.max]) func aFileThatIsLargerThanAnyLogIsRefused(size: Int) throws {
+        let fixture = try AccessLogFixture(maximumSize: 1024)
+        try fixture.append(2)
+        let file = open(fixture.path, O_WRONLY | O_CLOEXEC)
+        // As large as the file system allows.
+        var made = size
+        while ftruncate(file, made) != 0 && made > 4096 { made /= 2 }
+        close(file)
+        var uses: [() throws -> Void] = [
+            { try fixture.append(1) }, { _ = try fixture.log.verify(noted: nil) },
+        ]
+        // Who reads without a key knows of no smaller limit than the usual one.
+        if size > 1 << 30 { uses.append { try AccessLog.readUnverified(in: fixture.directory) { _ in } } }
+        for use in uses {
+            let error = #expect(throws: FileError.self) { try use() }
+            #expect(error?.code == .tooLarge)
+        }
+        truncate(fixture.path, 512)
+        #expect(try fixture.append(1).count == 3)
+    }
+
+    @Test func anOlderFileThatIsLargerThanAnyLogIsRefused() throws {
+        let fixture = try AccessLogFixture(maximumSize: 1024)
+        try fixture.append(6)
+        truncate(fixture.olderPath, 1 << 40)
+        let error = #expect(throws: FileError.self) { _ = try fixture.log.verify(noted: nil) }
+        #expect(error?.code == .tooLarge)
+        // Who appends has nothing to do with it.
+        #expect(throws: Never.self) { try fixture.append(1) }
+    }
+
     @Test func killsDuringAppendsLeaveAVerifiableLog() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<12 {

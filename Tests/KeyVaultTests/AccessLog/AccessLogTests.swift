@@ -10,6 +10,22 @@ import Testing
 
     init() throws { fixture = try AccessLogFixture() }
 
+    @Test func everybodyWhoSharesTheLogMayWriteIt() throws {
+        let place = try TemporaryDirectory()
+        let path = place.path("access.log")
+        func append() throws {
+            try AccessLog.noteFailedOpening(in: .open(place.path), mode: 0o660, generation: 1)
+        }
+        try append()
+        #expect(try SystemFile.mode(path) == 0o660)
+        // One that its maker's umask had narrowed, and more rights than are needed.
+        for (mode, widened) in [(0o600, 0o660), (0o664, 0o664)] as [(mode_t, UInt32)] {
+            chmod(path, mode)
+            try append()
+            #expect(try SystemFile.mode(path) == widened)
+        }
+    }
+
     @Test func withoutAFileTheLogIsEmptyAndIntact() throws {
         let result = try fixture.log.verify(noted: nil)
         #expect(result == AccessLogVerification())
@@ -93,6 +109,8 @@ import Testing
         let head = try fixture.append(3)
         unlink(fixture.path)
         #expect(try fixture.log.verify(noted: head).notedHead == .cutShort(missing: 3))
+        // Entries of another millisecond: the same entries again would be the same log.
+        usleep(5000)
         try fixture.append(4)
         let result = try fixture.log.verify(noted: head)
         #expect(result.notedHead == .differs)

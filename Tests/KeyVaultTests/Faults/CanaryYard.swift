@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Glibc
+import Sealing
 import TestSupport
 
 @testable import KeyVault

@@ -91,11 +91,15 @@ extension HostileVault {
 
     private var headerNumbers: [Forgery] {
         var forgeries: [Forgery] = []
-        for value in [0, 2, 255] as [UInt8] { forgeries.append(Forgery(name: "version \(value)", bytes: with(value, at: 4))) }
+        for value in [0, 2, 255] as [UInt8] {
+            forgeries.append(Forgery(name: "version \(value)", bytes: with(value, at: 4)))
+        }
         for value in [0, 1, 33, 255] as [UInt8] {
             forgeries.append(Forgery(name: "slot count \(value)", bytes: with(value, at: 5)))
         }
-        for value in [1, 2, 255] as [UInt8] { forgeries.append(Forgery(name: "purpose \(value)", bytes: with(value, at: 6))) }
+        for value in [1, 2, 255] as [UInt8] {
+            forgeries.append(Forgery(name: "purpose \(value)", bytes: with(value, at: 6)))
+        }
         forgeries.append(Forgery(name: "reserved", bytes: with(UInt8(1), at: 7)))
         for value in [0, .max, 1 << 63] as [UInt64] {
             forgeries.append(Forgery(name: "generation \(value)", bytes: with(value, at: 8)))
@@ -114,7 +118,9 @@ extension HostileVault {
             forgeries.append(Forgery(name: "slot kind \(value)", bytes: with(value, at: start)))
             forgeries.append(Forgery(name: "slot reach \(value)", bytes: with(value, at: start + 1)))
         }
-        for value in [0, .max] as [UInt32] { forgeries.append(Forgery(name: "slot id \(value)", bytes: with(value, at: start + 4))) }
+        for value in [0, .max] as [UInt32] {
+            forgeries.append(Forgery(name: "slot id \(value)", bytes: with(value, at: start + 4)))
+        }
         for value in [0, 1 << 31, .max - 23, .max] as [UInt32] {
             forgeries.append(Forgery(name: "payload size \(value)", bytes: with(value, at: start + 16)))
         }

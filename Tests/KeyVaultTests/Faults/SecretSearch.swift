@@ -3,6 +3,13 @@ import TestSupport
 
 /// Looks for secrets in every form that programs give them without meaning to.
 struct SecretSearch {
+    private typealias Search =
+        @convention(c) (
+            UnsafeRawPointer, Int, UnsafeRawPointer, Int
+        ) -> UnsafeMutableRawPointer?
+    /// memmem(3), which the overlay leaves out.
+    private static let memmem = unsafeBitCast(dlsym(nil, "memmem"), to: Search.self)
+
     private struct Needle {
         let name: String
         let bytes: [UInt8]
@@ -24,24 +31,24 @@ struct SecretSearch {
         precondition(secret.count >= 24, "a short secret is found everywhere")
         for (half, bytes) in [("first", secret.prefix(16)), ("last", secret.suffix(16))] {
             let name = "\(name), \(half) half"
-            add("\(name), raw", Array(bytes))
+            append("\(name), raw", Array(bytes))
             let digits = bytes.flatMap { [$0 >> 4, $0 & 15] }
-            add("\(name), hexadecimal", digits.map { Array("0123456789abcdef".utf8)[Int($0)] })
-            add("\(name), HEXADECIMAL", digits.map { Array("0123456789ABCDEF".utf8)[Int($0)] })
-            add("\(name), UTF-16LE", bytes.flatMap { [$0, 0] })
-            add("\(name), UTF-16BE", bytes.flatMap { [0, $0] })
+            append("\(name), hexadecimal", digits.map { Array("0123456789abcdef".utf8)[Int($0)] })
+            append("\(name), HEXADECIMAL", digits.map { Array("0123456789ABCDEF".utf8)[Int($0)] })
+            append("\(name), UTF-16LE", bytes.flatMap { [$0, 0] })
+            append("\(name), UTF-16BE", bytes.flatMap { [0, $0] })
             // Wherever it begins in what was encoded as a whole: those of its characters that do not hang on neighbours.
             for shift in 0..<3 {
                 let text = Self.base64([UInt8](repeating: 0, count: shift) + bytes)
                 let own = Array(text[(shift * 8 + 5) / 6..<(shift + bytes.count) * 8 / 6])
-                add("\(name), base64", own)
+                append("\(name), base64", own)
                 let safe = own.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == 0x2F ? 0x5F : $0 }
-                if safe != own { add("\(name), base64url", safe) }
+                if safe != own { append("\(name), base64url", safe) }
             }
         }
     }
 
-    private mutating func add(_ name: String, _ bytes: [UInt8]) {
+    private mutating func append(_ name: String, _ bytes: [UInt8]) {
         needles.append(Needle(name: name, bytes: bytes))
     }
 
@@ -59,7 +66,7 @@ struct SecretSearch {
     func found(in bytes: [UInt8]) -> [String] {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return [] }
-            return needles.filter { memmem(base, bytes.count, $0.bytes, $0.bytes.count) != nil }.map(\.name)
+            return needles.filter { Self.memmem(base, bytes.count, $0.bytes, $0.bytes.count) != nil }.map(\.name)
         }
     }
 

@@ -1,5 +1,7 @@
+import AppGroups
 import Glibc
 import KeyVault
+import Sealing
 import TestSupport
 import Testing
 
@@ -31,7 +33,9 @@ struct VaultFacts: Equatable {
 
 /// One vault that goes through the same change again and again.
 final class SweptVault {
-    static let knownNames: Set = ["vault", ".lock", "access.log", ".access.lock", ".readers"]
+    static let knownNames: Set = [
+        "vault", ".lock", "access.log", ".access.lock", ".readers", ".locked.\(geteuid())",
+    ]
     /// The complete new file of a writer that was killed before it could rename it.
     static let pendingName = ".vault.new"
 
@@ -73,7 +77,7 @@ final class SweptVault {
         case .complete: if !facts.isResealing { _ = try vault.beginRotation() }
         case .destroy:
             if facts.isResealing { try vault.completeRotation(to: newest) }
-            if !facts.keys.contains(where: { $0.contains("decryptOnly") }) {
+            if !facts.keys.contains(where: { $0.contains("decrypt-only") }) {
                 try vault.completeRotation(to: try vault.beginRotation())
             }
         case .update, .passphrase: break
@@ -109,12 +113,12 @@ final class SweptVault {
             // Which number it gets depends on how many there have been.
             new.slots.append(try #require(try fixture.open().slots().map(\.id).last))
         case .begin:
-            new.keys = old.keys.map { $0.replacing("active", with: "decryptOnly") } + ["\(epoch) active"]
+            new.keys = old.keys.map { $0.replacing("active", with: "decrypt-only") } + ["\(epoch) active"]
             new.isResealing = true
         case .complete:
             new.isResealing = false
             new.minimumEpoch = UInt32(old.keys.count)
-        case .destroy: new.keys = old.keys.map { $0.replacing("decryptOnly", with: "destroyed") }
+        case .destroy: new.keys = old.keys.map { $0.replacing("decrypt-only", with: "destroyed") }
         }
         return new
     }

@@ -36,7 +36,8 @@ struct VaultCallFaultTests {
         let old = try swept.prepare()
         let traced = swept.probe
         defer { traced.removeLog() }
-        let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+        let answer =
+            try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
             .outputText.split(separator: "\n").last.map(String.init) ?? ""
         let comment: Comment = "\(call) \(error): \(answer)"
         let isNew = try swept.wasChanged(old, comment)

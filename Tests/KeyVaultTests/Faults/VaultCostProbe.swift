@@ -1,3 +1,4 @@
+import AppGroups
 import Glibc
 import KeyVault
 import TestSupport
@@ -27,18 +28,19 @@ final class VaultCostProbe {
 
     init() throws {
         fixture = try VaultFixture()
-        let vault = try fixture.create()
-        try vault.addSlot(
-            .passphrase(
-                try Array(Self.passphraseText.utf8).withUnsafeBytes { try Passphrase(copying: $0) }, .minimum))
-        try vault.addSlot(.recipient(try Identity.random().recipient))
+        let passphrase = try Array(Self.passphraseText.utf8).withUnsafeBytes { try Passphrase(copying: $0) }
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home,
+            slots: [
+                .defaultKeyFile, .passphrase(passphrase, .minimum), .recipient(try Identity.random().recipient),
+            ], openingWith: .defaultKeyFile)
         try vault.add("s", "a", [1, 2, 3])
         good = try SystemFile.read(fixture.path)
         let words = ["vault-cost", fixture.directory.path, fixture.group.identifier]
         keyFileProbe = try ChildProcess("sealed-probe", words)
         passphraseProbe = try ChildProcess("sealed-probe", words + [Self.passphraseText])
         // What every opening costs, the first one above all.
-        for _ in 0..<3 { #expect(try open().text == "opened") }
+        for isPerson in [false, true, false, true] { #expect(try open(withPassphrase: isPerson).text == "opened") }
     }
 
     /// Opens what lies there with the key file, or with the passphrase.

@@ -1,3 +1,4 @@
+import AppGroups
 import Glibc
 import KeyVault
 import TestSupport

@@ -67,10 +67,10 @@ import Testing
     @Test func aReadThatGivesNothingIsLoggedAsRefused() throws {
         let missing = try logged { _ = code { () throws(VaultError) in _ = try vault.value("s", "a") } }
         #expect(missing == [Line(.itemRead, .refused, try subject("s", "a"))])
-        let foreign = try ItemForge().entry("s", "b", .whenUnlocked)
-        try vault.change(.itemAdded) { draft throws(VaultError) in
-            try draft.body.items.insert(foreign, path: vault.path)
-        }
+        let person = try passphrase("one")
+        guard case .passphrase(let words) = person else { return }
+        try vault.addSlot(.passphrase(words, .minimum))
+        try fixture.open(with: person).add("s", "b", .whenUnlocked)
         let locked = try logged { _ = code { () throws(VaultError) in _ = try vault.value("s", "b") } }
         #expect(locked == [Line(.itemRead, .refused, try subject("s", "b"))])
     }

@@ -12,12 +12,15 @@ import Testing
 
     /// A vault that a key file opened, with one item of a person's class, whose key nobody here has.
     private func vaultWithALockedItem() throws -> Vault {
-        let vault = try fixture.create()
-        try vault.change(.itemAdded) { draft throws(VaultError) in
-            let forged = ItemForge()
-            try draft.body.items.insert(try forged.entry("s", "a", label: "old", .whenUnlocked), path: vault.path)
-        }
-        return vault
+        let person = try passphrase("one")
+        guard case .passphrase(let words) = person else { throw CancellationError() }
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.passphrase(words, .minimum), .defaultKeyFile],
+            openingWith: person)
+        try vault.addItem(
+            service: "s", account: "a", label: "old", accessibility: .whenUnlocked,
+            value: UnsafeRawBufferPointer(start: nil, count: 0))
+        return try fixture.open(with: .defaultKeyFile)
     }
 
     @Test func anUnattendedProgramCannotAddAPersonsItem() throws {

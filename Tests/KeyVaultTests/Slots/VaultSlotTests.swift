@@ -237,6 +237,53 @@ import Testing
             #expect(try !reaches(other, .whenUnlocked))
         }
     }
+
+    /// | holder | another |
+    /// | --- | --- |
+    /// | opens with the passphrase | |
+    /// | | removes its slot: the key ends |
+    /// | | adds another person: a new key is born |
+    /// | adds an item | |
+    ///
+    /// Without its user's stamp, as where another user changes the slots, nothing else tells the holder.
+    @Test func whoHasADeadKeyWrapsNothingUnderIt() throws {
+        let fixture = try VaultFixture()
+        let another = try fixture.create(with: passphrase("person"))
+        try another.addSlot(.defaultKeyFile)
+        let holder = try fixture.open(with: passphrase("person"))
+        func add() -> VaultError.Code? {
+            code { () throws(VaultError) in
+                try holder.addItem(
+                    service: "mail", account: "ada", label: "", accessibility: .whenUnlocked,
+                    value: UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
+        let before = try another.current().body.state.whenUnlockedID
+        #expect(before != WhenUnlockedKeyID.none)
+        try another.removeSlot(id: 1)
+        unlink(fixture.beside(LockStamp.leaf))
+        #expect(try another.current().body.state.whenUnlockedID == WhenUnlockedKeyID.none)
+        #expect(add() == .locked)
+        try another.addSlot(words("new person"))
+        let after = try another.current().body.state.whenUnlockedID
+        #expect(after != before && after != WhenUnlockedKeyID.none)
+        #expect(add() == .locked)
+        let slot = try words("third")
+        #expect(code { () throws(VaultError) in try holder.addSlot(slot) } == .locked)
+        let person = try fixture.open(with: passphrase("new person"))
+        #expect(try reaches(person, .whenUnlocked))
+        #expect(try person.items().isEmpty)
+        // A change of passphrase keeps the key.
+        let id = try #require(try person.slotID(openedBy: passphrase("new person")))
+        try person.replaceSlot(id: id, with: words("changed"))
+        #expect(try person.current().body.state.whenUnlockedID == after)
+    }
+
+    @Test func aVaultThatNobodyReachesFurtherHasNoWhenUnlockedKey() throws {
+        let fixture = try VaultFixture()
+        let vault = try fixture.create()
+        #expect(try vault.current().body.state.whenUnlockedID == WhenUnlockedKeyID.none)
+    }
 }
 
 extension ClassKeys {

@@ -1,6 +1,8 @@
 import CryptoPrimitives
 import Glibc
+import Sealing
 import SharedFiles
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -26,16 +28,27 @@ import Testing
 
         var first: UnlockName { UnlockName(vaultID: vaultID, .afterFirstUnlock) }
         var second: UnlockName { UnlockName(vaultID: vaultID, .whenUnlocked) }
-        var stamp: String { directory.path(".locked.\(geteuid())") }
+        var stamp: String { directory.path(LockStamp.leaf) }
 
         /// Another opening: by a person's slot, or by an unattended one.
-        func keys(by reach: SlotReach, caches: UnlockCaches? = nil) throws -> ClassKeys {
+        func keys(
+            by reach: SlotReach, caches: UnlockCaches? = nil, openedAt stamp: LockStamp? = nil
+        ) throws -> ClassKeys {
+            let directory = try Directory.open(directory.path)
             let whenUnlocked = reach == .whenUnlocked ? secrets.whenUnlocked?.copied() : nil
             return ClassKeys(
                 VaultSecrets(
                     root: secrets.root.copied(), afterFirstUnlock: secrets.afterFirstUnlock.copied(),
                     whenUnlocked: whenUnlocked),
-                vaultID: vaultID, directory: try Directory.open(directory.path), caches: caches ?? yard.caches)
+                vaultID: vaultID, directory: directory, openedAt: stamp ?? .ifReadable(in: directory.path),
+                caches: caches ?? yard.caches)
+        }
+
+        /// Names the when-unlocked key that the vault has.
+        var keyID: Bytes16 { secrets.whenUnlockedID }
+
+        func state(_ name: UnlockName) throws -> UnlockState {
+            try yard.caches.state(of: name, root: secrets.root, in: FilePath(directory.path))
         }
 
         /// The when-unlocked key that the vault has, or the code of the refusal.
@@ -101,14 +114,42 @@ import Testing
         #expect(place.use(try place.keys(by: .whenUnlocked)) == "key")
     }
 
-    @Test func aStampThatCannotBeReadIsAnErrorAndNoLock() throws {
+    @Test func aStampThatWasUnknownAtTheOpeningIsALock() throws {
         let place = try Place(.file)
         defer { withExtendedLifetime(place) {} }
-        let keys = try place.keys(by: .whenUnlocked)
-        try place.directory.directory(".locked.\(geteuid())")
-        #expect(place.use(keys) == "unsafeFile")
-        rmdir(place.stamp)
-        #expect(place.use(keys) == "key")
+        #expect(place.use(try place.keys(by: .whenUnlocked, openedAt: .unknown)) == "locked")
+        try place.lock()
+        #expect(place.use(try place.keys(by: .whenUnlocked, openedAt: .unknown)) == "locked")
+    }
+
+    // MARK: Which key
+
+    @Test func aKeyThatIsNotTheVaultsAnyMoreIsRefused() throws {
+        let place = try Place(.file)
+        defer { withExtendedLifetime(place) {} }
+        for id in [WhenUnlockedKeyID.none, Bytes16(filling: { SecureRandom.fill($0) })] {
+            let keys = try place.keys(by: .whenUnlocked)
+            keys.expect(whenUnlockedID: place.keyID, asOf: 1)
+            #expect(place.use(keys) == "key")
+            keys.expect(whenUnlockedID: id, asOf: 3)
+            // What an older write says comes too late.
+            keys.expect(whenUnlockedID: place.keyID, asOf: 2)
+            #expect(place.use(keys) == "locked")
+            #expect(code { () throws(VaultError) in _ = try keys.joined(reach: .whenUnlocked) } == .locked)
+            #expect(code { () throws(VaultError) in _ = try keys.share(for: nil) } == .locked)
+        }
+    }
+
+    @Test(arguments: CacheKind.usable) func aKeyInACacheThatIsNotTheVaultsAnyMoreIsRefused(_ kind: CacheKind) throws {
+        let place = try Place(kind)
+        defer { withExtendedLifetime(place) {} }
+        _ = try place.keys(by: .whenUnlocked).share(for: nil)
+        let service = try place.keys(by: .afterFirstUnlock)
+        service.expect(whenUnlockedID: place.keyID, asOf: 1)
+        #expect(place.use(service) == "key")
+        service.expect(whenUnlockedID: Bytes16(filling: { SecureRandom.fill($0) }), asOf: 2)
+        #expect(place.use(service) == "locked")
+        #expect(code { () throws(VaultError) in _ = try service.joined(reach: .whenUnlocked) } == .locked)
     }
 
     // MARK: Shared
@@ -180,7 +221,7 @@ import Testing
         let person = try place.keys(by: .whenUnlocked)
         #expect(try person.share(for: .seconds(3600)))
         #expect(try person.share(for: nil))
-        #expect(try place.yard.caches.state(of: place.second, root: person.root) == .unlocked(for: nil))
+        #expect(try place.state(place.second) == .unlocked(for: nil))
         try place.lock()
         #expect(code { () throws(VaultError) in _ = try person.share(for: nil) } == .locked)
     }
@@ -202,6 +243,22 @@ import Testing
         #expect(place.use(try place.keys(by: .afterFirstUnlock)) == "locked")
     }
 
+    /// The lock comes after the look at the stamp, before the key is in the cache.
+    @Test(arguments: [false, true]) func anUnlockThatMeetsALockTakesBackOnlyWhatIsItsOwn(_ wasThere: Bool) throws {
+        let place = try Place(.file)
+        defer { withExtendedLifetime(place) {} }
+        if wasThere { _ = try place.keys(by: .afterFirstUnlock).share(for: nil) }
+        let memory = try #require(place.yard.memory)
+        let directory = try Directory.open(place.directory.path)
+        let cache = InterruptedCache(cache: RuntimeFileCache(below: memory.path), name: place.second) {
+            () throws(VaultError) in try LockStamp.replace(in: directory)
+        }
+        let person = try place.keys(by: .whenUnlocked, caches: UnlockCaches([cache]))
+        #expect(code { () throws(VaultError) in _ = try person.share(for: nil) } == .locked)
+        #expect(try place.state(place.first).isUnlocked == wasThere)
+        #expect(try SystemFile.names(memory.tickets).count == (wasThere ? 1 : 0))
+    }
+
     // MARK: Slots
 
     @Test func theKeysAreJoinedAsASlotWrapsThem() throws {
@@ -212,11 +269,33 @@ import Testing
             secrets.joined(reach: reach)?.withUnsafeBytes { Array($0) }
         }
         let keys = ClassKeys(
-            secrets, vaultID: place.vaultID, directory: try Directory.open(place.directory.path),
+            secrets, vaultID: place.vaultID, directory: try Directory.open(place.directory.path), openedAt: .none,
             caches: UnlockCaches([]))
         #expect(try keys.joined(reach: .afterFirstUnlock).withUnsafeBytes { Array($0) } == expected[0])
         #expect(try keys.joined(reach: .whenUnlocked).withUnsafeBytes { Array($0) } == expected[1])
         try LockStamp.replace(in: Directory.open(place.directory.path))
         #expect(code { () throws(VaultError) in _ = try keys.joined(reach: .whenUnlocked) } == .locked)
     }
+}
+
+/// Does something just before a ticket of one name is stored.
+private struct InterruptedCache: UnlockCache {
+    let cache: RuntimeFileCache
+    let name: UnlockName
+    let interruption: @Sendable () throws(VaultError) -> Void
+
+    var place: UnlockPlace { cache.place }
+    var isUsable: Bool { cache.isUsable }
+
+    func store(_ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?) throws(VaultError) {
+        if name == self.name { try interruption() }
+        try cache.store(ticket, as: name, for: lifetime)
+    }
+
+    func read(_ name: UnlockName, into buffer: UnsafeMutableRawBufferPointer) throws(VaultError) -> Int? {
+        try cache.read(name, into: buffer)
+    }
+
+    func remove(_ name: UnlockName) throws(VaultError) { try cache.remove(name) }
+    func wipeExpired(_ name: UnlockName) { cache.wipeExpired(name) }
 }

@@ -42,3 +42,35 @@ import Testing
         #expect(try eventually { try lines().isEmpty })
     }
 }
+
+/// What a keyring says that cannot be brought about here.
+@Suite struct KernelKeyringRefusalTests {
+    private func code(_ answers: [Int32]) -> (code: VaultError.Code?, ended: Int) {
+        var (asked, ended) = (0, 0)
+        let found = KeyVaultTests.code { () throws(VaultError) in
+            try KernelKeyring().remove(
+                searching: {
+                    defer { asked += 1 }
+                    return answers[min(asked, answers.count - 1)]
+                }, ending: { _ in ended += 1 })
+        }
+        return (found, ended)
+    }
+
+    @Test func aKeyThatStaysIsAnError() {
+        #expect(code([5]) == (.file, 8))
+        #expect(code([5, 5, 5, 5, 5, 5, 5, 5, -ENOKEY]) == (nil, 8))
+        #expect(code([5, -ENOKEY]) == (nil, 1))
+        #expect(code([-ENOKEY]) == (nil, 0))
+        #expect(code([5, -EKEYREVOKED]) == (nil, 1))
+    }
+
+    @Test(arguments: [ENOSYS, EPERM, EACCES]) func whereThereAreNoKeyringsTheNextCacheIsAsked(_ number: Int32) {
+        #expect(code([-number]) == (.noUnlockCache, 0))
+    }
+
+    @Test(arguments: [ENOMEM, EINVAL, EIO, EDQUOT]) func whatElseGoesWrongIsTold(_ number: Int32) {
+        #expect(code([-number]) == (.file, 0))
+        #expect(code([5, -number]) == (.file, 1))
+    }
+}

@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -119,8 +120,22 @@ import Testing
                 UnlockTicket.make(name, secret: $0, deadline: 0, boot: boot, root: root)
             }
             try caches.store(ticket, as: name, for: nil)
-            #expect(try caches.state(of: name, root: root) == state)
+            #expect(try caches.state(of: name, root: root, in: "/nowhere") == state)
         }
+    }
+
+    @Test func removingTakesWhatAKilledProgramLeftAsWell() throws {
+        try store(in: cache)
+        let bytes = [UInt8](repeating: 7, count: 40)
+        let left = ["", ".0123456789abcdef"].map { "\(memory.tickets)/.\(name.text)\($0).new" }
+        let other = "\(memory.tickets)/.sealedstate-another.0123456789abcdef.new"
+        for path in left + [other] { try SystemFile.write(path, bytes) }
+        try cache.remove(name)
+        #expect(try memory.onlyFile() == other)
+        for path in left { try SystemFile.write(path, bytes) }
+        // Where there is nothing else, too.
+        try cache.remove(name)
+        #expect(try memory.onlyFile() == other)
     }
 
     @Test func wipingTouchesOnlyWhatIsOver() throws {

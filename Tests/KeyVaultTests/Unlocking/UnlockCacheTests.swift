@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -101,7 +102,7 @@ import Testing
         let caches = UnlockCaches([place.cache])
         try caches.store(ticket, as: place.second, for: .milliseconds(1500))
         try place.store("stays", as: place.first)
-        #expect(try eventually { try caches.state(of: place.second, root: root) == .locked })
+        #expect(try eventually { try caches.state(of: place.second, root: root, in: "/nowhere") == .locked })
         #expect(BootClock.milliseconds() >= deadline)
         place.cache.wipeExpired(place.second)
         place.cache.wipeExpired(place.first)

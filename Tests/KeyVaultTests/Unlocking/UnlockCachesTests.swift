@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import KeyVault
@@ -65,7 +66,7 @@ private final class FakeCache: UnlockCache {
         try caches.store(ticket, as: name, for: seconds.map { .seconds($0) })
     }
 
-    private func state() throws -> UnlockState { try caches.state(of: name, root: root) }
+    private func state() throws -> UnlockState { try caches.state(of: name, root: root, in: "/nowhere") }
 
     @Test func theFirstOneThatWorksKeepsTheTicket() throws {
         try store()
@@ -125,7 +126,8 @@ private final class FakeCache: UnlockCache {
 
     @Test func aCacheThatCannotBeTrustedIsAnErrorNotALock() throws {
         kernel.fail(with: .unsafeFile)
-        #expect(code { () throws(VaultError) in _ = try caches.state(of: name, root: root) } == .unsafeFile)
+        #expect(
+            code { () throws(VaultError) in _ = try caches.state(of: name, root: root, in: "/nowhere") } == .unsafeFile)
         #expect(code { () throws(VaultError) in try store() } == .unsafeFile)
         #expect(file.count == 0)
     }

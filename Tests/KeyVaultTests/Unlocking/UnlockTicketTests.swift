@@ -28,7 +28,7 @@ import Testing
         return root.withUnsafeBytes { root in
             ticket.withUnsafeBytes { ticket in
                 switch UnlockTicket.verdict(on: ticket, name, root: root, now: now) {
-                case .holds(let secret, let left):
+                case .holds(let secret, let left, _):
                     #expect(secret.count == (protection == .whenUnlocked ? 32 : 64))
                     return .holds(left)
                 case .expired: return .expired

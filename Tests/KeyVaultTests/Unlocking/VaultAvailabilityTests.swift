@@ -1,8 +1,9 @@
 import AppGroups
 import Glibc
-import KeyVault
 import TestSupport
 import Testing
+
+@testable import KeyVault
 
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultAvailabilityTests {
     /// Everything below a directory: names, kinds, modes, times of the last change, contents.
@@ -75,6 +76,39 @@ import Testing
         try other.create()
         try SystemFile.write(fixture.keyFile, SystemFile.read(other.keyFile))
         #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .locked)
+    }
+
+    @Test(arguments: [
+        VaultError.Code.locked, .wrongKeyFile, .malformedKeyFile, .noCredential, .wrongCredential, .wrongPassphrase,
+        .wrongIdentity, .tooCostly,
+    ]) func whatDoesNotOpenTheVaultLeavesItLocked(_ code: VaultError.Code) {
+        #expect(VaultAvailability(code) == .locked)
+    }
+
+    @Test func anotherUnitsCredentialLeavesItLocked() throws {
+        let fixture = try VaultFixture()
+        try fixture.create(with: passphrase("person"))
+        try fixture.inUnit {
+            try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)
+            try fixture.open(with: passphrase("person")).addSlot(.systemdCredential(name: nil))
+            try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)
+            #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .locked)
+        }
+    }
+
+    /// What comes of a look is no part of it.
+    @Test func whoLooksIsAskedOnce() throws {
+        let fixture = try VaultFixture()
+        try fixture.create()
+        var answers: [VaultAvailability] = []
+        let failure = code { () throws(VaultError) in
+            try Vault.look(at: fixture.place) { (availability, _, _) throws(VaultError) in
+                answers.append(availability)
+                throw VaultError(.locked, "test", "a look", "As told.")
+            }
+        }
+        #expect(answers == [.ready])
+        #expect(failure == .locked)
     }
 
     @Test func aDamagedHeaderIsDamage() throws {

@@ -1,9 +1,11 @@
 import AppGroups
+import CryptoPrimitives
 import Glibc
-import KeyVault
 import Sealing
 import TestSupport
 import Testing
+
+@testable import KeyVault
 
 /// Unlocking, locking and what others see of it, in one process.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultLockingTests {
@@ -65,7 +67,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         try fixture.lock()
         try fixture.lock(everything: true)
-        #expect(try SystemFile.mode(fixture.vault.beside(".locked.\(geteuid())")) == 0o600)
+        #expect(try SystemFile.mode(fixture.vault.beside(LockStamp.leaf)) == 0o600)
     }
 
     @Test func locksAtOnceAllSucceed() throws {
@@ -140,5 +142,103 @@ import Testing
         try SystemFile.write(fixture.vault.path, SystemFile.read(other.vault.path))
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
+    }
+    /// Whoever locks may be in a sandbox that has neither the keyring nor the runtime directory of the others.
+    @Test(arguments: CacheKind.usable) func aLockHoldsWhereItCannotReachTheKeys(_ kind: CacheKind) throws {
+        let fixture = try UnlockFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
+        let person = try fixture.person()
+        try person.unlock()
+        let finder = try fixture.anybody()
+        try UnlockCaches.$current.withValue(UnlockCaches([])) {
+            try Vault.lock(fixture.vault.accessGroup, in: fixture.vault.home)
+        }
+        for vault in [person, finder] { #expect(try !vault.isUnlocked()) }
+        #expect(try fixture.status().whenUnlocked == .locked)
+        #expect(try fixture.status().afterFirstUnlock == .unlocked(for: nil))
+        try fixture.person().unlock()
+        for vault in [person, finder] { #expect(try vault.isUnlocked()) }
+        #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
+    }
+
+    /// The ticket fits its own root and names the vault; only the vault's header tells that it is another one's.
+    @Test(arguments: CacheKind.usable) func plantedKeysLeaveTheVaultLocked(_ kind: CacheKind) throws {
+        let fixture = try UnlockFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
+        let name = UnlockName(vaultID: try fixture.person().heldContents.head.header.vaultID, .afterFirstUnlock)
+        let root = SecretBytes.random(count: 32)
+        let secrets = root.withUnsafeBytes { Array($0) } + SecureRandom.bytes(count: 32)
+        let ticket = secrets.withRawBytes { UnlockTicket.make(name, secret: $0, deadline: 0, root: root) }
+        try fixture.yard.caches.store(ticket, as: name, for: nil)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(try fixture.availability() == .locked)
+        #expect(try fixture.status().afterFirstUnlock == .locked)
+    }
+
+    @Test(arguments: PlantedStamp.possible) func whatIsPlantedAsAStampHindersNobody(_ planted: PlantedStamp) throws {
+        let fixture = try UnlockFixture(.file)
+        defer { withExtendedLifetime(fixture) {} }
+        let stamp = fixture.vault.beside(LockStamp.leaf)
+        let holder = try fixture.person()
+        try planted.plant(at: stamp)
+        #expect(try holder.isUnlocked())
+        #expect(try fixture.person().isUnlocked())
+        try fixture.lock()
+        #expect(try !holder.isUnlocked())
+        #expect(try SystemFile.read(stamp).count == 16)
+        // Where the lock's stamp is displaced, whoever opened under it counts as locked.
+        let later = try fixture.person()
+        unlink(stamp)
+        try planted.plant(at: stamp)
+        #expect(try !later.isUnlocked())
+    }
+
+    @Test(arguments: PlantedStamp.possible) func theFirstUnlockMakesAStamp(_ planted: PlantedStamp) throws {
+        let fixture = try UnlockFixture(.file)
+        defer { withExtendedLifetime(fixture) {} }
+        let stamp = fixture.vault.beside(LockStamp.leaf)
+        try planted.plant(at: stamp)
+        let person = try fixture.person()
+        #expect(try person.unlock())
+        let made = try SystemFile.read(stamp)
+        #expect(made.count == 16)
+        #expect(try SystemFile.mode(stamp) == 0o600)
+        // The next one leaves it.
+        #expect(try fixture.person().unlock())
+        #expect(try SystemFile.read(stamp) == made)
+        // So a lock is not taken back by the removal of its stamp.
+        try fixture.lock()
+        unlink(stamp)
+        #expect(try !person.isUnlocked())
+    }
+
+    @Test func aUserKeepsTheirNumberInAContainer() {
+        #expect(UserMap("         0       1000          1\n         1     100000      65536\n").outside(0) == 1000)
+        #expect(UserMap("         0       1000          1\n         1     100000      65536\n").outside(33) == 100_032)
+        #expect(UserMap("         0          0 4294967295\n").outside(1000) == 1000)
+        #expect(UserMap("      1000       1000          1\n").outside(65_534) == 65_534)
+        #expect(UserMap("").outside(1000) == 1000)
+    }
+}
+
+/// What another member of a shared directory can put where a lock stamp goes.
+enum PlantedStamp: String, CaseIterable, Sendable {
+    case nothing, directory, fullDirectory, link, pipe, foreignFile
+
+    static let possible = allCases.filter { $0 != .foreignFile || geteuid() == 0 }
+
+    func plant(at path: String) throws {
+        switch self {
+        case .nothing: break
+        case .directory: mkdir(path, 0o700)
+        case .fullDirectory:
+            mkdir(path, 0o700)
+            try SystemFile.write(path + "/file", [1])
+        case .link: symlink("/etc/passwd", path)
+        case .pipe: mkfifo(path, 0o666)
+        case .foreignFile:
+            try SystemFile.write(path, [UInt8](repeating: 7, count: 16))
+            chown(path, 65_534, 65_534)
+        }
     }
 }

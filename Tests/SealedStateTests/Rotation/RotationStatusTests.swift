@@ -128,6 +128,19 @@ struct RotationStatusTests {
 
     // MARK: Destroying
 
+    @Test func whatADestroyedKeySealedIsReplacedByTheNextWriteAndKept() throws {
+        try yard.write(1)
+        let old = try yard.fixture.blob("r0")
+        try yard.rotate()
+        try yard.fixture.plant(old, "r0")
+        try yard.store.destroyKey(yard.oldKey.id.description, forcedByName: true)
+        #expect(code { _ = try yard.store.openPayload(named: "r0") } == .unknownKey)
+        try yard.write(1)
+        #expect(code { _ = try yard.store.openPayload(named: "r0") } == nil)
+        let kept = try SystemFile.names(yard.fixture.container + "/Quarantine")
+        #expect(kept.count == 1)
+    }
+
     @Test func theActiveKeyIsNeverDestroyed() throws {
         let id = yard.oldKey.id.description
         for isForced in [false, true] {

@@ -32,9 +32,8 @@ struct WriterBarrierTests {
     // writer 2:  ................ lock ......................... (for as long as it likes)
     // barrier:   ...... waits for 1 ................. done
     @Test func aWriterThatCameLaterIsNotWaitedFor() throws {
-        // Held outside the closure below: a lock ends once.
         let locks = locks
-        let first = Holder(try locks.acquire(LockRange(slot: 1), .exclusive, timeout: .zero))
+        let first = Holder(try locks.acquire(LockRange(slot: 0xA1_0000_0001), .exclusive, timeout: .zero))
         let second = Holder(nil)
         let asked = Mutex(0)
         let options = yard.options { options in
@@ -46,14 +45,14 @@ struct WriterBarrierTests {
                 }
                 // All locks at once are tried less than 30 times; by now it is the first writer that is waited for.
                 guard count == 60 else { return false }
-                second.take(try? locks.acquire(LockRange(slot: 2), .exclusive, timeout: .zero))
+                second.take(try? locks.acquire(LockRange(slot: 0xA1_0000_0002), .exclusive, timeout: .zero))
                 first.take(nil)
                 return false
             }
         }
         try WriterBarrier(container: yard.store.container, options: options).wait()
         #expect(asked.withLock { $0 } >= 60)
-        #expect(code { try onLock(locks, 2) } == .lockTimeout)
+        #expect(code { try onLock(locks, 0xA1_0000_0002) } == .lockTimeout)
     }
 
     private func onLock(_ locks: LockFile, _ slot: UInt64) throws(StoreError) {
@@ -73,7 +72,7 @@ struct WriterBarrierTests {
     }
 
     @Test func aWriterThatStaysIsATimeout() throws {
-        let held = try locks.acquire(LockRange(slot: 1), .exclusive, timeout: .zero)
+        let held = try locks.acquire(LockRange(slot: 0xA1_0000_0001), .exclusive, timeout: .zero)
         let options = yard.options { $0.lockTimeout = .milliseconds(20) }
         #expect(
             code { try WriterBarrier(container: yard.store.container, options: options).wait() } == .lockTimeout)

@@ -19,3 +19,17 @@ func vaultKeyCommand(arguments: [String]) -> Int32 {
         return 1
     }
 }
+
+/// `vault-open-identity HOME GROUP FILE`: opens the vault with an identity. Prints `opened` or the error's code.
+func vaultOpenIdentityCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let group = try? AppGroup(arguments[1]) else { return 64 }
+    do throws(VaultError) {
+        let identity = try Identity(contentsOf: arguments[2])
+        _ = try Vault.open(AccessGroup(group), in: GroupsHome(root: arguments[0]), with: .identity(identity))
+        say("opened")
+        return 0
+    } catch {
+        say(error.code.rawValue)
+        return 1
+    }
+}

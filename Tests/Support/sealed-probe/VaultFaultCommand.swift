@@ -2,7 +2,6 @@ internal import AppGroups
 internal import Glibc
 internal import KeyVault
 internal import Sealing
-internal import SharedFiles
 
 /// `vault-change HOME GROUP VERB [WORD...]`: one change of a vault that its key file opens.
 ///
@@ -26,8 +25,7 @@ func vaultChangeCommand(arguments: [String]) -> Int32 {
         say("done")
         return 0
     } catch {
-        let isInPlace = error.underlying?.code == .durabilityUnknown
-        say(isInPlace ? "durabilityUnknown" : error.code.rawValue)
+        say(error.code.rawValue)
         return 1
     }
 }
@@ -53,19 +51,20 @@ func vaultWaitCommand(arguments: [String]) -> Int32 {
     return 1
 }
 
-/// `vault-abort HOME GROUP PASSPHRASE-FILE SERVICE ACCOUNT DIRECTORY`: opens the vault and borrows an item's value; prints
-/// `ready`, waits for a line, and dies in the directory with the value on loan. Prints an error's code.
+/// `vault-abort HOME GROUP passphrase|identity|key-file FILE SERVICE ACCOUNT DIRECTORY`: opens the vault with what a file
+/// holds and borrows an item's value; prints `ready` and its size, waits for a line, and dies in the directory with the
+/// value on loan. Prints an error's code.
 func vaultAbortCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 6, let group = try? AppGroup(arguments[1]), chdir(arguments[5]) == 0 else { return 64 }
+    guard arguments.count == 7, let group = try? AppGroup(arguments[1]), chdir(arguments[6]) == 0 else { return 64 }
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     do throws(VaultError) {
-        let passphrase = try Passphrase(contentsOf: arguments[2])
         let vault = try Vault.open(
-            AccessGroup(group), in: GroupsHome(root: arguments[0]), with: .passphrase(passphrase))
-        return try vault.withValue(service: arguments[3], account: arguments[4]) { value -> Int32 in
+            AccessGroup(group), in: GroupsHome(root: arguments[0]),
+            with: try fileCredential(arguments[2], path: arguments[3]))
+        return try vault.withValue(service: arguments[4], account: arguments[5]) { value -> Int32 in
             say("ready \(value.count)")
             _ = readLine()
             abort()
@@ -73,6 +72,14 @@ func vaultAbortCommand(arguments: [String]) -> Int32 {
     } catch {
         say(error.code.rawValue)
         return 1
+    }
+}
+
+private func fileCredential(_ kind: String, path: String) throws(VaultError) -> VaultCredential {
+    switch kind {
+    case "passphrase": .passphrase(try Passphrase(contentsOf: path))
+    case "identity": .identity(try Identity(contentsOf: path))
+    default: .keyFile(path: path)
     }
 }
 
@@ -85,6 +92,9 @@ private struct VaultChange {
         switch verb {
         case "create": _ = try Vault.openOrCreate(accessGroup, in: home)
         case "passphrase": try changePassphrase()
+        case "many":
+            // Whoever changes without a pause gives the others few chances: more time than usual to find one.
+            try makeMany(of: try Vault.open(accessGroup, in: home, options: VaultOptions(lockTimeout: .seconds(90))))
         default: try make(verb, of: try Vault.open(accessGroup, in: home))
         }
     }
@@ -98,11 +108,13 @@ private struct VaultChange {
         case "complete": try vault.completeRotation(to: UInt32(word(0)) ?? 0)
         case "destroy":
             for key in try vault.keySummaries() where key.state == .decryptOnly { try vault.destroyKey(key.id) }
-        case "many":
-            wait()
-            for index in 0..<(Int(word(0)) ?? 0) { try write("update", of: vault, account: "a", size: index + 1) }
         default: throw VaultError(.invalidArgument, "do", verb, "It is no verb.")
         }
+    }
+
+    private func makeMany(of vault: Vault) throws(VaultError) {
+        wait()
+        for index in 0..<(Int(word(0)) ?? 0) { try write("update", of: vault, account: "a", size: index + 1) }
     }
 
     private func changePassphrase() throws(VaultError) {

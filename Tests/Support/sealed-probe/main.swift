@@ -29,6 +29,7 @@ let commands: [String: ([String]) -> Int32] = [
     "vault-item": vaultItemCommand,
     "unlock-find": unlockFindCommand,
     "vault-key": vaultKeyCommand,
+    "vault-open-identity": vaultOpenIdentityCommand,
     "vault-session": vaultSessionCommand,
     "vault-wait": vaultWaitCommand,
     "vectors": vectorsCommand,

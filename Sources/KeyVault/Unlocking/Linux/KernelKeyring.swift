@@ -28,12 +28,18 @@ struct KernelKeyring: UnlockCache {
         let displaced = clinux_key_search(clinux_user_keyring, Self.type, name.text)
         let key = clinux_key_add(
             clinux_thread_keyring, Self.type, name.text, ticket.baseAddress, UInt64(ticket.count))
-        guard key >= 0 else { throw failure(key) }
+        guard key >= 0 else { throw refusal(key) }
         let result = publish(key, for: lifetime)
         _ = clinux_key_unlink(key, clinux_thread_keyring)
-        guard result >= 0 else { throw failure(result) }
+        guard result >= 0 else { throw refusal(result) }
         // A displaced key can be read by its number until the kernel has collected it.
         if displaced >= 0 { Self.end(displaced) }
+    }
+
+    /// A quota that is used up is no room here; the next cache may have some.
+    private func refusal(_ result: Int32) -> VaultError {
+        let error = failure(result)
+        return -result == EDQUOT ? .noUnlockCache(place, error.reason) : error
     }
 
     private func publish(_ key: Int32, for lifetime: Duration?) -> Int32 {
@@ -57,15 +63,31 @@ struct KernelKeyring: UnlockCache {
         return size <= buffer.count ? Int(size) : nil
     }
 
-    /// Asks again after each removal: several programs may be storing at once.
     func remove(_ name: UnlockName) throws(VaultError) {
+        try remove(
+            searching: { clinux_key_search(clinux_user_keyring, Self.type, name.text) },
+            ending: { key in
+                Self.end(key)
+                _ = clinux_key_unlink(key, clinux_user_keyring)
+            })
+    }
+
+    /// Asks again after each removal: several programs may be storing at once.
+    ///
+    /// - Throws: `VaultError` `.file` where there is one to the last.
+    func remove(searching search: () -> Int32, ending end: (Int32) -> Void) throws(VaultError) {
         for _ in 0..<8 {
-            let key = clinux_key_search(clinux_user_keyring, Self.type, name.text)
+            let key = search()
             if Self.isMissing(key) { return }
             guard key >= 0 else { throw failure(key) }
-            Self.end(key)
-            _ = clinux_key_unlink(key, clinux_user_keyring)
+            end(key)
         }
+        let left = search()
+        if Self.isMissing(left) { return }
+        guard left >= 0 else { throw failure(left) }
+        throw VaultError(
+            .file, "remove the unlocked keys from", place.description, "They are there again after each removal.",
+            advice: "See who puts them there (keyctl show @u), and lock again.")
     }
 
     /// The kernel drops what is over.
@@ -84,8 +106,14 @@ struct KernelKeyring: UnlockCache {
     /// the wall clock.
     private static func seconds(_ lifetime: Duration) -> UInt32 { UInt32(clamping: lifetime.components.seconds &+ 2) }
 
-    private func failure(_ result: Int32) -> VaultError {
-        let cause = FileError(errno: -result, operation: "use", path: place.description).description
-        return .noUnlockCache(place, cause)
+    /// What a refusal by the kernel means: only some say that there is no keyring to be had here. All others are told: what
+    /// cannot be looked at may hold keys.
+    func failure(_ result: Int32) -> VaultError {
+        let cause = FileError(errno: -result, operation: "use", path: place.description)
+        guard [ENOSYS, EPERM, EACCES].contains(-result) else {
+            return VaultError(
+                .file, "use", place.description, cause.description, advice: cause.advice, underlying: cause)
+        }
+        return .noUnlockCache(place, cause.description)
     }
 }

@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// The slots of lock files that are held at one moment, by `/proc/locks` (proc(5)).
+/// The slots of lock files that writers hold at one moment, by `/proc/locks` (proc(5)).
 enum HeldSlots {
     /// A slot of its own, to see whether the list tells of locks at all: that of the bytes `rotation`.
     private static let own = UInt64(0x6E6F_6974_6174_6F72) & 0x3FFF_FFFF_FFFF_FFFF
@@ -18,8 +18,9 @@ enum HeldSlots {
         let list = read()
         proof.unlock()
         guard let list else { return nil }
-        let slots = Set(list.split(separator: "\n").compactMap(slot))
-        return slots.contains(own) ? slots.subtracting([own]).sorted() : nil
+        let locks = list.split(separator: "\n").compactMap(Lock.init)
+        guard locks.contains(Lock(slot: own, isExclusive: false)) else { return nil }
+        return Set(locks.filter(\.isExclusive).map(\.slot)).sorted()
     }
 
     private static func read() -> String? {
@@ -35,10 +36,22 @@ enum HeldSlots {
         return nil
     }
 
-    /// `3: OFDLCK ADVISORY WRITE -1 fe:00:1234 77 77`: first and last byte of the range.
-    private static func slot(ofLine line: Substring) -> UInt64? {
-        let words = line.split(whereSeparator: \.isWhitespace)
-        guard words.count == 8, words[1] == "OFDLCK", words[6] == words[7] else { return nil }
-        return UInt64(words[6])
+    private struct Lock: Equatable {
+        let slot: UInt64
+        let isExclusive: Bool
+
+        init(slot: UInt64, isExclusive: Bool) {
+            self.slot = slot
+            self.isExclusive = isExclusive
+        }
+
+        /// `3: OFDLCK ADVISORY WRITE -1 fe:00:1234 77 77`: first and last byte of the range.
+        init?(line: Substring) {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count == 8, words[1] == "OFDLCK", words[6] == words[7], let slot = UInt64(words[6]) else {
+                return nil
+            }
+            self.init(slot: slot, isExclusive: words[3] == "WRITE")
+        }
     }
 }

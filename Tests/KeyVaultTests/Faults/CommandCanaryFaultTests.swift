@@ -1,0 +1,130 @@
+import AppGroups
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// The same of `sealctl`: every flow at the command line, and everything that it leaves.
+@Suite(
+    .enabled(if: SystemFile.exists(builtProduct("sealctl")), "sealctl is not built"), .timeLimit(.minutes(10)))
+struct CommandCanaryFaultTests {
+    private let yard: CanaryYard
+    private let search: SecretSearch
+    private let directory: TemporaryDirectory
+
+    /// Everything that is written down is in files of their own: nobody's arguments hold a secret.
+    init() throws {
+        var yard = try CanaryYard()
+        directory = yard.fixture.directory
+        try directory.directory("tmp")
+        try SystemFile.write(directory.path("value"), yard.value)
+        let vault = try yard.makeVault()
+        try vault.add("in", "process", yard.value)
+        self.yard = yard
+        search = yard.search
+    }
+
+    private var environment: [String: String] {
+        [
+            "SEALED_GROUPS_HOME": directory.path, "HOME": directory.path, "TMPDIR": directory.path("tmp"),
+            "SEALCTL_GROUP": "\(yard.fixture.group)", "SWIFT_BACKTRACE": "enable=no",
+        ]
+    }
+
+    /// What sealctl says holds nothing secret, unless its output is asked for.
+    @discardableResult
+    private func run(_ line: String, input: [UInt8] = [], status: Int32 = 0, isAsked: Bool = false) throws -> [UInt8] {
+        let result = try ChildProcess.run(
+            "sealctl", line.split(separator: " ").map(String.init), environment: environment,
+            directory: directory.path, input: input)
+        #expect(result.exitCode == status, "\(line): \(result.errorText)")
+        #expect(search.found(in: result.errors) == [], "\(line)")
+        if !isAsked { #expect(search.found(in: result.output) == [], "\(line)") }
+        return result.output
+    }
+
+    private static let person = "--passphrase-file passphrase"
+
+    @Test func nothingThatItLeavesOrSaysHoldsASecret() throws {
+        try run("init")
+        try useItems()
+        try useSlots()
+        try useUnlocking()
+        try useBackups()
+        try run("vault rotate \(Self.person)")
+        try run("vault rotate --status --json")
+        try run("vault keys --json")
+        try run("vault status --json")
+        try run("vault log --json \(Self.person)")
+        try run("vault log --verify")
+        try useProgram()
+        let expected = [directory.path("value")]
+        #expect(search.found(below: directory.path, except: yard.files.union(expected)) == [])
+        for place in SecretSearch.sharedPlaces {
+            #expect(search.found(below: place, except: yard.files.union(expected)) == [], "\(place)")
+        }
+    }
+
+    private func useItems() throws {
+        let name = "-s db -a ada"
+        try run("vault add \(name) --value-file value")
+        try run("vault add \(name) --value-file value", status: 45)
+        try run("vault add -s db -a pipe --label l", input: yard.passphraseText)
+        #expect(try run("vault find \(name) -w", isAsked: true) == yard.value)
+        try run("vault find \(name) --json")
+        try run("vault list --json")
+        try run("vault update \(name) --value-file value --accessible when-unlocked \(Self.person)")
+        try run("vault find \(name) -w", status: 36)
+        try run("vault find -s none -a none -w", status: 44)
+        try run("vault delete -s db -a pipe")
+    }
+
+    private func useSlots() throws {
+        try run("vault slot list --json \(Self.person)")
+        try run("vault slot add --recipient \(yard.identity.recipient) \(Self.person)")
+        try run("vault keys --identity identity")
+        try run("vault slot remove 4 --identity identity")
+        try SystemFile.write(directory.path("other"), Array("another one\n".utf8))
+        try run("vault slot change 2 --new-passphrase-file other \(Self.person)")
+        try run("vault slot change 5 --passphrase-file other --new-passphrase-file passphrase")
+        try run("vault keys --passphrase-file other", status: 51)
+        // A secret where a recipient belongs is not repeated.
+        let text = String(decoding: try SystemFile.read(yard.identityFile), as: UTF8.self)
+        let secret = try #require(text.split(separator: "\n").last)
+        try run("vault slot add --recipient \(secret) \(Self.person)", status: 65)
+    }
+
+    /// The unlocked keys lie in memory, and nowhere once the vault is locked.
+    private func useUnlocking() throws {
+        guard UnlockCaches.standard.isUsable else { return }
+        defer { _ = try? run("vault lock --everything") }
+        try run("vault unlock \(Self.person)")
+        try run("vault status --json")
+        #expect(try run("vault find -s db -a ada -w", isAsked: true) == yard.value)
+        try run("vault lock")
+        try run("vault find -s db -a ada -w", status: 36)
+    }
+
+    private func useBackups() throws {
+        try run("vault export backup --backup-passphrase-file passphrase \(Self.person)")
+        try run("vault export backup2 --recipient \(yard.identity.recipient) \(Self.person)")
+        try run("vault import backup --backup-passphrase-file passphrase --replace-items \(Self.person)")
+        try run("vault import backup2 --backup-identity identity --replace-items \(Self.person)")
+    }
+
+    /// The program gets the item; who started it, and everything else, does not show it.
+    private func useProgram() throws {
+        let output = try run("exec --fd 9=in/process -- cat /dev/fd/9", isAsked: true)
+        #expect(output == yard.value)
+        let child = try ChildProcess(
+            "sealctl", ["exec", "--fd", "9=in/process", "--", "cat"], environment: environment,
+            directory: directory.path)
+        try child.write("x\n")
+        #expect(try child.readLine() == "x")
+        for entry in ["environ", "cmdline"] {
+            #expect(search.found(in: try SystemFile.read("/proc/\(child.pid)/\(entry)")) == [], "\(entry)")
+        }
+        _ = try child.finish()
+    }
+}
