@@ -6,7 +6,7 @@ internal import SharedFiles
 ///
 /// A vault that was deleted or not yet restored looks like a first start. Making a new key then would turn a missing
 /// file into lost data, so the container is searched first: any blob of this group under a key that the vault does not
-/// know counts, copies in quarantine do not.
+/// know counts, copies in quarantine do not: quarantine is not entered, so nothing in it stands in anybody's way.
 struct KeyBirthGuard {
     /// How deep a container is searched.
     private static let maximumDepth = 64
@@ -17,7 +17,7 @@ struct KeyBirthGuard {
     /// The group's container, where there is one.
     let container: GroupContainer?
 
-    /// - Throws: `VaultError` `.unsafeFile` or `.file` for a container that cannot be opened.
+    /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file` for a container that cannot be opened.
     init(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) {
         self.accessGroup = accessGroup
         // An access group that is no app group has no container, and nothing is sealed under its keys there.
@@ -29,8 +29,9 @@ struct KeyBirthGuard {
             container = try GroupContainer.open(group, in: home, creating: false)
         } catch {
             guard error.code == .containerMissing else {
+                if let underlying = error.underlying { throw VaultError(underlying, Self.searching) }
                 throw VaultError(
-                    .unsafeFile, "search the container for sealed blobs", error.subject, error.reason,
+                    .unsafeFile, Self.searching, error.subject, error.reason,
                     advice: error.advice)
             }
             container = nil
@@ -55,28 +56,69 @@ struct KeyBirthGuard {
     func orphans(knowing known: Set<KeyID> = []) throws(VaultError) -> [Orphan] {
         guard let container else { return [] }
         var orphans: [Orphan] = []
-        try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(VaultError) in
-            if let error = entry.error { throw VaultError(error, Self.searching) }
-            guard entry.kind == .regular, !Self.isQuarantined(entry) else { return }
-            guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
-                throw VaultError(
-                    .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is no UTF-8.",
-                    advice: "Rename it, so that it can be looked at.")
-            }
-            if let orphan = try orphan(entry.path, in: container.root, known) { orphans.append(orphan) }
+        try forEachFile(in: container.root) { path throws(VaultError) in
+            if let orphan = try orphan(path, in: container.root, known) { orphans.append(orphan) }
         }
         return orphans
     }
 
-    /// The epoch that a new vault's first key gets: one more than any that the group's blobs in quarantine claim. They are
-    /// of a vault that was given up; should its keys come back, no two have one epoch.
-    func firstEpoch() -> UInt32 {
-        guard let container else { return 1 }
-        var highest: UInt32 = 0
+    /// Visits every regular file outside the quarantine. What is removed meanwhile is not there.
+    private func forEachFile(
+        in root: Directory, _ visit: (String) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let entries = try VaultError.onFiles(Self.searching) { () throws(FileError) in try root.entries() }
+        for entry in entries where entry.name != ContainerLayout.quarantine {
+            try requireText(entry.name, entry.nameBytes, entry.kind)
+            switch entry.kind {
+            case .regular: try visit(entry.name)
+            case .directory: try forEachFile(below: entry.name, in: root, visit)
+            case .unknown:
+                throw VaultError(
+                    FileError(.io, operation: "examine", path: root.display(entry.name)), Self.searching)
+            default: break
+            }
+        }
+    }
+
+    private func forEachFile(
+        below name: String, in root: Directory, _ visit: (String) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let directory: Directory
+        do throws(FileError) { directory = try root.directory(name) } catch {
+            if error.code == .notFound { return }
+            throw VaultError(error, Self.searching)
+        }
+        try directory.walk(maximumDepth: Self.maximumDepth - 1) { entry throws(VaultError) in
+            // Before its error is looked at: whatever has such a name cannot be opened by it, and is "not found".
+            try requireText("\(name)/\(entry.path)", entry.nameBytes, entry.kind)
+            if let error = entry.error {
+                if error.code == .notFound { return }
+                throw VaultError(error, Self.searching)
+            }
+            if entry.kind == .regular { try visit("\(name)/\(entry.path)") }
+        }
+    }
+
+    private func requireText(_ path: String, _ nameBytes: [UInt8], _ kind: FileKind) throws(VaultError) {
+        guard kind == .regular || kind == .directory else { return }
+        guard path.utf8.suffix(nameBytes.count).elementsEqual(nameBytes) else {
+            throw VaultError(
+                .file, Self.searching, "\(container?.path ?? "")/\(path)", "Its name is no UTF-8.",
+                advice: "Rename it, so that it can be looked at.")
+        }
+    }
+
+    /// The epoch that a new vault's first key gets: one more than any that the group's blobs in quarantine claim, and
+    /// those that are about to go there. They are of a vault that was given up; should its keys come back, no two have
+    /// one epoch.
+    func firstEpoch(after orphans: [Orphan] = []) -> UInt32 {
+        var highest = orphans.map(\.epoch).filter { $0 <= Self.highestBelievedEpoch }.max() ?? 0
         // What cannot be looked at there is passed over: it stands in nobody's way.
-        container.root.walk(maximumDepth: Self.maximumDepth) { entry in
-            guard entry.kind == .regular, Self.isQuarantined(entry),
-                let blob = try? orphan(entry.path, in: container.root, []), blob.epoch <= Self.highestBelievedEpoch
+        guard let quarantine = try? container?.root.directory(ContainerLayout.quarantine) else { return highest + 1 }
+        // What was moved there lies below a folder of its own.
+        quarantine.walk(maximumDepth: Self.maximumDepth + 1) { entry in
+            guard entry.kind == .regular, let blob = try? orphan(entry.path, in: quarantine, []),
+                blob.epoch <= Self.highestBelievedEpoch
             else { return }
             highest = max(highest, blob.epoch)
         }
@@ -85,10 +127,6 @@ struct KeyBirthGuard {
 
     /// No group gets there by rotations. A planted header that claims more must not use the epochs up.
     static let highestBelievedEpoch: UInt32 = 1 << 20
-
-    private static func isQuarantined(_ entry: WalkEntry) -> Bool {
-        entry.path.hasPrefix(ContainerLayout.quarantine + "/")
-    }
 
     private static let searching = "search the container for sealed blobs"
 
@@ -120,7 +158,7 @@ struct KeyBirthGuard {
         }
     }
 
-    private func refusal(_ orphans: [Orphan]) -> VaultError {
+    func refusal(_ orphans: [Orphan]) -> VaultError {
         let names = orphans.prefix(Self.listed).map(\.path.printable).joined(separator: ", ")
         let more = orphans.count > Self.listed ? " and \(orphans.count - Self.listed) more" : ""
         return VaultError(

@@ -22,7 +22,9 @@ final class ReaderPresence: Sendable {
     func follow(_ epoch: () -> UInt32?) {
         held.withLock { held in
             let new: HeldLock? =
-                if let epoch = epoch() { try? file.acquire(Self.range(of: epoch), .shared, timeout: .milliseconds(100)) } else {
+                if let epoch = epoch() {
+                    try? file.acquire(Self.range(of: epoch), .shared, timeout: .milliseconds(100))
+                } else {
                     nil
                 }
             held = new

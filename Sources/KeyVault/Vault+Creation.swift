@@ -1,6 +1,5 @@
 public import AppGroups
 internal import CryptoPrimitives
-internal import Sealing
 public import SharedFiles
 
 extension Vault {
@@ -59,38 +58,62 @@ struct VaultCreation {
         try underLock { directory, lock, makers throws(VaultError) in
             // Another process may have made it between our look and our lock: its key is the key.
             if mayExist, let vault = try Vault.openIfPresent(place, with: credential, options) { return vault }
-            let new = try newVault(in: directory, makers)
+            let new = try vaultForAFreePlace(in: directory, makers)
             // What does not open it is told before it is there.
             let stamp = LockStamp.ifReadable(in: directory.path)
             let secrets = try Vault.unlock(new.image.head, place, with: credential)
             let keys = ClassKeys(
                 secrets, vaultID: new.image.head.header.vaultID, directory: directory, openedAt: stamp)
-            try write(new, to: directory, under: lock)
+            let file = try written(new, in: directory)
+            let doubt = try link(file, in: directory, under: lock)
             let (contents, header) = try VaultReader(place: place).contents(of: new.image, root: keys.root, keys: keys)
             let vault = try Vault.open(contents, header, place, directory, keys, options)
             vault.note(.created)
+            if let doubt { throw doubt }
             return vault
         }
     }
 
     /// Makes the vault without opening it: a person who makes it for others need not have what opens it.
     ///
-    /// - Parameters:
-    ///   - event: What the new access log says besides that it was made.
-    ///   - makeRoom: Run under the lock before anything is looked at; takes what is there out of the way.
+    /// - Parameter event: What the new access log says besides that it was made.
+    func run(noting event: AccessEvent) throws(VaultError) {
+        try underLock { directory, lock, makers throws(VaultError) in
+            let new = try vaultForAFreePlace(in: directory, makers)
+            let file = try written(new, in: directory)
+            let doubt = try link(file, in: directory, under: lock)
+            begin(new, in: directory, event)
+            if let doubt { throw doubt }
+        }
+    }
+
+    /// Makes the vault in place of what is there, without opening it. A directory that is there stays shared as it is.
+    ///
+    /// - Parameter makeRoom: Takes what is there out of the way. Run under the lock, when the new vault lies on the disk
+    ///   and lacks nothing but its name: what keeps it from being made is told while everything is as it was.
     /// - Returns: The epoch of its active key.
+    /// - Throws: `VaultError`; `.durabilityUnknown` where the vault was made, what `makeRoom` throws.
     func run(
-        noting event: AccessEvent, makingRoom makeRoom: (Directory) throws(VaultError) -> Void
+        noting event: AccessEvent, makingRoom makeRoom: (Directory, KeyBirthGuard) throws(VaultError) -> Void
     ) throws(VaultError) -> UInt32 {
         try underLock { directory, lock, makers throws(VaultError) in
-            try makeRoom(directory)
-            let new = try newVault(in: directory, makers)
-            try write(new, to: directory, under: lock)
-            if options.accessLog != .off {
-                let log = AccessLog(
-                    directory: directory, mode: directory.fileMode, key: new.keys.root.derived(.accessLogKey))
-                for event in [.created, event] { _ = try? log.append(event, generation: 1) }
+            let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+            var new = try vaultForATakenPlace(in: directory, makers, birthGuard)
+            var file = try written(new, in: directory)
+            try requireNamed(lock)
+            try VaultError.onTheWay { () throws(VaultError) in try makeRoom(directory, birthGuard) }
+            try requireFreePlace(in: directory, birthGuard)
+            // A stream that was ended meanwhile may claim more than all that was seen before.
+            let firstEpoch = birthGuard.firstEpoch()
+            if plan.backup == nil, new.epoch < firstEpoch {
+                new = try VaultError.onTheWay { () throws(VaultError) in
+                    try newVault(in: directory, makers, firstEpoch: firstEpoch)
+                }
+                file = try written(new, in: directory)
             }
+            let doubt = try link(file, in: directory, under: lock)
+            begin(new, in: directory, event)
+            if let doubt { throw doubt }
             return new.epoch
         }
     }
@@ -100,8 +123,10 @@ struct VaultCreation {
     ) throws(VaultError) -> Result {
         // Whatever a person has to mend about a slot shows before anything is made.
         let makers = try makers()
-        let directory = try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try place.makeDirectory(sharing: plan.sharing)
+        let directory = try VaultError.onTheWay { () throws(VaultError) in
+            try VaultError.onFiles(Self.making) { () throws(FileError) in
+                try place.makeDirectory(sharing: plan.sharing)
+            }
         }
         let lock = try VaultError.onFiles(Self.making) { () throws(FileError) in
             try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
@@ -120,89 +145,94 @@ struct VaultCreation {
         return makers
     }
 
-    /// A vault that is ready to be written.
-    private struct NewVault {
-        let file: [UInt8]
-        /// The file, taken apart again.
-        let image: VaultImage
-        let keys: ClassKeys
-        /// Of its active key.
-        let epoch: UInt32
+    private func vaultForAFreePlace(
+        in directory: Directory, _ makers: [any SlotMaker]
+    ) throws(VaultError) -> NewVault {
+        // A directory that was there before may be shared otherwise.
+        try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.requireSharing(plan.sharing) }
+        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+        try requireFreePlace(in: directory, birthGuard)
+        return try VaultError.onTheWay { () throws(VaultError) in
+            try newVault(in: directory, makers, firstEpoch: birthGuard.firstEpoch())
+        }
     }
 
-    /// Gives the new vault its name. One that came there meanwhile stays.
-    private func write(_ new: NewVault, to directory: Directory, under lock: borrowing HeldLock) throws(VaultError) {
+    private func vaultForATakenPlace(
+        in directory: Directory, _ makers: [any SlotMaker], _ birthGuard: KeyBirthGuard
+    ) throws(VaultError) -> NewVault {
+        // A vault that comes from a backup moves no sealed file: it has to open all of them.
+        let found = try birthGuard.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
+        guard plan.backup == nil || found.isEmpty else { throw birthGuard.refusal(found) }
+        return try VaultError.onTheWay { () throws(VaultError) in
+            try newVault(in: directory, makers, firstEpoch: birthGuard.firstEpoch(after: found))
+        }
+    }
+
+    private func requireFreePlace(in directory: Directory, _ birthGuard: KeyBirthGuard) throws(VaultError) {
+        let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try directory.exists(VaultPlace.leaf)
+        }
+        guard !isThere else { throw alreadyThere }
+        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+    }
+
+    private var alreadyThere: VaultError {
+        VaultError(.alreadyExists, Self.making, place.path, "There is one already.")
+    }
+
+    private func requireNamed(_ lock: borrowing HeldLock) throws(VaultError) {
         guard lock.isStillNamed() else {
             throw VaultError(
                 .lockTimeout, Self.making, place.path, "Its lock file was replaced meanwhile.", advice: "Try again.")
         }
-        // The access log of a vault that is gone: only that one's key could continue its chain.
-        var room = MakingRoom(in: place)
-        try room.setAsideLog(in: directory)
+    }
+
+    /// The whole file, without a name: a full disk is told here.
+    private func written(_ new: NewVault, in directory: Directory) throws(VaultError) -> NewFile {
         try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try new.file.withRawBytes { bytes throws(FileError) in
-                try directory.createExclusively(VaultPlace.leaf, with: bytes, mode: directory.fileMode)
+            let file = try NewFile.create(in: directory, leaf: VaultPlace.leaf, mode: directory.fileMode)
+            try file.reserve(Int64(new.file.count))
+            try new.file.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
+            return file
+        }
+    }
+
+    private func link(
+        _ file: consuming NewFile, in directory: Directory, under lock: borrowing HeldLock
+    ) throws(VaultError) -> VaultError? {
+        try requireNamed(lock)
+        return try link(file, in: directory)
+    }
+
+    /// Gives the new vault its name. One that came there meanwhile stays, with its access log.
+    ///
+    /// - Returns: What is to be thrown where the vault is in place and may not outlive a power loss.
+    func link(_ file: consuming NewFile, in directory: Directory) throws(VaultError) -> VaultError? {
+        var doubt: VaultError?
+        do throws(FileError) {
+            try file.commit(replacing: false, durability: .durable)
+        } catch {
+            switch error.code {
+            case .alreadyExists: throw alreadyThere
+            case .durabilityUnknown:
+                doubt = VaultError(
+                    error.advising("The vault is there. Check the disk (dmesg), then look whether it still opens."),
+                    Self.making)
+            default: throw VaultError(error, Self.making)
             }
         }
+        // The access log of a vault that is gone, whose chain only that one's key continues. The new vault is there:
+        // a log that cannot be moved away shows when it is verified.
+        var room = MakingRoom(in: place)
+        try? room.setAsideLog(in: directory)
+        return doubt
     }
 
-    private func newVault(in directory: Directory, _ makers: [any SlotMaker]) throws(VaultError) -> NewVault {
-        let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try directory.exists(VaultPlace.leaf)
-        }
-        guard !isThere else { throw VaultError(.alreadyExists, Self.making, place.path, "There is one already.") }
-        // A directory that was there before may be shared otherwise.
-        try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.requireSharing(plan.sharing) }
-        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
-        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
-        return try newVault(in: directory, makers, firstEpoch: birthGuard.firstEpoch())
-    }
-
-    private func newVault(
-        in directory: Directory, _ makers: [any SlotMaker], firstEpoch: UInt32
-    ) throws(VaultError) -> NewVault {
-        let secrets = VaultSecrets.random()
-        let vaultID = SecureRandom.bytes(count: 16)
-        let now = WallClock.milliseconds()
-        var body = VaultBody(keyring: [])
-        var slots: [KeySlot] = []
-        for maker in makers {
-            slots.append(
-                try maker.slot(
-                    for: secrets, vaultID: vaultID, id: body.state.nextSlotID, createdAt: now, place: place))
-            body.state.nextSlotID += 1
-        }
-        try slots.requireBearableSearch(vaultID: vaultID, place.path)
-        let isReached = slots.contains { $0.reach == .whenUnlocked }
-        let whenUnlockedID = isReached ? secrets.whenUnlockedID : WhenUnlockedKeyID.none
-        let keys = ClassKeys(
-            consume secrets, vaultID: vaultID, directory: directory, openedAt: .ifReadable(in: directory.path))
-        let side = WrappingSide(vaultID: vaultID, keys: keys, directory: directory, place: place)
-        try plan.backup?.fill(&body, of: side)
-        body.state.whenUnlockedID = whenUnlockedID
-        let epoch = try addFirstKey(to: &body, side, firstEpoch, now)
-        let header = VaultHeader(purpose: .vault, vaultID: vaultID, generation: 1, slots: slots)
-        let file = try VaultSealing.file(header, body, place, root: keys.root, at: now)
-        return NewVault(file: file, image: try VaultImage(parsing: file, path: place.path), keys: keys, epoch: epoch)
-    }
-
-    /// Unless there is an active key already. The active key's epoch is returned.
-    private func addFirstKey(
-        to body: inout VaultBody, _ side: WrappingSide, _ epoch: UInt32, _ now: UInt64
-    ) throws(VaultError) -> UInt32 {
-        if let active = body.keyring.first(where: { $0.state == .active && $0.protection == .afterFirstUnlock }) {
-            return active.epoch
-        }
-        let highest = body.keyring.map(\.epoch).max() ?? 0
-        guard highest < UInt32.max else {
-            throw VaultError(.tooLarge, Self.making, place.path, "Its epochs are used up.")
-        }
-        let first = max(epoch, highest + 1)
-        let secret = SecretBytes.random(count: SealingKey.size)
-        body.keyring.append(
-            try KeyringReader(place: place, vaultID: side.vaultID).entry(
-                for: secret, epoch: first, state: .active, protection: .afterFirstUnlock, createdAt: now,
-                keys: side.keys))
-        return first
+    /// A log that cannot be written does not undo the vault.
+    private func begin(_ new: NewVault, in directory: Directory, _ event: AccessEvent) {
+        guard options.accessLog != .off else { return }
+        let log = AccessLog(
+            directory: directory, mode: directory.fileMode, key: new.keys.root.derived(.accessLogKey))
+        for event in [.created, event] { _ = try? log.append(event, generation: 1) }
     }
 }

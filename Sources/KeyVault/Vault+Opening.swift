@@ -35,8 +35,7 @@ extension Vault {
             let secrets = try unlock(file.head, place, with: credential)
             let keys = ClassKeys(
                 secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
-            try requireKnownRoot(file.head.header, keys, credential, place, options)
-            return try open(file, place, directory, keys, options)
+            return try open(file, place, directory, keys, credential, options)
         } catch {
             noteFailedOpening(in: directory, file.head.header, options)
             throw error
@@ -45,9 +44,15 @@ extension Vault {
 
     private static func open(
         _ file: borrowing VaultFile, _ place: VaultPlace, _ directory: Directory, _ keys: ClassKeys,
-        _ options: VaultOptions
+        _ credential: VaultCredential, _ options: VaultOptions
     ) throws(VaultError) -> Vault {
         let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
+        if case .identity = credential {
+            let recognition = VaultRecognition(
+                place: place, watermarks: place.watermarks(of: file.head.header, root: keys.root),
+                header: file.head.header)
+            if options.acceptsRollback { try recognition.acceptAsNew() } else { try recognition.check() }
+        }
         return try open(contents, header, place, directory, keys, options)
     }
 

@@ -11,27 +11,6 @@ extension Vault {
         let opened = try CredentialOpening(head, place).open(with: credential)
         return opened.takeSecrets()
     }
-
-    /// - Throws: `VaultError` `.replaced` where this user's programs have noted what they accepted of a vault with this id,
-    ///   and under another root. A recipient's slot can be made by anybody who knows the recipient; it vouches for nothing.
-    static func requireKnownRoot(
-        _ header: VaultHeader, _ keys: ClassKeys, _ credential: VaultCredential, _ place: VaultPlace,
-        _ options: VaultOptions
-    ) throws(VaultError) {
-        guard case .identity = credential else { return }
-        let watermarks = place.watermarks(of: header, root: keys.root)
-        if options.acceptsRollback {
-            return try VaultError.onFiles("set aside what was noted of the vault") { () throws(FileError) in
-                try watermarks.setForeignAside()
-            }
-        }
-        guard watermarks.isForeign else { return }
-        throw VaultError(
-            .replaced, "open the vault", place.path,
-            "What this user's programs have seen of it was noted under another root: somebody put another vault in its "
-                + "place, or those notes are damaged as a whole.",
-            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
-    }
 }
 
 /// Opens one vault's slots with whatever credential is presented.

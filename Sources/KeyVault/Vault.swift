@@ -67,6 +67,12 @@ extension Vault {
     /// Which slots the file has, without anything secret, as of the last look at the file.
     package var heldSlots: [SlotSummary] { heldContents.head.header.slots.map(SlotSummary.init) }
 
+    /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
+    package var hasSeenRecords: Bool {
+        let own = VaultSealing.context(accessGroup).nameTag
+        return watermarks.acceptedNames.contains { $0 != own }
+    }
+
     /// How often the file had been written at the last look.
     package var generation: UInt64 { heldContents.head.header.generation }
 

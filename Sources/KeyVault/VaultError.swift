@@ -39,6 +39,7 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
             case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
             case .lockTimeout, .lockFileReplaced: .lockTimeout
             case .permissionDenied: .denied
+            case .durabilityUnknown: .durabilityUnknown
             default: .file
             }
         self.init(code, operation, error.path, error.description, advice: error.advice, underlying: error)
@@ -49,6 +50,18 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
         _ operation: String, _ body: () throws(FileError) -> Result
     ) throws(VaultError) -> Result {
         do throws(FileError) { return try body() } catch { throw VaultError(error, operation) }
+    }
+
+    /// Runs a step towards something that is not there yet. Where the step itself may not outlive a power loss, that is
+    /// its failure: `.durabilityUnknown` would say that the whole is in place.
+    static func onTheWay<Result: ~Copyable>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        do throws(VaultError) { return try body() } catch {
+            guard error.code == .durabilityUnknown else { throw error }
+            throw VaultError(
+                .file, error.operation, error.subject, error.reason, advice: error.advice, underlying: error.underlying)
+        }
     }
 
     /// One line: what failed, on what, why, and what to do.

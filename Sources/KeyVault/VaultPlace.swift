@@ -62,14 +62,23 @@ package struct VaultPlace: Sendable, Hashable {
 
     /// What this user's programs have accepted of this vault's group.
     func watermarks(of header: VaultHeader, root: borrowing SecretBytes) -> WatermarkTable {
-        // A new vault has a new root: it could not read the old file, and has no use for it.
-        let leaf = "\(accessGroup.identifier).\(header.vaultIDText.prefix(16)).marks"
-        let path = watermarksPath
-        return root.withUnsafeBytes { root in
-            WatermarkTable.shared(path: path.appending(leaf).string) {
-                WatermarkLog(
-                    directoryPath: path, leaf: leaf, key: SecretBytes(copying: root).derived(.watermarkKey))
-            }
+        let leaf = marksLeaf(of: header)
+        let key = root.derived(.watermarkKey)
+        let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key))"
+        return WatermarkTable.shared(name) {
+            WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied())
         }
+    }
+
+    /// The file of those notes. A new vault has a new root: it could not read the old file, and has no use for it.
+    func marksLeaf(of header: VaultHeader) -> String {
+        "\(accessGroup.identifier).\(header.vaultIDText.prefix(16)).marks"
+    }
+
+    /// Whether a file is such notes of any vault of this group.
+    func isMarksLeaf(_ leaf: String) -> Bool {
+        guard leaf.hasPrefix(accessGroup.identifier + "."), leaf.hasSuffix(".marks") else { return false }
+        let id = leaf.dropFirst(accessGroup.identifier.count + 1).dropLast(".marks".count)
+        return id.count == 16 && id.allSatisfy(\.isHexDigit)
     }
 }

@@ -45,7 +45,8 @@ extension StoreError {
             case .absent: .vaultAbsent
             case .locked: .locked
             case .corrupt: .vaultCorrupt
-            case .file where [.noSpace, .quotaExceeded].contains(error.underlying?.code): .noSpace
+            case .durabilityUnknown: .durabilityUnknown
+            case .file where Self.isFull(error), .logFailed where Self.isFull(error): .noSpace
             case .file: .file
             case .rolledBack: .vaultRolledBack
             case .wrongPassphrase: .wrongPassphrase
@@ -56,6 +57,10 @@ extension StoreError {
             }
         self.init(
             code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    private static func isFull(_ error: VaultError) -> Bool {
+        error.underlying?.code == .noSpace || error.underlying?.code == .quotaExceeded
     }
 
     init(_ error: AppGroupError, _ operation: String) {

@@ -99,17 +99,64 @@ import Testing
         return try VaultSealing.file(header, body, fixture.place, root: secrets.root, at: 1)
     }
 
+    private func open(_ fixture: VaultFixture, _ keys: String) throws -> String {
+        try ChildProcess.run(
+            "sealed-probe", ["vault-open-identity", fixture.directory.path, fixture.group.identifier, keys]
+        ).outputText
+    }
+
+    /// In processes of their own, so that nothing is remembered but what lies on the disk.
     @Test func aForgedVaultOfTheSameIDIsNotTakenForTheOldOne() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
-        let credential = VaultCredential.identity(identity)
-        try fixture.create(with: credential)
-        // In a process of its own, so that nothing is remembered but what lies on the disk.
+        try fixture.create(with: .identity(identity))
         let keys = fixture.directory.path("identity")
         try identity.write(to: keys)
-        let arguments = [fixture.directory.path, fixture.group.identifier, keys]
-        #expect(try ChildProcess.run("sealed-probe", ["vault-open-identity"] + arguments).outputText == "opened\n")
+        #expect(try open(fixture, keys) == "opened\n")
         try SystemFile.write(fixture.path, forge(fixture, for: identity))
-        #expect(try ChildProcess.run("sealed-probe", ["vault-open-identity"] + arguments).outputText == "replaced\n")
+        #expect(try open(fixture, keys) == "replaced\n")
+    }
+
+    @Test func whoHasTheRealOneOpenDoesNotTakeItEither() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        let vault = try fixture.create(with: .identity(identity))
+        let real = try SystemFile.read(fixture.path)
+        try SystemFile.write(fixture.path, forge(fixture, for: identity))
+        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .corrupt)
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(identity)) } == .replaced)
+        try SystemFile.write(fixture.path, real)
+        #expect(try fixture.open(with: .identity(identity)).activeKey().id == vault.keyring.active?.id)
+    }
+
+    @Test func anotherVaultOfTheGroupIsToldAndMayBeAccepted() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        try fixture.create(with: .identity(identity))
+        unlink(fixture.path)
+        let other = try VaultFixture()
+        try other.create(with: .identity(identity))
+        try SystemFile.write(fixture.path, try SystemFile.read(other.path))
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(identity)) } == .replaced)
+        try Vault.accept(fixture.accessGroup, in: fixture.home, with: .identity(identity))
+        #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
+    }
+
+    @Test func whatIsAcceptedMustBeAVaultFirst() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        try fixture.create(with: .identity(identity))
+        let real = try SystemFile.read(fixture.path)
+        var forged = try forge(fixture, for: identity)
+        forged[forged.count - 1] ^= 1
+        try SystemFile.write(fixture.path, forged)
+        #expect(
+            code { () throws(VaultError) in
+                try Vault.accept(fixture.accessGroup, in: fixture.home, with: .identity(identity))
+            } == .corrupt)
+        // What was noted of the real one is still there.
+        try SystemFile.write(fixture.path, real)
+        #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
+        #expect(try SystemFile.names(fixture.directory.path("Watermarks")).count == 1)
     }
 }

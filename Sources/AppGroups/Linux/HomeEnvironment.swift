@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SharedFiles
 
 /// The variables that decide where a home lies.
 package enum HomeEnvironment {
@@ -16,16 +17,17 @@ package enum HomeEnvironment {
 
     /// The variables that are set in this process.
     ///
-    /// Nothing in a set-user-ID or set-group-ID program: its caller could otherwise point it at a directory of the
-    /// caller's own.
+    /// Nothing in a program that has more rights than its caller: the caller could otherwise point it at a directory of
+    /// the caller's own.
     ///
     /// - Throws: ``AppGroupError`` with `invalidHome` for a value that is not UTF-8. Repairing it would name another
     ///   directory.
     static func read() throws(AppGroupError) -> [String: String] {
         var values: [String: String] = [:]
+        // Asked as well: a program may have changed its ids since it was started.
         guard getuid() == geteuid(), getgid() == getegid() else { return values }
         for name in names {
-            guard let pointer = getenv(name) else { continue }
+            guard let pointer = SecureEnvironment.value(name) else { continue }
             guard let value = String(validatingCString: pointer) else { throw .unreadableHome(name) }
             values[name] = value
         }

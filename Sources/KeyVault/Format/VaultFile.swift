@@ -45,7 +45,12 @@ struct VaultFile: ~Copyable {
     private static func read(_ file: consuming Descriptor, path: String) throws(VaultError) -> VaultFile {
         let size = try size(of: file, path)
         let front = try bytes(of: file, from: 0, count: min(size, VaultHead.maximumSize), path)
-        return VaultFile(head: try VaultHead(parsing: front, path: path), path: path, file: file, size: size)
+        let head = try VaultHead(parsing: front, path: path)
+        // Before the body is read: what was hung on a vault costs nobody any memory.
+        guard size == head.bodyOffset + head.bodySize else {
+            throw .corrupt(path, "It does not have the size that its header says.")
+        }
+        return VaultFile(head: head, path: path, file: file, size: size)
     }
 
     private init(head: VaultHead, path: String, file: consuming Descriptor, size: Int) {

@@ -19,6 +19,8 @@ struct VaultHead: Sendable {
     /// The header of the sealed body.
     let bodyHeader: [UInt8]
 
+    /// The size of the sealed body in bytes, as the header says.
+    let bodySize: Int
     /// Where the sealed body begins.
     var bodyOffset: Int { summed.count + VaultHeader.codeSize }
     /// All of it, as it lies in the file: while a file begins with the same bytes it is the same write.
@@ -42,8 +44,8 @@ struct VaultHead: Sendable {
         let generation: UInt64 = try reader.integer()
         let vaultID = Array(try reader.take(16))
         let areaSize: UInt32 = try reader.integer()
-        let alsoReserved: UInt32 = try reader.integer()
-        guard reserved == 0, alsoReserved == 0, (1...VaultHeader.maximumSlots).contains(Int(slotCount)),
+        let bodySize: UInt32 = try reader.integer()
+        guard reserved == 0, (1...VaultHeader.maximumSlots).contains(Int(slotCount)),
             areaSize <= VaultHeader.maximumSlotAreaSize, (1...VaultHeader.maximumGeneration).contains(generation),
             let purpose = VaultPurpose(rawValue: purposeByte)
         else { throw .corrupt(path, "Its header has impossible numbers.") }
@@ -53,6 +55,7 @@ struct VaultHead: Sendable {
         let expected = BLAKE2b.hash(
             Array(bytes[..<headerSize]), personalization: .vaultChecksum, count: VaultHeader.checksumSize)
         guard expected.elementsEqual(checksum) else { throw .corrupt(path, "Its header's checksum does not fit.") }
+        self.bodySize = Int(bodySize)
         code = Array(try reader.take(VaultHeader.codeSize))
         bodyHeader = Array(try reader.take(Self.bodyHeaderSize))
         summed = Array(bytes[..<(headerSize + VaultHeader.checksumSize)])

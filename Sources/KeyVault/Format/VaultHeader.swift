@@ -25,7 +25,9 @@ struct VaultHeader: Hashable, Sendable {
     var slots: [KeySlot]
 
     /// Everything that checksum and code are computed over.
-    var encoded: [UInt8] {
+    ///
+    /// - Parameter bodySize: Of the sealed body, in bytes: a reader knows the file's size before it reads the body.
+    private func encoded(bodySize: Int) -> [UInt8] {
         let area = slots.flatMap(\.encoded)
         var writer = ByteWriter()
         writer.append(Self.magic)
@@ -36,14 +38,14 @@ struct VaultHeader: Hashable, Sendable {
         writer.append(generation)
         writer.append(vaultID)
         writer.append(UInt32(area.count))
-        writer.append(UInt32(0))
+        writer.append(UInt32(bodySize))
         writer.append(area)
         return writer.bytes
     }
 
     /// The whole file: header, checksum, code, then the sealed body.
     func file(with body: [UInt8], root: borrowing SecretBytes) -> [UInt8] {
-        let header = encoded
+        let header = encoded(bodySize: body.count)
         let summed = header + BLAKE2b.hash(header, personalization: .vaultChecksum, count: Self.checksumSize)
         var file: [UInt8] = []
         file.reserveCapacity(summed.count + Self.codeSize + body.count)

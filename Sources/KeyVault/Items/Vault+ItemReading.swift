@@ -45,7 +45,9 @@ extension Vault {
             }
         } catch {
             let isRefusal = [.locked, .itemNotFound, .wrongDevice].contains(error.code)
-            note(.itemRead, subject: name.subject, outcome: isRefusal ? .refused : .failed)
+            if error.code.leavesTheLog {
+                note(.itemRead, subject: name.subject, outcome: isRefusal ? .refused : .failed)
+            }
             throw error
         }
     }
@@ -65,4 +67,10 @@ extension Vault {
         guard let entry = contents.body.items[name] else { throw .noItem(Self.finding, path) }
         return (entry, contents)
     }
+}
+
+extension VaultError.Code {
+    /// Whether the access log beside the vault still is this vault's. The log of another one that took its place is not:
+    /// an entry under the wrong key would look like tampering there.
+    var leavesTheLog: Bool { self != .replaced && self != .absent }
 }

@@ -17,8 +17,9 @@ package struct Watermark: Hashable, Sendable {
         self.init(epoch: header.epoch, sequence: header.sequence, commitment: header.commitment)
     }
 
-    /// Order is (epoch, sequence), never the clock.
-    package func isBehind(_ other: Watermark) -> Bool { (epoch, sequence) < (other.epoch, other.sequence) }
+    /// Order is the sequence, then the epoch, never the clock: a reseal raises the epoch and keeps the sequence, and
+    /// nothing honest ever lowers a sequence (`docs/decisions/0011-order-is-the-sequence.md`).
+    package func isBehind(_ other: Watermark) -> Bool { (sequence, epoch) < (other.sequence, other.epoch) }
 
     /// Whether another one says more: it is further on, or it knows which blob stands at the same place.
     func isOutdone(by other: Watermark) -> Bool {
@@ -36,8 +37,7 @@ package struct Watermark: Hashable, Sendable {
     package func verdict(on candidate: Watermark) -> Verdict {
         if candidate.isBehind(self) { return .replayed }
         if isBehind(candidate) {
-            let jumps = candidate.epoch == epoch && candidate.sequence - sequence > Self.maximumJump
-            return jumps ? .jumps : .advances
+            return candidate.sequence - sequence > Self.maximumJump ? .jumps : .advances
         }
         guard let commitment, let other = candidate.commitment else { return .same }
         return commitment == other ? .same : .forked

@@ -4,6 +4,8 @@ internal import Sealing
 extension Personalization {
     /// The code of one entry of a watermark file; `docs/watermarks.md` lists it.
     static let watermarkEntry = Personalization("SealedState.wme1")
+    /// Tells the notes of two roots apart within a process; it is never written.
+    static let watermarkIdentifier = Personalization("SealedState.wmi1")
 }
 
 /// One accepted state as it is remembered on disk: 128 bytes, authenticated, in clear (`docs/watermarks.md`).
@@ -71,11 +73,12 @@ struct WatermarkEntry: Hashable, Sendable {
     }
 
     /// What still holds in `now`'s boot: all of it within its own boot; after a restart one less than what was durable,
-    /// since a crash may take back a write that was not yet acknowledged; nothing of what was not.
+    /// since a crash may take back a write or a reseal that was not yet acknowledged, with its epoch; nothing of what was
+    /// not.
     func floor(in now: BootID) -> Watermark? {
         if boot == now { return mark }
         guard isDurable, mark.sequence > 0 else { return nil }
-        return Watermark(epoch: mark.epoch, sequence: mark.sequence - 1, commitment: nil)
+        return Watermark(epoch: 0, sequence: mark.sequence - 1, commitment: nil)
     }
 
     private static func code(_ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bytes32 {

@@ -37,6 +37,17 @@ final class WatermarkLog: Sendable {
         self.key = key
     }
 
+    /// A public name of a key, to tell the notes of two roots apart.
+    static func identifier(of key: borrowing SecretBytes) -> String {
+        key.withUnsafeBytes { key in
+            Bytes16(filling: {
+                BLAKE2b.hash(
+                    UnsafeRawBufferPointer(start: nil, count: 0), key: key, personalization: .watermarkIdentifier,
+                    into: $0)
+            }).hexadecimal
+        }
+    }
+
     /// What was read: the floors that hold now, and what is wrong with the file, if anything.
     struct Contents {
         var floors: [NameTag: Watermark] = [:]

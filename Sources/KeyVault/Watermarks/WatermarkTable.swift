@@ -118,15 +118,16 @@ package final class WatermarkTable: Sendable {
         }
     }
 
-    // One table for each file, so that two stores of a process never judge by different memories.
+    // One table for each file and key, so that two stores of a process never judge by different memories, and none by
+    // that of a vault with another root.
     private static let tables = Mutex<[String: WatermarkTable]>([:])
 
-    /// The process's table for a file.
-    static func shared(path: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
+    /// The process's table of that name.
+    static func shared(_ name: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
         tables.withLock { tables in
-            if let table = tables[path] { return table }
+            if let table = tables[name] { return table }
             let table = WatermarkTable(log: makeLog())
-            tables[path] = table
+            tables[name] = table
             return table
         }
     }

@@ -27,6 +27,8 @@ struct DecryptCommand: SealctlCommand {
     var outputFile: String?
     @Argument(help: ArgumentHelp("What to open; standard input unless stated.", valueName: "in"), completion: .file())
     var inputFile: String?
+    @Flag(help: "Open a stream whose key a rotation has retired.")
+    var acceptRetired = false
     @OptionGroup var keyOptions: KeyOptions
     @OptionGroup var output: OutputOptions
 
@@ -37,7 +39,7 @@ struct DecryptCommand: SealctlCommand {
         try target.requireOther(than: input)
         let opening = StreamOpening(
             input: input, target: target, context: BlobContext(streamOf: group),
-            keys: try keyOptions.openVault(of: group).keyring)
+            keys: KeysInForce(try keyOptions.openVault(of: group).keyring, acceptingRetired: acceptRetired))
         try opening.run()
         try target.commit()
     }
@@ -48,7 +50,7 @@ private struct StreamOpening {
     let input: InputFile
     let target: OutputFile
     let context: BlobContext
-    let keys: Keyring
+    let keys: KeysInForce
 
     func run() throws(Failure) {
         if target.isStream, let extent = input.extent {
@@ -64,7 +66,7 @@ private struct StreamOpening {
         do throws(StreamFailure<FileError>) {
             try StreamOpener.verify(
                 from: input.rereadableSource(from: extent.start, progress), context: context, keys: keys)
-        } catch { throw Failure(error, "decrypt", input.name) }
+        } catch { throw keys.refusal(of: input.name) ?? Failure(error, "decrypt", input.name) }
     }
 
     private func release(total: Int64?, isEarly: Bool) throws(Failure) {
@@ -85,7 +87,7 @@ private struct StreamOpening {
 
     private func failure(_ error: StreamFailure<FileError>, released: Int64) -> Failure {
         if case .output(let cause) = error, cause.code == Self.binary { return Self.binaryToTerminal }
-        let failure = Failure(error, "decrypt", input.name)
+        let failure = keys.refusal(of: input.name) ?? Failure(error, "decrypt", input.name)
         guard case .sealing = error, released > 0 else { return failure }
         return Failure(
             failure.status, failure.code, "\(failure.message); \(released) bytes were released before that",

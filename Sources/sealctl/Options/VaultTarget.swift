@@ -54,6 +54,15 @@ struct VaultTarget: ParsableArguments {
         }
         return try keyOptions.openStore(of: appGroup)
     }
+
+    /// Refuses what would end keys while the container is away: what is sealed in it would not be asked, nor resealed.
+    func requireNoContainer(of vault: Vault) throws(Failure) {
+        guard vault.hasSeenRecords else { return }
+        throw Failure(
+            .notFound, "containerMissing",
+            "the container of \(vault.accessGroup) is away, and its records were seen before",
+            hint: "Bring it back first: mount its disk, or restore it.")
+    }
 }
 
 extension KeyOptions {

@@ -71,6 +71,7 @@ struct VaultRotateCommand: SealctlCommand {
     /// An access group without a container has nothing to reseal: the new key is all.
     private func rotateKeys(of vault: Vault) throws(Failure) {
         if !status {
+            try target.requireNoContainer(of: vault)
             try Failure.onVault { () throws(VaultError) in
                 try vault.completeRotation(to: try vault.beginRotation())
             }

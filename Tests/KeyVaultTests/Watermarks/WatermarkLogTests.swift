@@ -60,10 +60,10 @@ import Testing
         }
     }
 
-    @Test func aHigherEpochWins() throws {
-        try write([entry(1, 100), entry(1, 3, epoch: 2), entry(1, 200)])
+    @Test func ofOneSequenceTheHigherEpochWins() throws {
+        try write([entry(1, 200), entry(1, 3, epoch: 2), entry(1, 200, epoch: 2), entry(1, 200)])
         #expect(log().load().floors[tag(1)]?.epoch == 2)
-        #expect(floors() == [1: 3])
+        #expect(floors() == [1: 200])
     }
 
     @Test func afterARestartTheFloorIsOneLessThanTheHighestDurableOne() throws {

@@ -23,16 +23,18 @@ import Testing
         Case(epoch: 2, sequence: 6, verdict: .advances),
         Case(epoch: 2, sequence: 4, verdict: .replayed),
         Case(epoch: 1, sequence: 5, verdict: .replayed),
-        Case(epoch: 1, sequence: .max, verdict: .replayed),
-        Case(epoch: 3, sequence: 1, verdict: .advances),
-        Case(epoch: 3, sequence: .max, verdict: .advances),
+        Case(epoch: 1, sequence: 6, verdict: .advances),
+        Case(epoch: 1, sequence: .max, verdict: .jumps),
+        Case(epoch: 3, sequence: 4, verdict: .replayed),
+        Case(epoch: 3, sequence: 5, blob: 2, verdict: .advances),
+        Case(epoch: 3, sequence: .max, verdict: .jumps),
         Case(epoch: 2, sequence: 5 + 1 << 32, verdict: .advances),
         Case(epoch: 2, sequence: 6 + 1 << 32, verdict: .jumps),
         Case(epoch: 2, sequence: .max, verdict: .jumps),
         Case(epoch: 2, sequence: 0, verdict: .replayed),
     ]
 
-    @Test(arguments: cases) func orderIsEpochThenSequence(_ item: Case) {
+    @Test(arguments: cases) func orderIsSequenceThenEpoch(_ item: Case) {
         let mark = Watermark(epoch: 2, sequence: 5, commitment: Self.commitment(1))
         let found = Watermark(epoch: item.epoch, sequence: item.sequence, commitment: Self.commitment(item.blob))
         #expect(mark.verdict(on: found) == item.verdict)
@@ -69,7 +71,7 @@ import Testing
 
     @Test func afterARestartADurableEntryHoldsOneLess() {
         let floor = Self.entry(5).floor(in: Self.here)
-        #expect(floor == Watermark(epoch: 1, sequence: 4, commitment: nil))
+        #expect(floor == Watermark(epoch: 0, sequence: 4, commitment: nil))
         #expect(Self.entry(0).floor(in: Self.here) == nil)
     }
 
