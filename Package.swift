@@ -20,6 +20,7 @@ let package = Package(
     name: "SealedState",
     products: [
         .library(name: "SealedState", targets: ["SealedState"]),
+        .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],

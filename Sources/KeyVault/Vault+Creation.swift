@@ -176,63 +176,7 @@ struct VaultCreation {
         try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
     }
 
-    private var alreadyThere: VaultError {
+    var alreadyThere: VaultError {
         VaultError(.alreadyExists, Self.making, place.path, "There is one already.")
-    }
-
-    private func requireNamed(_ lock: borrowing HeldLock) throws(VaultError) {
-        guard lock.isStillNamed() else {
-            throw VaultError(
-                .lockTimeout, Self.making, place.path, "Its lock file was replaced meanwhile.", advice: "Try again.")
-        }
-    }
-
-    /// The whole file, without a name: a full disk is told here.
-    private func written(_ new: NewVault, in directory: Directory) throws(VaultError) -> NewFile {
-        try VaultError.onFiles(Self.making) { () throws(FileError) in
-            let file = try NewFile.create(in: directory, leaf: VaultPlace.leaf, mode: directory.fileMode)
-            try file.reserve(Int64(new.file.count))
-            try new.file.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-            return file
-        }
-    }
-
-    private func link(
-        _ file: consuming NewFile, in directory: Directory, under lock: borrowing HeldLock
-    ) throws(VaultError) -> VaultError? {
-        try requireNamed(lock)
-        return try link(file, in: directory)
-    }
-
-    /// Gives the new vault its name. One that came there meanwhile stays, with its access log.
-    ///
-    /// - Returns: What is to be thrown where the vault is in place and may not outlive a power loss.
-    func link(_ file: consuming NewFile, in directory: Directory) throws(VaultError) -> VaultError? {
-        var doubt: VaultError?
-        do throws(FileError) {
-            try file.commit(replacing: false, durability: .durable)
-        } catch {
-            switch error.code {
-            case .alreadyExists: throw alreadyThere
-            case .durabilityUnknown:
-                doubt = VaultError(
-                    error.advising("The vault is there. Check the disk (dmesg), then look whether it still opens."),
-                    Self.making)
-            default: throw VaultError(error, Self.making)
-            }
-        }
-        // The access log of a vault that is gone, whose chain only that one's key continues. The new vault is there:
-        // a log that cannot be moved away shows when it is verified.
-        var room = MakingRoom(in: place)
-        try? room.setAsideLog(in: directory)
-        return doubt
-    }
-
-    /// A log that cannot be written does not undo the vault.
-    private func begin(_ new: NewVault, in directory: Directory, _ event: AccessEvent) {
-        guard options.accessLog != .off else { return }
-        let log = AccessLog(
-            directory: directory, mode: directory.fileMode, key: new.keys.root.derived(.accessLogKey))
-        for event in [.created, event] { _ = try? log.append(event, generation: 1) }
     }
 }

@@ -57,6 +57,66 @@ import Testing
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
+    @Test func whateverLiesInQuarantineStandsInNobodysWay() throws {
+        let fixture = try VaultFixture()
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
+        var deep = try fixture.directory.directory("Containers/\(fixture.group)/Quarantine")
+        for _ in 0..<80 {
+            deep += "/d"
+            mkdir(deep, 0o700)
+        }
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
+    }
+
+    @Test func aQuarantineThatIsNoDirectoryStandsInNobodysWay() throws {
+        let fixture = try VaultFixture()
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
+        try seal(into: fixture, "Quarantine", group: fixture.group.identifier)
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
+    }
+
+    @Test func whatIsTooDeepOutsideOfItStillDoes() throws {
+        let fixture = try VaultFixture()
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
+        var deep = fixture.directory.path("Containers/\(fixture.group)")
+        for _ in 0..<63 {
+            deep += "/d"
+            mkdir(deep, 0o700)
+        }
+        mkdir(deep + "/d", 0o700)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .file)
+        rmdir(deep + "/d")
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
+    }
+
+    @Test(arguments: ["", "Library/"]) func aDirectoryWhoseNameIsNoTextIsNotPassedOver(parent: String) throws {
+        let fixture = try VaultFixture()
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
+        let path = fixture.directory.path("Containers/\(fixture.group)/\(parent)x")
+        mkdir(path, 0o700)
+        try seal(into: fixture, "\(parent)x/hidden.sealed", group: fixture.group.identifier)
+        rename(path, Array(path.utf8.dropLast()).map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xFF), 0])
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .file)
+    }
+
+    @Test func whyTheContainerCannotBeSearchedIsSaid() throws {
+        let fixture = try VaultFixture()
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
+        let container = fixture.directory.path("Containers/\(fixture.group)")
+        chmod(container, 0o777)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .unsafeFile)
+        chmod(container, 0o700)
+        rename(container, container + ".away")
+        try SystemFile.write(container, [1])
+        do throws(VaultError) {
+            _ = try fixture.openOrCreate()
+            Issue.record("a key was born")
+        } catch {
+            #expect(error.code == .file)
+            #expect(error.underlying?.code == .notDirectory)
+        }
+    }
+
     @Test func aKeyFileThatWasLeftBehindIsUsedAgain() throws {
         // A crash between the key file and the vault leaves the key file alone.
         let fixture = try VaultFixture()

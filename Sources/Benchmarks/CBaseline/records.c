@@ -107,6 +107,20 @@ static int64_t standing_sequence(const struct cbaseline_place *place, int contai
     return sequence;
 }
 
+// Whether the vault is still the one that the key came from.
+static int is_same_vault(const struct cbaseline_target *target) {
+    struct stat facts;
+    int same = 0;
+    int file = open_content(target->vault_folder, target->vault_leaf, &facts);
+    uint8_t *front = file < 0 ? NULL : malloc(target->vault_front_size);
+    if (front != NULL)
+        same = pread(file, front, target->vault_front_size, 0) == (ssize_t)target->vault_front_size &&
+               memcmp(front, target->vault_front, target->vault_front_size) == 0;
+    free(front);
+    if (file >= 0) close(file);
+    return same;
+}
+
 static int fill(int file, const uint8_t *blob, size_t size) {
     return fchmod(file, 0600) == 0 && fallocate(file, 0, 0, (off_t)size) == 0 && write(file, blob, size) == (ssize_t)size;
 }
@@ -171,7 +185,7 @@ static int write_locked(const struct cbaseline_place *place, const struct cbasel
     int result = -1;
     if (look_for_watermarks(target) != 0) return -1;
     int64_t standing = standing_sequence(place, target->container, target->path);
-    if (standing < 0) return -1;
+    if (standing < 0 || !is_same_vault(target)) return -1;
     uint8_t *blob = cbaseline_seal(place, (uint64_t)standing + 1, plaintext, plaintext_size, &size);
     if (blob != NULL && is_named(lock, target->container, target->lock_name) &&
         replace(target, blob, size, durable) == 0)

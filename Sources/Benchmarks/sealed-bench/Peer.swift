@@ -23,12 +23,27 @@ extension cbaseline_place {
 final class PeerFiles {
     let target: cbaseline_target
     private let texts: [UnsafeMutablePointer<CChar>]
+    private let vaultFront: UnsafeMutableBufferPointer<UInt8>
+    private let vaultFolder: Int32
 
     /// - Parameters:
     ///   - container: The container's descriptor, which outlives this.
     ///   - folder: Where the record lies, below the container.
-    init(container: Int32, lockFile: String, folder: String, leaf: String, watermarks: String) throws {
-        let names = [lockFile, folder, leaf, ".\(leaf).new", watermarks, "peer.marks", "\(folder)/\(leaf)"]
+    ///   - vault: The vault's file, whose first bytes a writer compares.
+    init(
+        container: Int32, lockFile: String, folder: String, leaf: String, watermarks: String, vault: String
+    ) throws {
+        let split = vault.lastIndex(of: "/") ?? vault.startIndex
+        let names = [
+            lockFile, folder, leaf, ".\(leaf).new", watermarks, "peer.marks", "\(folder)/\(leaf)",
+            String(vault[vault.index(after: split)...]),
+        ]
+        vaultFolder = open(String(vault[..<split]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        vaultFront = .allocate(capacity: 512)
+        let file = openat(vaultFolder, String(vault[vault.index(after: split)...]), O_RDONLY | O_CLOEXEC)
+        let frontSize = Glibc.pread(file, vaultFront.baseAddress, vaultFront.count, 0)
+        close(file)
+        guard frontSize > 0 else { throw BenchmarkFailure("the vault cannot be read") }
         texts = names.compactMap { strdup($0) }
         guard texts.count == names.count else { throw BenchmarkFailure("out of memory") }
         var target = cbaseline_target()
@@ -41,8 +56,16 @@ final class PeerFiles {
         target.pending_leaf = UnsafePointer(texts[3])
         target.watermarks_folder = UnsafePointer(texts[4])
         target.watermarks_leaf = UnsafePointer(texts[5])
+        target.vault_folder = vaultFolder
+        target.vault_leaf = UnsafePointer(texts[7])
+        target.vault_front = UnsafePointer(vaultFront.baseAddress)
+        target.vault_front_size = frontSize
         self.target = target
     }
 
-    deinit { texts.forEach { free($0) } }
+    deinit {
+        texts.forEach { free($0) }
+        vaultFront.deallocate()
+        close(vaultFolder)
+    }
 }

@@ -33,7 +33,8 @@ struct RecordBenchmarks {
         container = try GroupContainer.open(workspace.group, in: workspace.home)
         files = try PeerFiles(
             container: container.root.descriptor.rawValue, lockFile: ContainerLayout.lockFile,
-            folder: ContainerLayout.records, leaf: Self.leaf, watermarks: "\(workspace.home.watermarksPath)")
+            folder: ContainerLayout.records, leaf: Self.leaf, watermarks: "\(workspace.home.watermarksPath)",
+            vault: store.vault.path)
         let context = try store.context(ofRecord: Account.recordName)
         place = cbaseline_place(context, try store.vault.activeKey(), schemaVersion: 1)
         try store.write(Account())

@@ -11,7 +11,7 @@ struct PermissionInspector: Inspector {
 
     private func owner(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
         let uid = subject.attributes.uid
-        if uid == 0 { return [] }
+        if uid == 0 || isShared(subject, scope) { return [] }
         // Root looks at everybody's containers; for others their container has to be theirs.
         let isRoot = subject.path == "."
         let expected = isRoot && geteuid() != 0 ? geteuid() : scope.rootAttributes.uid
@@ -22,11 +22,16 @@ struct PermissionInspector: Inspector {
         ]
     }
 
+    /// Whether it belongs to the unix group that the container is shared with, by its own mode: then its members write it.
+    private func isShared(_ subject: AuditSubject, _ scope: AuditScope) -> Bool {
+        scope.rootAttributes.sharing == .unixGroup(subject.attributes.gid)
+    }
+
     private func writers(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
         let mode = subject.attributes.mode
         let place = FindingPlace(subject.path, in: scope)
         if mode & S_IWOTH != 0 { return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode))] }
-        if mode & S_IWGRP != 0 { return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))] }
+        if mode & S_IWGRP != 0 && !isShared(subject, scope) { return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))] }
         return []
     }
 

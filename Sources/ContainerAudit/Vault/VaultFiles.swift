@@ -40,8 +40,11 @@ struct VaultFiles {
         else { return [] }
         let place = FindingPlace(outside: path.string, group: group.identifier)
         var findings: [Finding] = []
-        if facts.mode & refused != 0 { findings.append(check.finding(at: place, "Its mode is \(facts.mode.octal).")) }
-        if facts.uid != 0 && facts.uid != geteuid() && geteuid() != 0 {
+        // What a unix group shares says so itself; a file follows its directory.
+        let isShared = facts.sharing != .ownerOnly || (try? parent.sharing) == .unixGroup(facts.gid)
+        let unwanted = isShared ? refused & ~S_IRWXG : refused
+        if facts.mode & unwanted != 0 { findings.append(check.finding(at: place, "Its mode is \(facts.mode.octal).")) }
+        if !isShared && facts.uid != 0 && facts.uid != geteuid() && geteuid() != 0 {
             findings.append(AuditCheck.ownerForeign.finding(at: place, "It belongs to user \(facts.uid)."))
         }
         return findings

@@ -49,6 +49,7 @@ struct Backup {
         guard !body.items.entries.contains(where: \.accessibility.isThisDeviceOnly) else {
             throw .corrupt(path, "It holds an item that is bound to one machine.")
         }
+        try body.keyring.requireBelievable(path)
         self.path = path
         self.side = side
         keyring = contents.includesKeys ? body.keyring : []
@@ -58,6 +59,9 @@ struct Backup {
 
     /// The keys that whoever takes it over knows, destroyed ones too: theirs are no unknown blobs.
     var keyIDs: Set<KeyID> { Set(keyring.map { KeySummary($0).id }) }
+
+    /// The keys that open something for whoever takes it over.
+    var liveKeyIDs: Set<KeyID> { Set(keyring.filter { $0.state != .destroyed }.map { KeySummary($0).id }) }
 
     /// Whether something in it needs a person.
     var holdsWhenUnlocked: Bool {
@@ -73,5 +77,28 @@ struct Backup {
         body.state = state
         for entry in keyring { body.keyring.append(try rewrapping.key(entry)) }
         for entry in items { try body.items.insert(try rewrapping.item(entry), path: target.place.path) }
+    }
+}
+
+extension [KeyringEntry] {
+    /// No group gets there. First keys come after claims of up to `KeyBirthGuard.highestBelievedEpoch`, and from there
+    /// rotations go on: a planted header must not make the backups of honest vaults unbelievable.
+    private static var highestEpoch: UInt32 { 2 * KeyBirthGuard.highestBelievedEpoch }
+
+    /// Refuses a keyring that no program writes. Whoever has what opens a backup can make one: it must neither use a
+    /// vault's epochs up nor leave it with two keys for one blob.
+    ///
+    /// - Throws: `VaultError` `.corrupt`.
+    fileprivate func requireBelievable(_ path: String) throws(VaultError) {
+        var ids: Set<KeyID> = []
+        var places: Set<UInt64> = []
+        for entry in self {
+            guard entry.epoch <= Self.highestEpoch else {
+                throw .corrupt(path, "It holds a key of an epoch that no group reaches.")
+            }
+            guard ids.insert(KeySummary(entry).id).inserted,
+                places.insert(UInt64(entry.epoch) << 8 | UInt64(entry.protection.rawValue)).inserted
+            else { throw .corrupt(path, "It holds one key twice, or two of one epoch.") }
+        }
     }
 }

@@ -28,6 +28,7 @@ struct BackupMerge {
                 report.keysAdded.append(KeySummary(entry))
             case .known: report.keysKnown.append(KeySummary(entry))
             case .destroyedHere: report.keysStillDestroyed.append(KeySummary(entry))
+            case .destroyedThere(let key): report.keysDestroyedThere.append(key)
             case .nothingToTake: break
             }
         }
@@ -35,6 +36,7 @@ struct BackupMerge {
             throw VaultError(
                 .tooLarge, "bring a backup into", draft.place.path, "It would have more keys than a keyring holds.")
         }
+        draft.retire(before: backup.state.minimumEpoch)
         report.rotationEpoch = try draft.leadAgain(before: report.keysAdded)
     }
 
@@ -72,6 +74,8 @@ private struct KeyringMerge {
 
     enum Decision {
         case unknown, known, destroyedHere, nothingToTake
+        /// The key as it is here.
+        case destroyedThere(KeySummary)
     }
 
     init(_ keyring: [KeyringEntry], path: String) {
@@ -86,8 +90,11 @@ private struct KeyringMerge {
 
     /// - Throws: `VaultError` `.epochClash`.
     mutating func take(_ entry: KeyringEntry) throws(VaultError) -> Decision {
-        guard entry.state != .destroyed else { return .nothingToTake }
         let key = KeySummary(entry)
+        guard entry.state != .destroyed else {
+            guard let known = entries[key.id], known.state != .destroyed else { return .nothingToTake }
+            return .destroyedThere(known)
+        }
         if let known = entries[key.id] {
             guard known.epoch == key.epoch else { throw .epochClash(path, epoch: key.epoch) }
             return known.state == .destroyed ? .destroyedHere : .known
@@ -101,6 +108,13 @@ private struct KeyringMerge {
 }
 
 extension VaultDraft {
+    /// What a completed rotation has ended elsewhere does not come back with its key. What is sealed here now stays
+    /// readable: no epoch from the active one on is refused.
+    fileprivate mutating func retire(before minimumEpoch: UInt32) {
+        guard let active = activeEntry(.afterFirstUnlock) else { return }
+        body.state.minimumEpoch = max(body.state.minimumEpoch, min(minimumEpoch, active.epoch))
+    }
+
     /// Order is epoch, then sequence: while blobs of a later epoch than the active one can be opened, a write over one of
     /// them would be refused as a replay. So the active key gets the highest epoch again, as in a rotation.
     ///

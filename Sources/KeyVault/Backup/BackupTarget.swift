@@ -5,8 +5,14 @@ internal import SystemPackage
 /// The place of a backup that is to be written: a name that is free, in a directory that a person chose.
 struct BackupTarget {
     let path: String
-    private let directory: Directory
-    private let leaf: String
+    let directory: Directory
+    let leaf: String
+
+    init(path: String, directory: Directory, leaf: String) {
+        self.path = path
+        self.directory = directory
+        self.leaf = leaf
+    }
 
     /// - Throws: `VaultError` `.invalidArgument` for what names no file, `.alreadyExists` where there is something,
     ///   `.file` or `.denied` where the directory cannot be opened.
@@ -28,7 +34,8 @@ struct BackupTarget {
 
     /// Writes the file whole, or nothing: never over one that is there.
     ///
-    /// - Throws: `VaultError` `.alreadyExists`, `.file`, `.denied`.
+    /// - Throws: `VaultError` `.alreadyExists`, `.file`, `.denied`; `.durabilityUnknown` where the file is there, and a
+    ///   power loss may take it away.
     func create(_ bytes: [UInt8]) throws(VaultError) {
         do throws(FileError) {
             try bytes.withRawBytes { bytes throws(FileError) in
@@ -42,9 +49,21 @@ struct BackupTarget {
     private static let writing = "write the backup"
 
     private static func failure(_ error: FileError, _ path: String) -> VaultError {
+        if error.code == .durabilityUnknown {
+            return VaultError(
+                error.advising("The backup is there. Check the disk (dmesg), then copy it elsewhere or make another."),
+                writing)
+        }
         guard error.code == .alreadyExists else { return VaultError(error, writing) }
         return VaultError(
             .alreadyExists, writing, path, "There is something of that name.",
             advice: "Choose another name; a backup is never written over a file.")
+    }
+}
+
+extension FileError {
+    /// The same failure with an advice that knows what the file was.
+    func advising(_ advice: String) -> FileError {
+        FileError(code, operation: operation, path: path, errno: errno, advice: advice)
     }
 }

@@ -9,7 +9,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// Whether a vault that is there, in whatever state, is set aside first instead of being added to. Its file stays
     /// beside the new one under the name `vault.abandoned-` and the time.
     public var setsVaultAside: Bool
-    /// Who shares a vault that is made.
+    /// Who shares a vault that is made. One that takes another's place is shared as that one was.
     public var sharing: Sharing
 
     /// The defaults: everything, added to what is there, replacing nothing.

@@ -19,6 +19,8 @@ public struct ImportReport: Sendable, Hashable {
     package internal(set) var keysKnown: [KeySummary] = []
     /// Sealing keys that were destroyed here, and stay so, though the backup has them.
     package internal(set) var keysStillDestroyed: [KeySummary] = []
+    /// Sealing keys that were destroyed where the backup was made, and are still here: as they are in the vault.
+    package internal(set) var keysDestroyedThere: [KeySummary] = []
 
     /// How many sealing keys came in.
     public var keyCount: Int { keysAdded.count }

@@ -25,23 +25,38 @@ struct MakingRoom {
         try setAside([VaultPlace.leaf] + Self.logLeaves, in: directory)
     }
 
-    /// The access log alone: a vault that stands in the way of a new one stays there.
+    /// The access log's files as they are now.
+    static func logs(in directory: Directory) -> [String: FileAttributes] {
+        var found: [String: FileAttributes] = [:]
+        for leaf in logLeaves { found[leaf] = try? directory.attributes(leaf) }
+        return found
+    }
+
+    /// Sets those files of an access log aside that were there before. Between then and now another program may have
+    /// begun the new vault's log: that one stays.
     ///
     /// - Throws: `VaultError` `.file`.
-    mutating func setAsideLog(in directory: Directory) throws(VaultError) {
-        try setAside(Self.logLeaves, in: directory)
+    mutating func setAside(_ logs: [String: FileAttributes], in directory: Directory) throws(VaultError) {
+        let now = Self.logs(in: directory)
+        let old = Self.logLeaves.filter { leaf in
+            guard let before = logs[leaf], let facts = now[leaf] else { return false }
+            return before.isSameFile(as: facts)
+        }
+        try setAside(old, in: directory)
     }
 
     private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
 
     private mutating func setAside(_ leaves: [String], in directory: Directory) throws(VaultError) {
         try VaultError.onFiles("set aside what is in the vault's place") { () throws(FileError) in
+            var isMoved = false
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
                 try directory.move(leaf, to: directory, as: new)
                 files.append(SetAsideFile(from: directory.display(leaf), to: directory.display(new)))
+                isMoved = true
             }
-            try directory.syncNames()
+            if isMoved { try directory.syncNames() }
         }
     }
 
@@ -67,6 +82,40 @@ struct MakingRoom {
         guard let container else { return }
         try VaultError.onFiles(moving) { () throws(FileError) in
             _ = try container.root.makeDirectory(ContainerLayout.quarantine, sharing: container.sharing)
+        }
+    }
+
+    /// A rename leads from no file system to another: told while everything is in its place.
+    ///
+    /// - Throws: `VaultError` `.otherFileSystem`; `.file`.
+    static func requireReach(
+        of orphans: [KeyBirthGuard.Orphan], in container: GroupContainer?
+    ) throws(VaultError) {
+        guard let container else { return }
+        let parents = Set(orphans.map(\.path.splitAtLastSlash.parent)).sorted()
+        try requireReach(of: parents, in: container.root)
+    }
+
+    private static func requireReach(of parents: [String], in root: Directory) throws(VaultError) {
+        let quarantine = try device(of: ContainerLayout.quarantine, in: root)
+        for parent in parents {
+            guard let found = try device(of: parent.isEmpty ? "." : parent, in: root), found != quarantine else {
+                continue
+            }
+            throw VaultError(
+                .otherFileSystem, moving, root.display(parent.isEmpty ? "." : parent),
+                "It lies on another file system than the container's quarantine.",
+                advice: "Unmount it, or move its sealed files away; nothing was moved.")
+        }
+    }
+
+    /// Nil for what is gone meanwhile.
+    private static func device(of directory: String, in root: Directory) throws(VaultError) -> UInt64? {
+        do throws(FileError) {
+            return try root.directory(directory).attributes(".").device
+        } catch {
+            if error.code == .notFound { return nil }
+            throw VaultError(error, moving)
         }
     }
 
@@ -116,11 +165,12 @@ struct MakingRoom {
     ) throws(VaultError) -> Result {
         do throws(VaultError) { return try body(&self) } catch {
             guard let first = (files + blobs).first else { throw error }
+            let isMade = error.code == .durabilityUnknown
             throw VaultError(
                 error.code, error.operation, error.subject,
                 "\(error.underlying?.description ?? error.reason) \(files.count + blobs.count) files were moved out of the "
                     + "way before that, \(first.from.printable) to \(first.to.printable).",
-                advice: "Try again, or move them back. \(error.advice)", underlying: nil)
+                advice: isMade ? error.advice : "Try again, or move them back. \(error.advice)", underlying: nil)
         }
     }
 }

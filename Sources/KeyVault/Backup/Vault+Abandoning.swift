@@ -4,9 +4,10 @@ public import SharedFiles
 extension Vault {
     /// Gives up what can no longer be opened, and starts anew with an empty vault.
     ///
-    /// Under the vault's lock, while no program is writing a record, in this order: the old vault's file, in whatever state, is renamed to `vault.abandoned-`
+    /// The new vault is made first, but for its name, so that what keeps it from being made is told while everything is as
+    /// it was. Then, under the vault's lock, while no program is writing a record, in this order: the old vault's file, in whatever state, is renamed to `vault.abandoned-`
     /// and the time; its access log too; every sealed file of the group is moved to a folder `abandoned-` and the time in
-    /// the container's quarantine, under the path that it had; the new vault is made, its first key in a higher epoch
+    /// the container's quarantine, under the path that it had; the new vault gets its name, its first key in a higher epoch
     /// than any of those files claims. Nothing is deleted or overwritten.
     ///
     /// Whoever is killed on the way leaves every file whole, and no vault: programs are told `.absent` or `.orphanedBlobs`
@@ -15,24 +16,23 @@ extension Vault {
     /// - Parameters:
     ///   - slots: What will open the new vault: one at least.
     ///   - sharing: Who shares a vault directory that has to be made; one that is there stays as it is.
-    /// - Throws: `VaultError` `.orphanedBlobs` while another program keeps sealing streams under the old key;
+    /// - Throws: `VaultError` `.durabilityUnknown` where the new vault is in place, and may not outlive a power loss;
+    ///   `.otherFileSystem` where sealed files lie on a mounted one, and nothing was moved; `.orphanedBlobs` while another program keeps sealing streams under the old key;
     ///   `.lockTimeout` while one keeps a record locked; those of making a vault. What was moved by then is told.
     public static func abandon(
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> AbandonReport {
         let place = VaultPlace(accessGroup, in: home)
-        // A container that cannot be searched is told before anything is moved.
-        let birthGuard = try KeyBirthGuard(accessGroup, in: home)
-        _ = try birthGuard.orphans()
         let plan = VaultPlan(slots: slots, sharing: sharing)
         var room = MakingRoom(in: place)
         let epoch = try room.naming { room throws(VaultError) in
             try VaultCreation(place: place, home: home, plan: plan, options: options)
-                .run(noting: .abandoned) { directory throws(VaultError) in
+                .run(noting: .abandoned) { directory, birthGuard throws(VaultError) in
                     try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
                         () throws(VaultError) in
                         try MakingRoom.prepareQuarantine(in: birthGuard.container)
+                        try MakingRoom.requireReach(of: birthGuard.orphans(), in: birthGuard.container)
                         // The vault first: from then on no program gets its key for another write.
                         try room.setAside(in: directory)
                         try room.quarantineBlobs(birthGuard)

@@ -11,7 +11,8 @@ extension Vault {
     /// - Returns: What went in, and the items marked `…ThisDeviceOnly` that did not.
     /// - Throws: `VaultError` `.alreadyExists` for a name that is taken; `.invalidArgument` for other slots; `.locked` where
     ///   a part of what was asked for is locked; `.corrupt` for a value that does not fit its entry; `.outOfMemory`,
-    ///   `.tooCostly`; `.file`, `.denied`; those of every look at the vault. Nothing is left behind then.
+    ///   `.tooCostly`; `.file`, `.denied`; those of every look at the vault. Nothing is left behind then. `.durabilityUnknown` where
+    ///   the backup is there, and a power loss may take it away.
     public func export(
         to path: String, for slots: [NewSlot], contents: BackupContents = .everything
     ) throws(VaultError) -> ExportReport {
@@ -30,7 +31,11 @@ extension Vault {
                 path: path, size: bytes.count, itemCount: writer.items.count,
                 leftOut: writer.leftOut.map(VaultItem.init), keys: writer.keyring.map(KeySummary.init))
         } catch {
-            note(.exported, outcome: error.code == .locked ? .refused : .failed)
+            if error.code == .durabilityUnknown {
+                note(.exported)
+            } else if error.code.leavesTheLog {
+                note(.exported, outcome: error.code == .locked ? .refused : .failed)
+            }
             throw error
         }
     }

@@ -24,7 +24,8 @@ extension Vault {
     /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code for
     ///   the backup; `.invalidArgument` where it holds what needs a person and no slot of a new vault reaches that;
     ///   `.epochClash` for a backup of another vault; `.locked` where the vault's part that it belongs to is locked;
-    ///   `.orphanedBlobs`, `.tooLarge`; those of opening, making and changing a vault. Nothing was brought in then.
+    ///   `.orphanedBlobs`, `.tooLarge`; those of opening, making and changing a vault. Nothing was brought in then;
+    ///   with `.durabilityUnknown` all of it was, and a power loss may take it away.
     public static func `import`(
         from path: String, opening backup: VaultCredential, _ accessGroup: AccessGroup, in home: GroupsHome,
         with credential: VaultCredential = .automatic, slots: [NewSlot] = [],
@@ -64,19 +65,21 @@ struct BackupRestoring {
     func run(_ plan: VaultPlan, _ importing: ImportOptions) throws(VaultError) -> ImportReport {
         var plan = plan
         plan.backup = backup
+        let creation = VaultCreation(place: place, home: home, plan: plan, options: options)
         var room = MakingRoom(in: place)
-        _ = try room.naming { room throws(VaultError) in
-            try VaultCreation(place: place, home: home, plan: plan, options: options)
-                .run(noting: .imported) { directory throws(VaultError) in
-                    guard importing.setsVaultAside else { return }
-                    let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+        if importing.setsVaultAside {
+            _ = try room.naming { room throws(VaultError) in
+                try creation.run(noting: .imported) { directory, birthGuard throws(VaultError) in
                     try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
                         () throws(VaultError) in
                         // What stands in the way of the new vault is told while everything is as it was.
-                        try birthGuard.check(knowing: backup.keyIDs)
+                        try birthGuard.check(knowing: backup.liveKeyIDs)
                         try room.setAside(in: directory)
                     }
                 }
+            }
+        } else {
+            try creation.run(noting: .imported)
         }
         var report = ImportReport()
         report.isNewVault = true

@@ -1,6 +1,8 @@
 extension VaultError.Code {
     /// A backup has another key for an epoch than the vault.
     public static let epochClash = VaultError.Code(rawValue: "epochClash")
+    /// What would have to be moved lies on another file system than its new place.
+    public static let otherFileSystem = VaultError.Code(rawValue: "otherFileSystem")
 }
 
 extension VaultError {

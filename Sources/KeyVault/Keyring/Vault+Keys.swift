@@ -38,16 +38,20 @@ extension Vault {
     /// Completes a rotation: from now on blobs of earlier epochs are refused. Called when none is left.
     ///
     /// - Parameter epoch: What `beginRotation` returned; when another rotation has begun since, nothing is done.
-    package func completeRotation(to epoch: UInt32) throws(VaultError) {
-        guard try current().body.state.rotation == .resealing else { return }
-        try change(.rotationCompleted) { draft throws(VaultError) in
+    /// - Returns: Whether blobs of earlier epochs are refused now, whoever saw to it.
+    @discardableResult
+    package func completeRotation(to epoch: UInt32) throws(VaultError) -> Bool {
+        let state = try current().body.state
+        guard state.rotation == .resealing else { return state.minimumEpoch >= epoch }
+        return try change(.rotationCompleted) { draft throws(VaultError) in
             guard draft.body.state.rotation == .resealing, draft.activeEntry(.afterFirstUnlock)?.epoch == epoch else {
                 draft.isSettled = true
-                return
+                return draft.body.state.minimumEpoch >= epoch
             }
             draft.body.state.rotation = .completed
             draft.body.state.rotationCompleted = draft.now
             draft.body.state.minimumEpoch = epoch
+            return true
         }
     }
 
@@ -61,9 +65,11 @@ extension Vault {
 
     /// Destroys a key: its bytes leave the vault, its id and epoch stay. What only it opens is lost.
     ///
-    /// Whether anything still needs it is the caller's to find out.
-    /// - Throws: `VaultError` `.keyNotFound`, or `.keyInUse` for the active key.
-    package func destroyKey(_ id: KeyID) throws(VaultError) {
+    /// Whether a blob still needs it is the caller's to find out.
+    /// - Parameter onlyIfRetired: Refuses a key whose epoch no completed rotation has ended, or that a program may still
+    ///   seal under, as it is in the moment of the change: what the caller saw before may have passed.
+    /// - Throws: `VaultError` `.keyNotFound`; `.keyInUse` for the active key and for one that is not retired.
+    package func destroyKey(_ id: KeyID, onlyIfRetired: Bool = false) throws(VaultError) {
         try change(.keyDestroyed, subject: id.bytes.withUnsafeBytes { Array($0) }) { draft throws(VaultError) in
             guard let index = draft.body.keyring.firstIndex(where: { KeySummary($0).id == id }) else {
                 throw VaultError(.keyNotFound, "destroy key \(id) of", path, "It has no such key.")
@@ -73,7 +79,19 @@ extension Vault {
                     .keyInUse, "destroy key \(id) of", path, "It is the active key.",
                     advice: "Rotate first: sealctl vault rotate.")
             }
+            if onlyIfRetired { try requireRetired(draft.body.keyring[index], minimum: draft.body.state.minimumEpoch) }
             draft.body.keyring[index].destroy()
+        }
+    }
+
+    private func requireRetired(_ key: KeyringEntry, minimum: UInt32) throws(VaultError) {
+        let id = KeySummary(key).id
+        guard key.epoch < minimum else {
+            throw VaultError(
+                .keyInUse, "destroy key \(id) of", path, "No rotation has been completed since it was active.")
+        }
+        guard isEpochHeld(key.epoch) == false else {
+            throw VaultError(.keyInUse, "destroy key \(id) of", path, "A program may still seal under it.")
         }
     }
 

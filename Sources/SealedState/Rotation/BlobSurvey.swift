@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import CryptoPrimitives
+internal import Glibc
 internal import KeyVault
 internal import Sealing
 internal import SharedFiles
@@ -12,6 +13,12 @@ struct SurveyedBlob {
     let place: RecordPlace?
     /// What its header says, verified, wherever the blob lies; or why that cannot be known.
     let header: Result<VerifiedHeader, StoreError>
+    /// The file's facts right before its header was read.
+    let attributes: FileAttributes?
+    /// Whether it cannot be looked at because another user has closed it, in a place where no record can lie.
+    var mayBePassedOver = false
+
+    var isInQuarantine: Bool { BlobSurvey.isInQuarantine(path) }
 
     /// The context that a reader would open it in; nil for one that no reader takes where it lies.
     func context(in group: AppGroup) -> BlobContext? {
@@ -21,7 +28,7 @@ struct SurveyedBlob {
     }
 }
 
-/// Looks at every sealed blob of a group's container, quarantine left out, and verifies its header.
+/// Looks at every sealed blob of a group's container and verifies its header.
 struct BlobSurvey {
     /// How deep a container is searched, as before a key is made.
     private static let maximumDepth = 64
@@ -35,15 +42,16 @@ struct BlobSurvey {
         groupTag = BlobContext(group: store.group.identifier, kind: .stream, name: "").groupTag
     }
 
-    /// Visits every file that is, or may be, a sealed blob of the group.
-    func visit(_ body: (SurveyedBlob) throws(StoreError) -> Void) throws(StoreError) {
+    /// Visits every file that is, or may be, a sealed blob of the group; those in quarantine only on demand.
+    func visit(
+        includingQuarantine: Bool = false, _ body: (SurveyedBlob) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let keys = try currentKeyring()
+        var owners = EntryOwners(root: root)
         try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
-            guard entry.path != ContainerLayout.quarantine, !entry.path.hasPrefix(ContainerLayout.quarantine + "/")
-            else {
-                return
-            }
-            guard let blob = look(at: entry, keys) else { return }
+            let owner = owners.owner(of: entry)
+            guard includingQuarantine || !Self.isInQuarantine(entry.path) else { return }
+            guard let blob = look(at: entry, owner, keys) else { return }
             try body(blob)
         }
         // A walk through a container that is gone finds nothing, which is no answer.
@@ -56,24 +64,47 @@ struct BlobSurvey {
 
     private static let searching = "search the container of"
 
-    private func look(at entry: WalkEntry, _ keys: Keyring) -> SurveyedBlob? {
-        if let error = entry.error {
-            return error.code == .notFound ? nil : unknown(entry.path, StoreError(error, "look at", entry.path))
+    static func isInQuarantine(_ path: String) -> Bool {
+        path == ContainerLayout.quarantine || path.hasPrefix(ContainerLayout.quarantine + "/")
+    }
+
+    private func look(at entry: WalkEntry, _ owner: UInt32?, _ keys: Keyring) -> SurveyedBlob? {
+        let hasText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)
+        // Before the error: no directory of such a name can be entered, and what lies in it is not seen.
+        if !hasText, entry.kind == .regular || entry.kind == .directory {
+            return closed(entry, owner, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
         }
+        if let error = entry.error { return refused(entry, owner, error) }
         guard entry.kind == .regular else { return nil }
-        guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
-            return unknown(entry.path, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
-        }
         do throws(FileError) {
-            return header(of: entry.path, try root.readPrefix(entry.path, count: BlobLayout.headerSize).bytes, keys)
+            let bytes = try root.readPrefix(entry.path, count: BlobLayout.headerSize).bytes
+            return header(of: entry, bytes, keys)
         } catch {
-            return error.code == .notFound ? nil : unknown(entry.path, StoreError(error, "look at", entry.path))
+            return refused(entry, owner, error)
         }
     }
 
+    private func refused(_ entry: WalkEntry, _ owner: UInt32?, _ error: FileError) -> SurveyedBlob? {
+        guard error.code != .notFound else { return nil }
+        let reason = StoreError(error, "look at", entry.path)
+        // Any other failure is the system's or this process's own, and says nothing about who stands in the way.
+        let isClosed = [.permissionDenied, .tooDeep, .invalidName, .unsafePath].contains(error.code)
+        return isClosed ? closed(entry, owner, reason) : unknown(entry, reason)
+    }
+
+    /// Anybody who may write the container can put something there that nobody else can look at. It must not hold up a
+    /// rotation for ever, unless it may be a record, or belongs to somebody who would not do that.
+    private func closed(_ entry: WalkEntry, _ owner: UInt32?, _ error: StoreError) -> SurveyedBlob {
+        var blob = unknown(entry, error)
+        let isForeign = owner.map { $0 != 0 && $0 != geteuid() } ?? false
+        blob.mayBePassedOver = isForeign && !RecordPaths.mayHold(entry)
+        return blob
+    }
+
     /// A file that another version may know, or that cannot be read, is not taken for harmless.
-    private func header(of path: String, _ bytes: [UInt8], _ keys: Keyring) -> SurveyedBlob? {
-        let place = place(of: path)
+    private func header(of entry: WalkEntry, _ bytes: [UInt8], _ keys: Keyring) -> SurveyedBlob? {
+        let path = entry.path
+        let place = RecordPaths.place(of: path, in: store.group)
         do throws(SealingError) {
             let claimed = try UnverifiedHeader(parsing: bytes).claimed
             guard claimed.groupTag == groupTag, claimed.kind != .vault else { return nil }
@@ -81,9 +112,10 @@ struct BlobSurvey {
             // Elsewhere it is some other file; in a record's place it is a damaged record.
             let isDamaged = error.code != .unsupportedFormat && place != nil
             guard isDamaged || (error.code == .unsupportedFormat && mayBeOurs(bytes)) else { return nil }
-            return unknown(path, StoreError(error, "look at", path))
+            return unknown(entry, StoreError(error, "look at", path))
         }
-        return SurveyedBlob(path: path, place: place, header: verified(path, bytes, keys))
+        return SurveyedBlob(
+            path: path, place: place, header: verified(path, bytes, keys), attributes: entry.attributes)
     }
 
     private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
@@ -93,8 +125,8 @@ struct BlobSurvey {
         return groupTag.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
     }
 
-    private func unknown(_ path: String, _ error: StoreError) -> SurveyedBlob {
-        SurveyedBlob(path: path, place: nil, header: .failure(error))
+    private func unknown(_ entry: WalkEntry, _ error: StoreError) -> SurveyedBlob {
+        SurveyedBlob(path: entry.path, place: nil, header: .failure(error), attributes: entry.attributes)
     }
 
     private func verified(_ path: String, _ bytes: [UInt8], _ keys: Keyring) -> Result<VerifiedHeader, StoreError> {
@@ -116,13 +148,6 @@ struct BlobSurvey {
         try bytes.withRawBytes { bytes throws(SealingError) in
             try BlobOpener.verifyHeader(bytes, context: nil, keys: keys)
         }
-    }
-
-    private func place(of path: String) -> RecordPlace? {
-        let prefix = ContainerLayout.records + "/"
-        guard path.hasPrefix(prefix), path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
-        let name = path.dropFirst(prefix.count).dropLast(ContainerLayout.recordSuffix.count)
-        return (try? RecordName(String(name))).map { RecordPlace($0, group: store.group.identifier) }
     }
 
     private func currentKeyring() throws(StoreError) -> Keyring {

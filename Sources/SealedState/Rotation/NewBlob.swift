@@ -16,23 +16,34 @@ final class NewBlob: Sendable {
     /// - Parameters:
     ///   - size: Of the whole blob, reserved at once: a full disk shows before anything is written.
     ///   - mode: Exact permission bits.
-    ///   - group: The unix group; nil for what the directory gives.
+    ///   - group: The unix group; nil for what the directory gives. A file that has it already is not given it, which
+    ///     takes no right to.
     init(_ path: String, in root: Directory, size: Int64, mode: UInt32, group: UInt32?) throws(FileError) {
         let slash = path.lastIndex(of: "/")
         let parent = if let slash { try root.directory(String(path[..<slash])) } else { root }
         let leaf = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode, group: group)
+        let file = try Self.create(in: parent, leaf, mode: mode, group: group)
         try file.reserve(size)
         place = Mutex(.writing(file))
         self.path = path
     }
 
+    private static func create(
+        in parent: Directory, _ leaf: String, mode: UInt32, group: UInt32?
+    ) throws(FileError) -> NewFile {
+        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode)
+        guard let group, try file.descriptor.attributes().gid != group else { return file }
+        return try NewFile.create(in: parent, leaf: leaf, mode: mode, group: group)
+    }
+
     /// Seals the contents of the old blob, in constant memory.
+    ///
+    /// - Parameter throttle: Waits between pieces; with `isLocked` it only asks whether to go on.
     func seal(
-        _ old: OldBlob, as description: BlobDescription, key: SealingKey, _ throttle: Throttle
+        _ old: OldBlob, as description: BlobDescription, key: SealingKey, _ throttle: Throttle, isLocked: Bool
     ) throws(StoreError) {
         let source: StreamSource<StoreError> = { [self] buffer throws(StoreError) in
-            try take(from: old, into: buffer, throttle)
+            try take(from: old, into: buffer, throttle, isLocked)
         }
         let sink: StreamSink<StoreError> = { [self] bytes throws(StoreError) in try write(bytes) }
         // A second thread costs more than a small blob does.
@@ -48,12 +59,12 @@ final class NewBlob: Sendable {
     }
 
     private func take(
-        from old: OldBlob, into buffer: UnsafeMutableRawBufferPointer, _ throttle: Throttle
+        from old: OldBlob, into buffer: UnsafeMutableRawBufferPointer, _ throttle: Throttle, _ isLocked: Bool
     ) throws(StoreError) -> Int {
         // One reader at a time, as a stream's source always is.
         let start = position.withLock { $0 }
         let count = try old.read(from: start, into: buffer)
-        try throttle.take(bytes: count)
+        if isLocked { try throttle.requireGoingOn() } else { try throttle.take(bytes: count) }
         position.withLock { $0 = start + count }
         return count
     }

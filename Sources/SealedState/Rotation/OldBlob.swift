@@ -3,9 +3,9 @@ internal import Sealing
 internal import SharedFiles
 
 extension BlobDescription {
-    /// The same blob under another key. Everything that a reader goes by stays: the order of blobs is (epoch, sequence), so
-    /// the new one comes behind the old one and before the next write; times decide whether it is still valid, and sealing
-    /// it anew makes nothing younger.
+    /// The same blob under another key. Everything that a reader goes by stays: of two blobs of one sequence the later epoch
+    /// is ahead, so the new one comes after the old one and before the next write; times decide whether it is still valid,
+    /// and sealing it anew makes nothing younger.
     init(resealing header: BlobHeader, as context: BlobContext) {
         self.init(
             record: context, flags: header.flags, schemaVersion: header.schemaVersion, sequence: header.sequence,
@@ -23,19 +23,16 @@ struct OldBlob: Sendable {
     let reader: StreamRangeReader<FileError>
 
     /// - Throws: `StoreError`, as a reader would refuse it.
-    init(_ path: String, in root: Directory, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
-        let file = try StoreError.onFiles(Self.operation, path) { () throws(FileError) in
-            OpenBlob(try root.openForReading(path))
-        }
-        attributes = try StoreError.onFiles(Self.operation, path) { () throws(FileError) in try file.attributes() }
+    init(_ file: OpenedBlob, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
         do throws(StreamFailure<FileError>) {
-            reader = try StreamRangeReader(blobSize: Int(attributes.size), context: context, keys: keys) {
+            reader = try StreamRangeReader(blobSize: Int(file.attributes.size), context: context, keys: keys) {
                 offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
             }
         } catch {
-            throw Self.refusal(error, path)
+            throw Self.refusal(error, file.path)
         }
-        self.path = path
+        path = file.path
+        attributes = file.attributes
         header = reader.header
     }
 
@@ -59,20 +56,5 @@ struct OldBlob: Sendable {
         case .sealing(let error): StoreError(error, operation, path)
         case .input(let error), .output(let error): StoreError(error, operation, path)
         }
-    }
-}
-
-/// An open file that is read at offsets.
-private final class OpenBlob: Sendable {
-    private let descriptor: Descriptor
-
-    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
-
-    func attributes() throws(FileError) -> FileAttributes { try descriptor.attributes() }
-
-    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {
-        let count = try descriptor.pread(into: buffer, at: Int64(offset))
-        // Cut while it was open, by somebody who does not replace files whole.
-        if count < buffer.count { throw FileError(.io, operation: "read", path: descriptor.path) }
     }
 }

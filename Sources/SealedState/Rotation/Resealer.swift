@@ -12,8 +12,8 @@ struct Resealer {
         case resealed(Int)
         /// It is not what was found before any more; the next walk tells.
         case changed
-        /// It stays as it is.
-        case left(LeftBlob)
+        /// It stays as it is; and which blob that was, where it got as far as being opened.
+        case left(LeftBlob, BlobIdentity?)
     }
 
     let store: SealedStore
@@ -26,23 +26,26 @@ struct Resealer {
 
     /// - Throws: `StoreError` for what ends the rotation for now: `.cancelled`, a full disk, a failed sync, the vault.
     func reseal(_ blob: SurveyedBlob) throws(StoreError) -> Outcome {
-        try throttle.take(blobs: 1)
+        // Before the lock: whoever waits for it does not wait for the throttle.
+        let isLocked = blob.place != nil
+        try throttle.take(blobs: 1, bytes: isLocked ? Int(blob.attributes?.size ?? 0) : 0)
+        var opened: BlobIdentity?
         do throws(StoreError) {
-            guard let place = blob.place else { return try rewrite(blob, lock: nil) }
-            return try rewrite(blob, lock: try lock(place))
+            guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
+            return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
             guard Self.leavable.contains(error.code) else { throw error }
             // As every other program's write, a removal is none of the rotation's business.
             if (error.cause as? FileError)?.code == .notFound { return .changed }
-            return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch))
+            return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
         }
     }
 
     /// What is wrong with one blob or its place. Everything else ends the rotation for now.
     private static let leavable: Set<StoreError.Code> = [
-        .malformed, .unsupportedFormat, .wrongGroup, .wrongName, .unknownKey, .wrongEpoch, .wrongCommitment, .tampered,
-        .replayed, .forked, .sequenceJump, .lockTimeout, .locked, .file, .permissionDenied, .containerMissing,
-        .tooLarge,
+        .malformed, .unsupportedFormat, .wrongGroup, .wrongName, .unknownKey, .wrongEpoch, .retiredEpoch,
+        .wrongCommitment, .tampered, .replayed, .forked, .sequenceJump, .lockTimeout, .locked, .file,
+        .permissionDenied, .containerMissing, .tooLarge,
     ]
 
     private func lock(_ place: RecordPlace) throws(StoreError) -> HeldLock {
@@ -52,15 +55,23 @@ struct Resealer {
     }
 
     /// Everything from here on is done with the record's lock, where the file is a record's.
-    private func rewrite(_ blob: SurveyedBlob, lock: consuming HeldLock?) throws(StoreError) -> Outcome {
+    private func rewrite(
+        _ blob: SurveyedBlob, lock: consuming HeldLock?, _ opened: inout BlobIdentity?
+    ) throws(StoreError) -> Outcome {
         guard let context = blob.context(in: store.group) else { return .changed }
-        let old = try OldBlob(blob.path, in: root, context: context, keys: try keys())
+        let keys = try keys()
+        let file = try OpenedBlob(blob.path, in: root)
+        opened = file.identity
+        let old = try OldBlob(file, context: context, keys: keys)
         let header = old.header.header
+        // What has the name now need not be what the walk found there.
         guard header.epoch < epoch else { return .changed }
+        try requireCurrentEpoch(header, keys, old.path)
         if context.kind == .record, let place = blob.place { try requireAccepted(old.header, place) }
-        let key = try onVault { () throws(VaultError) in try store.vault.activeKey() }
         let new = try make(old)
-        try new.seal(old, as: BlobDescription(resealing: header, as: context), key: key, throttle)
+        try new.seal(
+            old, as: BlobDescription(resealing: header, as: context), key: try active(keys), throttle,
+            isLocked: blob.place != nil)
         guard try isStanding(old, lock) else { return .changed }
         try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
             try new.commit(durability: options.durability)
@@ -70,14 +81,27 @@ struct Resealer {
     }
 
     private func keys() throws(StoreError) -> Keyring {
-        try onVault { () throws(VaultError) in try store.vault.currentKeyring() }
+        do throws(VaultError) { return try store.vault.currentKeyring() } catch {
+            throw StoreError(error, "reseal with the keys of")
+        }
     }
 
-    private func onVault<Result>(_ body: () throws(VaultError) -> Result) throws(StoreError) -> Result {
-        do throws(VaultError) { return try body() } catch { throw StoreError(error, "reseal with the keys of") }
+    private func active(_ keys: Keyring) throws(StoreError) -> SealingKey {
+        guard let key = keys.active else {
+            throw StoreError(.vault, "reseal with the keys of", store.group.identifier, "There is no active key.")
+        }
+        return key
     }
 
-    /// A record that was put back stays one: under the new epoch it would be ahead of everything that was accepted.
+    /// Under the new key a blob of a retired one would be taken again.
+    private func requireCurrentEpoch(_ header: BlobHeader, _ keys: Keyring, _ path: String) throws(StoreError) {
+        guard header.epoch < keys.minimumEpoch else { return }
+        throw StoreError(
+            .retiredEpoch, "reseal", path,
+            "It is of epoch \(header.epoch), and came after a rotation to epoch \(keys.minimumEpoch) was completed.")
+    }
+
+    /// A record that was put back stays one: the new key must not vouch for it.
     private func requireAccepted(_ header: VerifiedHeader, _ place: RecordPlace) throws(StoreError) {
         store.watermarks.refresh()
         try store.judge(store.watermarks.verdict(on: header), header.header, place)
@@ -93,14 +117,13 @@ struct Resealer {
 
     // MARK: The file
 
-    /// A record's file is as its store makes it; any other keeps its mode and, where this user may give it away, its
-    /// unix group.
+    /// A record's file is as its store makes it; any other keeps its mode and its unix group.
     private func make(_ old: OldBlob) throws(StoreError) -> NewBlob {
         try requireOwn(old)
         let sharing = store.container.sharing
         let isRecord = old.header.header.kind == .record
         let mode = isRecord ? sharing.fileMode : old.attributes.mode & 0o777
-        let group = sharing.groupID ?? (isRecord || old.attributes.gid == getegid() ? nil : old.attributes.gid)
+        let group = isRecord ? sharing.groupID : old.attributes.gid
         return try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
             try NewBlob(old.path, in: root, size: old.attributes.size, mode: mode, group: group)
         }

@@ -13,7 +13,7 @@ struct Rotation {
     private let epoch: UInt32
     private var progress = RotationProgress()
     /// Blobs that were tried and stay as they are, by path: which blob it was, and why.
-    private var settled: [String: (commitment: Commitment, blob: LeftBlob)] = [:]
+    private var settled: [String: (identity: BlobIdentity, blob: LeftBlob)] = [:]
 
     init(_ store: SealedStore, to epoch: UInt32, _ options: RotationOptions) {
         self.store = store
@@ -35,26 +35,29 @@ struct Rotation {
     /// - Throws: `StoreError`; whatever was resealed until then stays.
     mutating func run(_ report: (RotationProgress) -> Void) throws(StoreError) -> RotationReport {
         var hasWaited = false
+        var isDone = false
         var walk = Walk()
-        while progress.pass < max(2, options.maximumPasses) {
+        while !isDone, progress.pass < max(RotationOptions.minimumPasses, options.maximumPasses) {
+            // Only a walk that began after the last old writer has ended is the last.
+            let isLast = hasWaited
             walk = try self.walk()
             begin(walk, report)
-            if walk.older.isEmpty {
-                // Only a walk that began after the last old writer has ended is the last.
-                if hasWaited { break }
+            if !walk.older.isEmpty {
+                try reseal(&walk, report)
+            } else if isLast {
+                isDone = true
+            } else {
                 try WriterBarrier(container: store.container, options: options).wait()
                 hasWaited = true
-            } else {
-                try reseal(&walk, report)
             }
         }
-        let isCompleted = hasWaited && walk.isClean
-        if isCompleted { try complete() }
+        let isCompleted = isDone && walk.isClean ? try complete() : false
         return self.report(walk, isCompleted: isCompleted)
     }
 
-    private func complete() throws(StoreError) {
-        do throws(VaultError) { try store.vault.completeRotation(to: epoch) } catch {
+    /// - Returns: Whether older epochs are refused now: another rotation may have begun a later epoch meanwhile.
+    private func complete() throws(StoreError) -> Bool {
+        do throws(VaultError) { return try store.vault.completeRotation(to: epoch) } catch {
             throw StoreError(error, "complete the rotation of")
         }
     }
@@ -83,7 +86,9 @@ extension Rotation {
             try resealer.throttle.requireGoingOn()
             walk.found += 1
             switch blob.header {
-            case .failure(let error): walk.left.append(LeftBlob(blob.path, error))
+            case .failure(let error):
+                walk.left.append(
+                    LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver || options.passesOver(blob.path)))
             case .success(let header) where header.header.epoch >= epoch: break
             case .success(let header):
                 if let reason = self.reason(toLeave: blob, header, minimum) {
@@ -111,7 +116,9 @@ extension Rotation {
                 epoch: epoch)
         }
         // Tried before: what is refused once is not tried again, unless it is another blob by now.
-        guard let tried = settled[blob.path], tried.commitment == header.header.commitment else { return nil }
+        guard let tried = settled[blob.path], let file = blob.attributes,
+            tried.identity == BlobIdentity(file, header.header.commitment)
+        else { return nil }
         return tried.blob
     }
 
@@ -122,19 +129,15 @@ extension Rotation {
                 progress.resealed += 1
                 progress.bytes += Int64(size)
             case .changed: break
-            case .left(let left):
+            case .left(let left, let opened):
+                let left = options.passesOver(blob.path) ? left.passedOver : left
                 walk.left.append(left)
-                settle(blob, left)
+                // A lock comes free again: such a blob is tried in each walk.
+                if let opened, left.code != .lockTimeout { settled[blob.path] = (opened, left) }
             }
             progress.done += 1
             progress.path = blob.path
             report(progress)
         }
-    }
-
-    /// A lock comes free again: such a blob is tried in each walk.
-    private mutating func settle(_ blob: SurveyedBlob, _ left: LeftBlob) {
-        guard left.code != .lockTimeout, case .success(let header) = blob.header else { return }
-        settled[blob.path] = (header.header.commitment, left)
     }
 }

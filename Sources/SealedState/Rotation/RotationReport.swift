@@ -1,4 +1,5 @@
 public import KeyVault
+internal import SharedFiles
 
 /// What a rotation did.
 public struct RotationReport: Sendable {
@@ -32,25 +33,38 @@ public struct LeftBlob: Sendable, Hashable {
     /// Its epoch, where its header is verified.
     public let epoch: UInt32?
 
-    /// Whether the rotation waits for it: it could not be looked at, so it may be one that somebody's key opens.
+    /// Whether the rotation waits for it: it could not be looked at or resealed, and may be one that somebody's key opens.
     ///
     /// A blob that no reader would take, whatever key is kept, holds up nothing: its header or its contents are not
-    /// authentic, or it is no more than a copy of what is not current.
-    public var isBlocking: Bool { Self.blocking.contains(code) }
+    /// authentic, or it is no more than a copy of what is not current. Nor does what another user has closed, where no record
+    /// can lie, nor what `RotationOptions.passingOver` names.
+    public let isBlocking: Bool
+    /// Whether its key cannot be told, or is one of those that the vault holds: it speaks against destroying any.
+    let mayNeedKey: Bool
 
-    private static let blocking: Set<StoreError.Code> = [.file, .permissionDenied, .locked, .lockTimeout]
+    private static let undecided: Set<StoreError.Code> = [.file, .permissionDenied, .locked, .lockTimeout]
 
-    init(_ path: String, _ error: StoreError, epoch: UInt32? = nil) {
-        self.path = path
-        code = error.code
-        reason = error.reason
-        self.epoch = epoch
+    init(_ path: String, _ error: StoreError, epoch: UInt32? = nil, isPassedOver: Bool = false) {
+        // Where the file system failed nothing is known about the blob.
+        let hasFailed = (error.cause as? FileError).map { $0.code != .notFound } ?? false
+        let mayNeedKey = hasFailed || Self.undecided.contains(error.code)
+        self.init(
+            path, error.code, error.reason, epoch: epoch, isBlocking: mayNeedKey && !isPassedOver,
+            mayNeedKey: mayNeedKey)
     }
 
-    init(_ path: String, _ code: StoreError.Code, _ reason: String, epoch: UInt32? = nil) {
+    init(
+        _ path: String, _ code: StoreError.Code, _ reason: String, epoch: UInt32? = nil, isBlocking: Bool = false,
+        mayNeedKey: Bool = false
+    ) {
         self.path = path
         self.code = code
         self.reason = reason
         self.epoch = epoch
+        self.isBlocking = isBlocking
+        self.mayNeedKey = mayNeedKey
     }
+
+    /// The same, reported only.
+    var passedOver: LeftBlob { LeftBlob(path, code, reason, epoch: epoch, mayNeedKey: mayNeedKey) }
 }

@@ -33,30 +33,47 @@ extension RotationStatus {
 struct KeyNeeds {
     private(set) var counts: [KeyID: Int] = [:]
     private(set) var paths: [KeyID: [String]] = [:]
+    /// Copies of refused blobs that are kept in quarantine.
+    private(set) var quarantined: [KeyID: Int] = [:]
     private(set) var unknown: [LeftBlob] = []
     let holders: [EpochHolder]
 
     init(of store: SealedStore) throws(StoreError) {
         holders = store.vault.epochHolders()
+        // Gathered in a value of its own: a closure cannot change what is not complete.
+        var found = Found()
+        try BlobSurvey(store).visit(includingQuarantine: true) { blob throws(StoreError) in found.note(blob) }
+        (counts, paths, quarantined, unknown) = (found.counts, found.paths, found.quarantined, found.unknown)
+    }
+
+    private struct Found {
         var counts: [KeyID: Int] = [:]
         var paths: [KeyID: [String]] = [:]
+        var quarantined: [KeyID: Int] = [:]
         var unknown: [LeftBlob] = []
-        try BlobSurvey(store).visit { blob throws(StoreError) in
+
+        mutating func note(_ blob: SurveyedBlob) {
             switch blob.header {
+            case .success(let header) where blob.isInQuarantine:
+                quarantined[header.header.keyID, default: 0] += 1
             case .success(let header):
                 let id = header.header.keyID
                 counts[id, default: 0] += 1
                 if counts[id, default: 0] <= KeyUse.listedBlobs { paths[id, default: []].append(blob.path) }
-            case .failure(let error): unknown.append(LeftBlob(blob.path, error))
+            case .failure(let error):
+                let left = LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
+                // Damaged copies are what quarantine is for.
+                if !blob.isInQuarantine || KeyNeeds.isUndecided(left) { unknown.append(left) }
             }
         }
-        (self.counts, self.paths, self.unknown) = (counts, paths, unknown)
     }
 
     /// Files whose key cannot be told and may be any. A header that does not fit the key that it claims fits none; nor
     /// does a blob of a key that is not here wait for one that is.
-    var undecided: Int {
-        unknown.count { $0.isBlocking || $0.code == .unsupportedFormat }
+    var undecided: Int { unknown.count(where: Self.isUndecided) }
+
+    private static func isUndecided(_ blob: LeftBlob) -> Bool {
+        blob.mayNeedKey || blob.code == .unsupportedFormat
     }
 }
 
@@ -89,6 +106,7 @@ extension KeyUse {
         var obstacles: [KeyObstacle] = []
         if key.epoch >= minimum { obstacles.append(.rotationNotCompleted) }
         if let count = needs.counts[key.id] { obstacles.append(.blobs(count)) }
+        if let count = needs.quarantined[key.id] { obstacles.append(.blobs(count, isInQuarantine: true)) }
         if let program = programs(key.epoch, holders, vault) { obstacles.append(program) }
         if needs.undecided > 0 { obstacles.append(.unknownFiles(needs.undecided)) }
         return obstacles

@@ -40,7 +40,7 @@ public struct KeyUse: Sendable {
     public let state: State
     /// When it was made.
     public let created: Date
-    /// How many blobs in the container are sealed under it, as their verified headers say.
+    /// How many blobs in the container are sealed under it, as their verified headers say; quarantine does not count.
     public let blobCount: Int
     /// Where they lie, below the container: the first of them, at most `listedBlobs`.
     public let blobs: [String]
@@ -63,8 +63,8 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
     case active
     /// No completed rotation has ended its epoch: somebody may still be writing under it.
     case rotationNotCompleted
-    /// Blobs in the container are sealed under it.
-    case blobs(Int)
+    /// Blobs in the container are sealed under it: those in use, or copies of refused ones that quarantine keeps.
+    case blobs(Int, isInQuarantine: Bool = false)
     /// Running programs would still seal under it.
     case programs([EpochHolder])
     /// A running program would still seal under it, and which one this user may not see.
@@ -79,7 +79,10 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .active: "It is the active key."
         case .rotationNotCompleted: "No rotation has been completed since it was active."
-        case .blobs(let count): "\(count) \(count == 1 ? "blob is" : "blobs are") sealed under it."
+        case .blobs(let count, isInQuarantine: false):
+            "\(count) \(count == 1 ? "blob is" : "blobs are") sealed under it."
+        case .blobs(let count, isInQuarantine: true):
+            "\(count) \(count == 1 ? "copy" : "copies") in quarantine \(count == 1 ? "is" : "are") sealed under it."
         case .programs(let holders):
             "Programs that would seal under it are running: \(holders.map(Self.text).joined(separator: ", "))."
         case .unnamedProgram: "A program that would seal under it is running; another user may see which."

@@ -51,11 +51,19 @@ extension SealedStore {
             throw StoreError(
                 .keyInUse, "destroy the key", id, key.obstacles.map(\.description).joined(separator: " "))
         }
+        try destroyKey(named: id, onlyIfRetired: !forcedByName)
+    }
+
+    private func destroyKey(named id: String, onlyIfRetired: Bool) throws(StoreError) {
         do throws(VaultError) {
             // By its bytes: the key was found under this text a moment ago.
             guard let known = try vault.keySummaries().first(where: { $0.id.description == id }) else { return }
-            try vault.destroyKey(known.id)
+            try vault.destroyKey(known.id, onlyIfRetired: onlyIfRetired)
         } catch {
+            // A program may have come, or the vault been changed, since its status was looked at.
+            if error.code == .keyInUse {
+                throw StoreError(.keyInUse, "destroy the key", id, error.reason, cause: error)
+            }
             throw StoreError(error, "destroy the key \(id) of")
         }
     }

@@ -80,6 +80,7 @@ struct RotationStatusView {
         switch obstacle {
         case .active: "active"
         case .rotationNotCompleted: "rotationNotCompleted"
+        case .blobs(_, isInQuarantine: true): "quarantine"
         case .blobs: "blobs"
         case .programs: "programs"
         case .unnamedProgram: "unnamedProgram"

@@ -61,6 +61,6 @@ struct VaultDestroyKeyCommand: SealctlCommand {
                 .unavailable, "keyInUse", "cannot destroy the key \(id): a program may still seal under it",
                 hint: "End the programs of \(vault.accessGroup), or force it by name: --force-key \(id).")
         }
-        try Failure.onVault { () throws(VaultError) in try vault.destroyKey(key.id) }
+        try Failure.onVault { () throws(VaultError) in try vault.destroyKey(key.id, onlyIfRetired: forceKey == nil) }
     }
 }

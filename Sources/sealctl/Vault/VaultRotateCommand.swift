@@ -24,6 +24,10 @@ struct VaultRotateCommand: SealctlCommand {
     @Option(
         help: ArgumentHelp("Do at most N blobs, or NK, NM, NG bytes, in a second.", valueName: "N"))
     var throttle: RotationThrottle?
+    @Option(
+        help: ArgumentHelp(
+            "Leave PATH in the container as it is, and what lies below it; may be repeated.", valueName: "PATH"))
+    var passOver: [String] = []
     @Flag(help: "Only say which blobs and programs hold which key, and which may be destroyed.")
     var status = false
     @OptionGroup var keyOptions: KeyOptions
@@ -51,6 +55,7 @@ struct VaultRotateCommand: SealctlCommand {
     private func rotate(_ store: SealedStore) throws(Failure) -> RotationReport {
         var options = RotationOptions()
         throttle?.apply(to: &options)
+        options.passingOver = Set(passOver)
         let meter = Progress("resealing", total: nil)
         return try Failure.onStore { () throws(StoreError) in
             try store.rotate(options) { progress in
@@ -72,8 +77,13 @@ struct VaultRotateCommand: SealctlCommand {
     private func rotateKeys(of vault: Vault) throws(Failure) {
         if !status {
             try target.requireNoContainer(of: vault)
-            try Failure.onVault { () throws(VaultError) in
+            let isCompleted = try Failure.onVault { () throws(VaultError) in
                 try vault.completeRotation(to: try vault.beginRotation())
+            }
+            guard isCompleted else {
+                throw Failure(
+                    .temporary, "rotationNotCompleted", "another program has begun a later rotation",
+                    hint: "Run it again once that one is done.")
             }
         }
         let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }.map(KeyView.init)

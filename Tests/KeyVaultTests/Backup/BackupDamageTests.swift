@@ -57,14 +57,58 @@ import Testing
     }
 
     @Test func anItemThatIsBoundToAMachineIsNotTaken() throws {
-        // No program writes such a backup; it is made here by hand.
         let vault = try yard.here.open(with: yard.credential)
         try vault.add("disk", "anna", .afterFirstUnlockThisDeviceOnly)
-        var header = try vault.current().head.header
-        header = VaultHeader(
+        try expectRefusal(try crafted(from: vault, try vault.current().body), "a bound item")
+    }
+
+    /// No program writes such a backup; it is made here by hand.
+    private func crafted(from vault: Vault, _ body: VaultBody) throws -> [UInt8] {
+        let header = try vault.current().head.header
+        let export = VaultHeader(
             purpose: .export, vaultID: header.vaultID, generation: header.generation, slots: header.slots)
-        let bytes = try VaultSealing.file(
-            header, try vault.current().body, vault.place, root: vault.keys.root, at: 1)
-        try expectRefusal(bytes, "a bound item")
+        return try VaultSealing.file(export, body, vault.place, root: vault.keys.root, at: 1)
+    }
+
+    private func key(of vault: Vault, epoch: UInt32) throws -> KeyringEntry {
+        try KeyringReader(place: vault.place, vaultID: try vault.current().head.header.vaultID).entry(
+            for: .random(count: 32), epoch: epoch, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
+            keys: vault.keys)
+    }
+
+    @Test(arguments: [UInt32(1 << 21) + 1, .max])
+    func epochsThatNoGroupReachesAreNotTaken(epoch: UInt32) throws {
+        let vault = try yard.here.open(with: yard.credential)
+        var body = try vault.current().body
+        body.keyring.append(try key(of: vault, epoch: epoch))
+        try expectRefusal(try crafted(from: vault, body), "epoch \(epoch)")
+        // The record of a destroyed one counts as well: a new key comes after it.
+        body.keyring[body.keyring.count - 1].destroy()
+        try expectRefusal(try crafted(from: vault, body), "destroyed epoch \(epoch)")
+    }
+
+    @Test func aVaultThatBeganAfterThePlantedClaimsIsTaken() throws {
+        let vault = try yard.here.open(with: yard.credential)
+        var body = try vault.current().body
+        body.keyring.append(try key(of: vault, epoch: KeyBirthGuard.highestBelievedEpoch + 100))
+        try SystemFile.write(yard.path, try crafted(from: vault, body))
+        #expect(throws: Never.self) { try yard.bringIn() }
+    }
+
+    @Test func twoKeysOfOneEpochOrOneIdAreNotTaken() throws {
+        let vault = try yard.here.open(with: yard.credential)
+        let honest = try vault.current().body
+        var body = honest
+        body.keyring.append(try key(of: vault, epoch: 1))
+        try expectRefusal(try crafted(from: vault, body), "two of one epoch")
+        body = honest
+        var twin = try key(of: vault, epoch: 2)
+        body.keyring.append(twin)
+        twin.state = .destroyed
+        twin = KeyringEntry(
+            keyID: twin.keyID, epoch: 3, state: .destroyed, protection: twin.protection, createdAt: 1,
+            wrappedKey: [UInt8](repeating: 0, count: twin.wrappedKey.count))
+        body.keyring.append(twin)
+        try expectRefusal(try crafted(from: vault, body), "one id twice")
     }
 }

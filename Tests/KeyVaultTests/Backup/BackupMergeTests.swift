@@ -123,11 +123,35 @@ import Testing
         let vault = try yard.vault()
         let twin = try twin(of: vault)
         let first = try vault.activeKey().id
+        let blob = SealedFile(yard.there, under: try twin.activeKey())
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
         try yard.export(vault)
-        try yard.bringIn()
+        let report = try yard.bringIn()
+        #expect(report.keysDestroyedThere.map(\.id) == [first])
         #expect(try twin.keySummaries().first { $0.id == first }?.state == .decryptOnly)
+        // What was sealed here until now opens until it is resealed.
+        #expect(try twin.rotationState().minimumEpoch == 1)
+        #expect(try blob.opens(with: twin.currentKeyring()))
+        try twin.completeRotation(to: 3)
+        try twin.destroyKey(first)
+        #expect(try yard.bringIn().keysDestroyedThere.isEmpty)
+    }
+
+    @Test func anEpochThatWasEndedThereDoesNotComeBackWithItsKey() throws {
+        let vault = try yard.vault()
+        try vault.completeRotation(to: try vault.beginRotation())
+        try yard.export(vault)
+        let other = try yard.there.create(with: yard.credential)
+        for _ in 0..<2 { try other.completeRotation(to: try other.beginRotation()) }
+        // As if it had begun in epoch 3, and ended none.
+        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in
+            draft.body.keyring.removeFirst(2)
+            draft.body.state.minimumEpoch = 1
+        }
+        #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
+        #expect(try other.rotationState().minimumEpoch == 2)
+        #expect(try other.currentKeyring().minimumEpoch == 2)
     }
 
     @Test func allComesInOrNothing() throws {

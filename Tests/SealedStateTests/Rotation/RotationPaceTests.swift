@@ -45,6 +45,28 @@ struct RotationPaceTests {
         #expect(try yard.openStream("large") == RotationYard.contents(4_000_000))
     }
 
+    @Test func nobodyWaitsForTheThrottleThroughALock() throws {
+        try yard.write(3)
+        let addresses = try (0..<3).map { try yard.store.places.place("r\($0)").address }
+        let refused = Mutex(0)
+        let waiting = Waiting()
+        var clock = waiting.clock
+        let (store, sleep) = (yard.store, clock.sleep)
+        clock.sleep = { span in
+            for address in addresses {
+                let isFree = (try? store.backend.lock(address, timeout: .zero, isCancelled: nil))?.unlock() != nil
+                if !isFree { refused.withLock { $0 += 1 } }
+            }
+            sleep(span)
+        }
+        try yard.rotate {
+            $0.bytesPerSecond = 1000
+            $0.clock = clock
+        }
+        #expect(refused.withLock { $0 } == 0)
+        #expect(waiting.total > .zero)
+    }
+
     @Test func withoutALimitNothingIsWaitedFor() throws {
         try yard.write(5)
         let waiting = Waiting()

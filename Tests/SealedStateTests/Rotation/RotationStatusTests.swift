@@ -79,6 +79,52 @@ struct RotationStatusTests {
         #expect(code { try yard.store.destroyKey(yard.oldKey.id.description) } == .keyInUse)
     }
 
+    @Test func aCopyInQuarantineNeedsItsKey() throws {
+        try yard.write(1)
+        try yard.plant("Quarantine/r0.1.sealed", try yard.fixture.blob("r0"))
+        try yard.rotate()
+        let key = try oldKeyUse()
+        #expect(key.obstacles == [.blobs(1, isInQuarantine: true)])
+        #expect((key.blobCount, key.blobs) == (0, []))
+        #expect(code { try yard.store.destroyKey(key.id) } == .keyInUse)
+        unlink(yard.path("Quarantine/r0.1.sealed"))
+        try yard.store.destroyKey(key.id)
+    }
+
+    @Test func theVaultItselfKeepsAKeyThatIsNotRetired() throws {
+        let vault = yard.store.vault
+        _ = try vault.beginRotation()
+        // Begun only: somebody may be resealing.
+        #expect(
+            vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }
+                == .keyInUse)
+        #expect(try vault.keySummaries().first?.state == .decryptOnly)
+    }
+
+    @Test func theVaultItselfKeepsAKeyThatAProgramHolds() throws {
+        let holder = try yard.child("rotate-hold")
+        #expect(try holder.readLine() == "ready")
+        try yard.rotate()
+        let vault = yard.store.vault
+        #expect(
+            vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }
+                == .keyInUse)
+        #expect(try vault.keySummaries().first?.state == .decryptOnly)
+        holder.kill(SIGKILL)
+        _ = try holder.finish()
+        try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true)
+        #expect(try oldKeyUse().state == .destroyed)
+    }
+
+    private func vaultCode(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
+        do throws(VaultError) {
+            try body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     // MARK: Programs
 
     // holder: open, ready .................................. read: looks at the vault

@@ -176,7 +176,7 @@ struct RotationTests {
         #expect(try SystemFile.read(yard.path("Quarantine/probe.1.sealed")) == blob)
     }
 
-    // A rotation must not make an old state look new: (2, 1) would be ahead of (1, 2).
+    // A rotation vouches for nothing that readers refuse, and sequence 1 stays behind sequence 2 in every epoch.
     @Test func aRecordThatWasPutBackIsNotResealed() throws {
         try yard.write(1)
         let old = try yard.fixture.blob("r0")

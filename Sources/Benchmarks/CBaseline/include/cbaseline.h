@@ -47,6 +47,11 @@ struct cbaseline_target {
     const char *watermarks_folder;
     const char *watermarks_leaf;
     uint8_t watermarks_key[32];
+    // The vault's directory and name, and what its file began with when its key was read: a writer looks at it again.
+    int vault_folder;
+    const char *vault_leaf;
+    const uint8_t *vault_front;
+    size_t vault_front_size;
 };
 
 // Seals and writes the record's next version and appends to the watermarks; 0, or -1 when a call failed.

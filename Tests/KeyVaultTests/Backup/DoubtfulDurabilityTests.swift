@@ -1,0 +1,55 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeyVault
+@testable import SharedFiles
+
+/// A file that is in place and may not outlive a power loss is no file that was not written.
+@Suite struct DoubtfulDurabilityTests {
+    private let fixture: VaultFixture
+
+    init() throws { fixture = try VaultFixture() }
+
+    // A directory opened with O_PATH takes names but can't be synced.
+    private func unsyncable(_ path: String) throws -> Directory {
+        let opened = open(path, 0o10000000 | O_CLOEXEC)
+        try #require(opened >= 0)
+        return Directory(path: try Directory.open(path).path, owning: opened)
+    }
+
+    @Test func aBackupThatIsThereIsNotToldAsMissing() throws {
+        let path = fixture.directory.path("backup")
+        let target = BackupTarget(
+            path: path, directory: try unsyncable(fixture.directory.path), leaf: "backup")
+        #expect(code { () throws(VaultError) in try target.create([1, 2]) } == .durabilityUnknown)
+        #expect(try SystemFile.read(path) == [1, 2])
+    }
+
+    @Test func aVaultThatIsThereIsNotToldAsMissing() throws {
+        try fixture.create()
+        unlink(fixture.path)
+        let directory = try unsyncable(fixture.beside("."))
+        let creation = VaultCreation(
+            place: fixture.place, home: fixture.home, plan: VaultPlan(slots: [.defaultKeyFile]),
+            options: VaultOptions())
+        let doubt = try creation.link(
+            try NewFile.create(in: directory, leaf: VaultPlace.leaf, mode: 0o600), in: directory)
+        #expect(doubt?.code == .durabilityUnknown)
+        #expect(fixture.hasVault)
+        // The log of the one that is gone went out of its way all the same.
+        #expect(!SystemFile.exists(fixture.beside("access.log")))
+    }
+
+    @Test func aStepOnTheWayIsNotToldAsTheWhole() throws {
+        let directory = try unsyncable(fixture.directory.path)
+        let step = { () throws(VaultError) in
+            try VaultError.onFiles("make the vault") { () throws(FileError) in
+                _ = try directory.makeDirectory("new", mode: 0o700)
+            }
+        }
+        #expect(code(step) == .durabilityUnknown)
+        rmdir(fixture.directory.path("new"))
+        #expect(code { () throws(VaultError) in try VaultError.onTheWay(step) } == .file)
+    }
+}

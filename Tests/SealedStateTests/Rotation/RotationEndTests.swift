@@ -1,0 +1,58 @@
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+@testable import SealedState
+
+/// What has to hold before a rotation says that it is completed.
+struct RotationEndTests {
+    let yard: RotationYard
+
+    init() throws { yard = try RotationYard() }
+
+    @Test func fewerThanThreeWalksAreThree() throws {
+        try yard.write(1)
+        let report = try yard.rotate { $0.maximumPasses = 1 }
+        #expect((report.isCompleted, report.passes) == (true, 3))
+    }
+
+    // walks:     1 ....... 2 ....... 3 ....... 4 (clean), wait; no walk is left
+    // somebody:  .. plant ... plant ...
+    @Test func aWalkFromBeforeTheWaitForWritersIsNotTheLast() throws {
+        try yard.write(1)
+        let report = try yard.store.rotate(yard.options { $0.maximumPasses = 4 }) { progress in
+            if progress.done == 0, progress.pass < 3 { try? yard.plantStream("s\(progress.pass)", [1]) }
+        }
+        #expect((report.isCompleted, report.passes, report.resealed) == (false, 4, 3))
+        #expect(try yard.store.rotationStatus().minimumEpoch == 1)
+        #expect(try yard.rotate().isCompleted)
+    }
+
+    // As after a backup with later epochs was merged: the vault rotates again, beyond what this rotation was to reach.
+    @Test func aRotationThatWasOvertakenIsNotCompleted() throws {
+        try yard.write(1)
+        let vault = yard.store.vault
+        let report = try yard.store.rotate(yard.options()) { progress in
+            guard progress.pass == 3 else { return }
+            _ = try? vault.change(.rotationBegun) { draft throws(VaultError) in
+                try draft.replaceActiveKeys(epoch: try draft.nextEpoch())
+            }
+        }
+        #expect(try vault.activeKey().epoch == 3)
+        #expect((report.isCompleted, report.epoch) == (false, 2))
+        let next = try yard.rotate()
+        #expect((next.isCompleted, next.epoch, next.resealed) == (true, 3, 1))
+    }
+
+    @Test func theVaultSaysWhetherARotationIsCompleted() throws {
+        let vault = yard.store.vault
+        #expect(try !vault.completeRotation(to: 2))
+        #expect(try vault.beginRotation() == 2)
+        #expect(try !vault.completeRotation(to: 3))
+        #expect(try vault.completeRotation(to: 2))
+        // Somebody else has completed it, and begun the next.
+        #expect(try vault.beginRotation() == 3)
+        #expect(try vault.completeRotation(to: 2))
+    }
+}
