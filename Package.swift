@@ -132,7 +132,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], swiftSettings: swiftSettings),
+            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], swiftSettings: swiftSettings
+        ),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

@@ -22,7 +22,7 @@ struct PermissionInspector: Inspector {
         ]
     }
 
-    /// Whether it belongs to the unix group that the container is shared with, by its own mode: then its members write it.
+    /// Whether it belongs to the unix group that the container is shared with: then its members may write it.
     private func isShared(_ subject: AuditSubject, _ scope: AuditScope) -> Bool {
         scope.rootAttributes.sharing == .unixGroup(subject.attributes.gid)
     }
@@ -31,7 +31,9 @@ struct PermissionInspector: Inspector {
         let mode = subject.attributes.mode
         let place = FindingPlace(subject.path, in: scope)
         if mode & S_IWOTH != 0 { return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode))] }
-        if mode & S_IWGRP != 0 && !isShared(subject, scope) { return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))] }
+        if mode & S_IWGRP != 0 && !isShared(subject, scope) {
+            return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))]
+        }
         return []
     }
 

@@ -112,7 +112,7 @@ struct RotationProcessTests {
 
 /// A rotation that is killed at any system call leaves every blob whole, and the next one brings it to its end.
 @Suite(.enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
-struct RotationCrashTests {
+struct RotationCrashFaultTests {
     @Test func killingARotationAtEverySystemCallLeavesEveryBlobWhole() throws {
         let yard = try RotationYard()
         try yard.write(2)

@@ -83,7 +83,10 @@ extension Vault {
 
     /// Everything that is slow, done before the lock is taken: nobody waits for another's key derivation.
     private func prepare(_ slot: NewSlot) throws(VaultError) -> PreparedSlot {
-        try PreparedSlot(try slot.maker(for: place), vaultID: heldContents.head.header.vaultID)
+        // The vault is not touched yet: a key file that may not outlive a power loss leaves it as it was.
+        try VaultError.onTheWay { () throws(VaultError) in
+            try PreparedSlot(try slot.maker(for: place), vaultID: heldContents.head.header.vaultID)
+        }
     }
 
     @discardableResult
