@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
+internal import Sealing
 internal import SharedFiles
 
 /// `sealctl vault import`: a backup comes in.
@@ -81,6 +82,9 @@ private struct ImportView {
         lines.append("came in: \(Count.items(report.itemsAdded.count)), \(Count.keys(report.keyCount))")
         lines += report.itemsReplaced.map { "replaced: \($0.account) at \($0.service)" }
         lines += report.itemsLeft.map { "left out, the vault has one: \($0.account) at \($0.service)" }
+        lines += report.keysDestroyedThere.map {
+            "key \($0.id) of epoch \($0.epoch) is destroyed in the backup and stays here"
+        }
         if let epoch = report.rotationEpoch {
             lines.append("sealing goes on with epoch \(epoch): run sealctl vault rotate")
         }
@@ -98,6 +102,7 @@ private struct ImportView {
             ("itemsReplaced", .array(report.itemsReplaced.map(\.nameJSON))),
             ("itemsLeft", .array(report.itemsLeft.map(\.nameJSON))),
             ("keys", .number(report.keyCount)),
+            ("keysDestroyedInBackup", .array(report.keysDestroyedThere.map { .string($0.id.description) })),
             ("rotationEpoch", report.rotationEpoch.map { .unsigned(UInt64($0)) } ?? .null),
         ]).text
     }
