@@ -69,6 +69,13 @@ extension AppGroupError {
             advice: "Set it to a path in UTF-8.")
     }
 
+    static func untrustedHome(_ variable: String) -> Self {
+        Self(
+            code: .invalidHome, operation: findHome, subject: variable,
+            reason: "the program has more rights than its caller, whose variables do not count",
+            advice: "Give the home in the program itself, or take its file capabilities away.")
+    }
+
     static func homeUnavailable() -> Self {
         Self(
             code: .homeUnavailable, operation: findHome, subject: HomeEnvironment.home,

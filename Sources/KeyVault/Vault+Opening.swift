@@ -49,8 +49,7 @@ extension Vault {
         let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
         if case .identity = credential {
             let recognition = VaultRecognition(
-                place: place, watermarks: place.watermarks(of: file.head.header, root: keys.root),
-                header: file.head.header)
+                place: place, watermarks: place.watermarks(of: file.head.header, root: keys.root))
             if options.acceptsRollback { try recognition.acceptAsNew() } else { try recognition.check() }
         }
         return try open(contents, header, place, directory, keys, options)

@@ -74,11 +74,4 @@ package struct VaultPlace: Sendable, Hashable {
     func marksLeaf(of header: VaultHeader) -> String {
         "\(accessGroup.identifier).\(header.vaultIDText.prefix(16)).marks"
     }
-
-    /// Whether a file is such notes of any vault of this group.
-    func isMarksLeaf(_ leaf: String) -> Bool {
-        guard leaf.hasPrefix(accessGroup.identifier + "."), leaf.hasSuffix(".marks") else { return false }
-        let id = leaf.dropFirst(accessGroup.identifier.count + 1).dropLast(".marks".count)
-        return id.count == 16 && id.allSatisfy(\.isHexDigit)
-    }
 }

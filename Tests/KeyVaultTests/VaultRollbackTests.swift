@@ -129,17 +129,15 @@ import Testing
         #expect(try fixture.open(with: .identity(identity)).activeKey().id == vault.keyring.active?.id)
     }
 
-    @Test func anotherVaultOfTheGroupIsToldAndMayBeAccepted() throws {
+    @Test func aPersonMayGoOnWithItAndTheOldNotesStay() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity))
-        unlink(fixture.path)
-        let other = try VaultFixture()
-        try other.create(with: .identity(identity))
-        try SystemFile.write(fixture.path, try SystemFile.read(other.path))
+        try SystemFile.write(fixture.path, forge(fixture, for: identity))
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(identity)) } == .replaced)
         try Vault.accept(fixture.accessGroup, in: fixture.home, with: .identity(identity))
         #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
+        #expect(try SystemFile.names(fixture.directory.path("Watermarks")).count == 2)
     }
 
     @Test func whatIsAcceptedMustBeAVaultFirst() throws {

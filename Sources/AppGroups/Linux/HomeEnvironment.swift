@@ -27,7 +27,11 @@ package enum HomeEnvironment {
         // Asked as well: a program may have changed its ids since it was started.
         guard getuid() == geteuid(), getgid() == getegid() else { return values }
         for name in names {
-            guard let pointer = SecureEnvironment.value(name) else { continue }
+            guard let pointer = SecureEnvironment.value(name) else {
+                // Falling back would put a second home, and a second key, where nobody looks for them.
+                if name != home && getenv(name) != nil { throw .untrustedHome(name) }
+                continue
+            }
             guard let value = String(validatingCString: pointer) else { throw .unreadableHome(name) }
             values[name] = value
         }

@@ -109,14 +109,15 @@ private struct KeyringMerge {
 
 extension VaultDraft {
     /// What a completed rotation has ended elsewhere does not come back with its key. What is sealed here now stays
-    /// readable: no epoch from the active one on is refused.
+    /// readable: no epoch from the active one on is refused, and nothing more while a rotation is under way here, whose
+    /// blobs are still of the epochs before.
     fileprivate mutating func retire(before minimumEpoch: UInt32) {
-        guard let active = activeEntry(.afterFirstUnlock) else { return }
+        guard body.state.rotation != .resealing, let active = activeEntry(.afterFirstUnlock) else { return }
         body.state.minimumEpoch = max(body.state.minimumEpoch, min(minimumEpoch, active.epoch))
     }
 
-    /// Order is epoch, then sequence: while blobs of a later epoch than the active one can be opened, a write over one of
-    /// them would be refused as a replay. So the active key gets the highest epoch again, as in a rotation.
+    /// The active key has the highest epoch: of two blobs with one sequence the later epoch is ahead. So it gets the
+    /// highest epoch again, as in a rotation.
     ///
     /// - Returns: The new active epoch; nil where the old one is still the highest.
     fileprivate mutating func leadAgain(before added: [KeySummary]) throws(VaultError) -> UInt32? {

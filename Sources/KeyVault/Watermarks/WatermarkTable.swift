@@ -37,11 +37,24 @@ package final class WatermarkTable: Sendable {
 
     /// Whether what was accepted before was noted under another key than this vault's: the notes are damaged as a whole,
     /// or the vault is another one with the same id.
-    var isForeign: Bool { state.withLock { $0.isForeign } }
+    ///
+    /// Asked of the file again while it was so: a person may have accepted the vault meanwhile, in another process.
+    func isForeign() -> Bool {
+        guard state.withLock({ $0.isForeign }) else { return false }
+        let contents = log.load()
+        return state.withLock { state in
+            state.condition = contents.condition
+            state.isForeign = contents.isForeign
+            for (name, floor) in contents.floors where state.marks[name]?.isOutdone(by: floor) ?? true {
+                state.marks[name] = floor
+            }
+            return state.isForeign
+        }
+    }
 
     /// Begins anew beside notes that are not this vault's.
     func setForeignAside() throws(FileError) {
-        guard isForeign else { return }
+        guard isForeign() else { return }
         try log.setAside()
         state.withLock { state in
             state.condition = .firstContact

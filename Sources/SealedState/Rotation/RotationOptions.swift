@@ -32,6 +32,12 @@ public struct RotationOptions: Sendable {
 
     /// Whether a path is named in `passingOver`, or lies below one that is.
     func passesOver(_ path: String) -> Bool {
-        passingOver.contains(path) || passingOver.contains { path.hasPrefix($0 + "/") }
+        passingOver.contains { named in
+            // As a shell completes a directory's name.
+            var named = named[...]
+            while named.hasSuffix("/") { named = named.dropLast() }
+            if named.hasPrefix("./") { named = named.dropFirst(2) }
+            return !named.isEmpty && (path == named || path.hasPrefix(named + "/"))
+        }
     }
 }
