@@ -64,9 +64,6 @@ public final class Vault: Sendable {
 }
 
 extension Vault {
-    /// Which slots the file has, without anything secret, as of the last look at the file.
-    package var heldSlots: [SlotSummary] { heldContents.head.header.slots.map(SlotSummary.init) }
-
     /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
     package var hasSeenRecords: Bool {
         let own = VaultSealing.context(accessGroup).nameTag
