@@ -16,17 +16,32 @@ let swiftSettings: [SwiftSetting] =
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// A product that only the trait "Service" needs.
+func service(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Service"]))
+}
+
 let package = Package(
     name: "SealedState",
     products: [
         .library(name: "SealedState", targets: ["SealedState"]),
         .library(name: "KeyVault", targets: ["KeyVault"]),
+        .library(name: "SealedStateService", targets: ["SealedStateService"]),
+        .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
+    ],
+    traits: [
+        .trait(name: "Service", description: "Logging, metrics and life cycle for services, in SealedStateService."),
+        .default(enabledTraits: ["Service"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Only for the trait "Service": a package that turns it off (`traits: []`) never fetches them.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // Floor 1: C shims. Types and memory, no policy.
@@ -54,6 +69,20 @@ let package = Package(
             dependencies: ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", system],
             swiftSettings: swiftSettings),
 
+        // Floor 6, for services: logging, metrics, health and life cycle of watching.
+        .target(
+            name: "SealedStateService",
+            dependencies: [
+                "SealedState", service("Logging", "swift-log"), service("Metrics", "swift-metrics"),
+                service("ServiceLifecycle", "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings),
+
+        // Floor 6, for the tests of programs that define records.
+        .target(
+            name: "SealedStateTestKit",
+            dependencies: ["SealedState", "Sealing", "SharedFiles", "CryptoPrimitives"], swiftSettings: swiftSettings),
+
         // Floor 6: what lies in a container and what is wrong with it.
         .target(
             name: "ContainerAudit",
@@ -74,10 +103,19 @@ let package = Package(
             name: "AccountShared", dependencies: ["SealedState"], path: "Sources/Examples/account-shared",
             swiftSettings: swiftSettings),
         .executableTarget(
-            name: "account-app", dependencies: ["AccountShared", "SealedState"], path: "Sources/Examples/account-app",
+            name: "account-app",
+            dependencies: [
+                "AccountShared", "SealedState", "SealedStateService",
+                service("ServiceLifecycle", "swift-service-lifecycle"), service("Logging", "swift-log"),
+            ],
+            path: "Sources/Examples/account-app",
             swiftSettings: swiftSettings),
         .executableTarget(
-            name: "account-widget", dependencies: ["AccountShared", "SealedState"],
+            name: "account-widget",
+            dependencies: [
+                "AccountShared", "SealedState", "SealedStateService",
+                service("ServiceLifecycle", "swift-service-lifecycle"), service("Logging", "swift-log"),
+            ],
             path: "Sources/Examples/account-widget", swiftSettings: swiftSettings),
         .executableTarget(
             name: "account-demo", path: "Sources/Examples/account-demo", swiftSettings: swiftSettings),
@@ -109,7 +147,7 @@ let package = Package(
             name: "SealingTests", dependencies: ["Sealing", "CryptoPrimitives", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "AppGroupsTests", dependencies: ["AppGroups", "SharedFiles", "TestSupport", system],
+            name: "AppGroupsTests", dependencies: ["AppGroups", "SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "KeyVaultTests",
@@ -120,8 +158,18 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "TestSupport",
-                "sealed-probe",
+                "SealedState", "SealedStateTestKit", "KeyVault", "Sealing", "AppGroups", "SharedFiles",
+                "CryptoPrimitives", "TestSupport", "sealed-probe",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SealedStateServiceTests",
+            dependencies: [
+                "SealedStateService", "SealedState", "AppGroups", "TestSupport", "sealed-probe",
+                service("Logging", "swift-log"), service("Metrics", "swift-metrics"),
+                service("MetricsTestKit", "swift-metrics"),
+                service("ServiceLifecycle", "swift-service-lifecycle"),
+                service("ServiceLifecycleTestKit", "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(

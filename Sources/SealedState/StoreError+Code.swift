@@ -49,6 +49,8 @@ extension StoreError {
         public static let unsafeStructure = Code(rawValue: "unsafeStructure")
         /// The payload does not decode as the type.
         public static let undecodable = Code(rawValue: "undecodable")
+        /// A step from an older schema version to the present one failed.
+        public static let migrationFailed = Code(rawValue: "migrationFailed")
         /// Expired, or older than the type's maximum age.
         public static let stale = Code(rawValue: "stale")
         /// Sealed in the future.
@@ -68,8 +70,20 @@ extension StoreError {
         public static let cancelled = Code(rawValue: "cancelled")
         /// The new value is in place, but whether it outlives a power loss is not known.
         public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
-        /// The file system is full or the quota is used up; the old value stands.
+        /// The file system is full; the old value stands.
         public static let noSpace = Code(rawValue: "noSpace")
+        /// The user's or group's disk quota is used up; the old value stands.
+        public static let quotaExceeded = Code(rawValue: "quotaExceeded")
+        /// The file system is mounted read-only; the old value stands.
+        public static let readOnly = Code(rawValue: "readOnly")
+        /// What lies there is not what the write's condition asks for; nothing was written.
+        public static let conflict = Code(rawValue: "conflict")
+        /// Another program holds the lease by now; nothing was written.
+        public static let leaseLost = Code(rawValue: "leaseLost")
+        /// The lease was held by others for the whole time limit.
+        public static let leaseTimeout = Code(rawValue: "leaseTimeout")
+        /// The system gives no more watches for changes.
+        public static let watchLimit = Code(rawValue: "watchLimit")
         /// The system's permissions refuse it.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
 
@@ -119,6 +133,11 @@ extension StoreError {
             case .durabilityUnknown: "Read it back, and write it again if in doubt."
             case .keyInUse: "Rotate first, end the programs that hold it, or force it by name."
             case .keyNotFound: "See which keys there are: sealctl vault rotate --status."
+            case .conflict: "Read it again and decide anew."
+            case .leaseLost: "Take the lease again; what another program did meanwhile counts."
+            case .quotaExceeded: "Free space within the quota or raise it, and write again; the old value stands."
+            case .readOnly: "Mount the file system for writing; the old value stands."
+            case .migrationFailed: "Mend the step, or let a current program write the record anew."
             case .noSpace: "Free space and write again; the old value stands."
             default: "See the reason."
             }

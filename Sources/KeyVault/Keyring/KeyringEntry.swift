@@ -16,12 +16,6 @@ package enum KeyState: UInt8, Sendable, CustomStringConvertible {
     }
 }
 
-/// When a protected value can be reached.
-package enum ProtectionClass: UInt8, Sendable, CaseIterable {
-    case afterFirstUnlock = 1
-    case whenUnlocked = 2
-}
-
 /// A sealing key as the vault keeps it: its id, epoch, state and dates, and the key wrapped under its class key.
 struct KeyringEntry: Hashable, Sendable {
     let keyID: [UInt8]

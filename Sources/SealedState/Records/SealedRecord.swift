@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import KeyVault
 
 /// A value that programs of an app group share: versioned, with rules for when it is valid.
 ///
@@ -17,12 +18,21 @@ public protocol SealedRecord: Codable, Sendable {
     static var recordName: String { get }
     /// The version of the type's shape, from 1; raise it when old programs could misread the new shape.
     static var schemaVersion: Int { get }
-    /// The oldest version that this type still decodes; the current one unless stated.
+    /// The oldest version that this type still reads; what its migrations begin with, else the current one.
     static var oldestReadableVersion: Int { get }
+    /// The steps from older shapes to this one, run on read; none unless stated. A version without a step is decoded as
+    /// the type itself.
+    static var migrations: SchemaMigrations<Self> { get }
+    /// How it is written down; JSON unless stated.
+    static var format: RecordFormat { get }
+    /// When it can be read: after the vault's first unlock, the default, or only while the vault is unlocked.
+    static var protection: ProtectionClass { get }
     /// How long after its sealing a value may be read; nil, the default, means for ever.
     static var maximumAge: Duration? { get }
     /// When the value stops being true; nil, the default, means never. A reader refuses it from that moment on.
     var expiresAt: Date? { get }
+    /// Rules about single fields, each said in a line; checked together with `validate()`.
+    static var rules: [FieldRule<Self>] { get }
     /// The record's own rules, run on every read and before every write.
     ///
     /// - Throws: `ValidationFailure`, naming what is wrong by field.
@@ -30,8 +40,16 @@ public protocol SealedRecord: Codable, Sendable {
 }
 
 extension SealedRecord {
-    /// Only the current version.
-    public static var oldestReadableVersion: Int { schemaVersion }
+    /// Where the migrations begin, else only the current version.
+    public static var oldestReadableVersion: Int { migrations.oldest ?? schemaVersion }
+    /// No older shape.
+    public static var migrations: SchemaMigrations<Self> { .none }
+    /// JSON.
+    public static var format: RecordFormat { .json }
+    /// From the first unlock on.
+    public static var protection: ProtectionClass { .afterFirstUnlock }
+    /// No rule.
+    public static var rules: [FieldRule<Self>] { [] }
     /// No limit.
     public static var maximumAge: Duration? { nil }
     /// Never.

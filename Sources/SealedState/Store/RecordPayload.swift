@@ -1,5 +1,6 @@
 internal import CryptoPrimitives
 package import FoundationEssentials
+package import KeyVault
 package import Sealing
 
 /// A record encoded and about to be sealed; `wipe()` ends it.
@@ -9,12 +10,17 @@ package final class RecordPayload {
     let schemaVersion: UInt32
     /// Milliseconds since 1970; 0 means no end.
     let notAfter: UInt64
+    let protection: ProtectionClass
 
-    package init(_ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64) {
+    package init(
+        _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
+        protection: ProtectionClass = .afterFirstUnlock
+    ) {
         self.bytes = bytes
         self.codec = codec
         self.schemaVersion = schemaVersion
         self.notAfter = notAfter
+        self.protection = protection
     }
 
     var count: Int { bytes.count }

@@ -32,6 +32,9 @@ public struct RecordSnapshot<Record: SealedRecord>: Sendable {
     public let value: Record
     /// Where it came from.
     public let provenance: Provenance
+    /// Why what lies in the record's place now is refused, where this is the last good value instead; nil for the
+    /// current value.
+    public var rejection: StoreError?
 }
 
 extension Date {

@@ -27,7 +27,7 @@ struct RecordWriter: ~Copyable {
         return try payload.withUnsafeBytes { bytes in
             put(
                 bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
-                notAfter: payload.notAfter, durability: durability)
+                notAfter: payload.notAfter, protection: payload.protection, durability: durability)
         }.get()
     }
 
@@ -46,7 +46,7 @@ struct RecordWriter: ~Copyable {
         }
         return try put(
             UnsafeRawBufferPointer(start: nil, count: 0), sequence: try nextSequence(standing), flags: .tombstone,
-            codec: .raw, schemaVersion: 0, notAfter: 0, durability: durability
+            codec: .raw, schemaVersion: 0, notAfter: 0, protection: .afterFirstUnlock, durability: durability
         ).get()
     }
 
@@ -123,10 +123,10 @@ struct RecordWriter: ~Copyable {
 
     private func put(
         _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
-        schemaVersion: UInt32, notAfter: UInt64, durability: Durability
+        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, durability: Durability
     ) -> Result<UInt64, StoreError> {
         do throws(StoreError) {
-            let key = try activeKey()
+            let key = try store.activeKey(for: protection)
             let description = BlobDescription(
                 record: place.context, flags: durability == .unsynced ? flags.union(.unsynced) : flags,
                 schemaVersion: schemaVersion, sequence: sequence,
@@ -137,12 +137,6 @@ struct RecordWriter: ~Copyable {
             return .success(sequence)
         } catch {
             return .failure(error)
-        }
-    }
-
-    private func activeKey() throws(StoreError) -> SealingKey {
-        do throws(VaultError) { return try store.vault.activeKey() } catch {
-            throw StoreError(error, "write with")
         }
     }
 

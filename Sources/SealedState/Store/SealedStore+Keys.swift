@@ -47,6 +47,11 @@ extension SealedStore {
             "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
     }
 
+    /// What new blobs of a class are sealed under.
+    func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+        do throws(VaultError) { return try vault.activeKey() } catch { throw StoreError(error, "write with") }
+    }
+
     private func currentKeyring(_ operation: String, _ place: RecordPlace) throws(StoreError) -> Keyring {
         do throws(VaultError) { return try vault.currentKeyring() } catch {
             throw StoreError(error, "\(operation) \(place.name.text) with the keys of")

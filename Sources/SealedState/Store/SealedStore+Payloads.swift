@@ -18,12 +18,12 @@ extension SealedStore {
 
     /// A fresh, authentic payload: every check of a typed read but those that need the type.
     package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
-        let opened = try openAccepted(try places.place(name))
-        let header = opened.header.header
+        let blob = try acceptedBlob(at: try places.place(name))
+        let header = blob.header
         try Freshness(now: options.now(), skew: options.clockSkew).check(
             sealedAt: Date(milliseconds: header.sealedAt),
             expiresAt: header.notAfter == 0 ? nil : Date(milliseconds: header.notAfter), maximumAge: nil, named: name)
-        return opened
+        return blob.opened
     }
 
     /// What a verified header is, seen from what was accepted before; nothing is remembered.

@@ -106,7 +106,8 @@ extension SealedStore {
         _ type: Record.Type, named name: String, startingWith initial: Record?
     ) throws(StoreError) -> Record {
         do throws(StoreError) {
-            let snapshot = try decodedSnapshot(of: type, named: name)
+            let place = try places.place(name)
+            let snapshot = try decodedSnapshot(of: type, from: acceptedBlob(at: place), at: place)
             try Freshness(now: options.now(), skew: options.clockSkew)
                 .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
             try validate(snapshot.value, named: name)
@@ -114,24 +115,6 @@ extension SealedStore {
         } catch {
             guard error.code == .absent, let initial else { throw error }
             return initial
-        }
-    }
-
-    private func encode<Record: SealedRecord>(
-        _ value: Record, named name: String
-    ) throws(StoreError) -> RecordPayload {
-        try validate(value, named: name)
-        guard let schemaVersion = UInt32(exactly: Record.schemaVersion), schemaVersion > 0 else {
-            throw StoreError(.unencodable, "write", name, "Its schema version \(Record.schemaVersion) is out of range.")
-        }
-        guard let notAfter = value.expiresAt.map({ $0.headerMilliseconds }) ?? 0 else {
-            throw StoreError(.unencodable, "write", name, "Its expiry is not a time that a header can hold.")
-        }
-        do {
-            let json = try JSONCodec.encode(value)
-            return RecordPayload(json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter)
-        } catch {
-            throw StoreError(.unencodable, "write", name, CodingFault.describe(error))
         }
     }
 }

@@ -7,6 +7,12 @@ public struct StoreOptions: Sendable {
     public var maximumRecordSize = 1 << 20
     /// How deep a record may be nested before it is refused undecoded. 64 unless stated.
     public var maximumDepth = 64
+    /// How many values, keys included, a record's payload may have before it is refused undecoded. 100,000 unless stated.
+    public var maximumValues = 100_000
+    /// What happens to a blob that is refused. Nothing more than refusing it unless stated.
+    public var rejectionPolicy: RejectionPolicy = .refuse
+    /// Told of each rejection, on the thread of the read; it must not use the store. It gets no contents.
+    public var onRejection: (@Sendable (StoreError) -> Void)?
     /// How long a writer waits for a record's lock. 5 seconds unless stated.
     public var lockTimeout: Duration = .seconds(5)
     /// How far in the future a record may claim to have been sealed. 5 seconds unless stated: programs of one machine

@@ -1,0 +1,11 @@
+internal import Sealing
+
+/// A blob that is authentic, in its place and in order; what it says was not looked at yet.
+struct AcceptedBlob: ~Copyable {
+    /// The header to believe, and the plaintext, which is wiped with this value.
+    let opened: BlobOpener.Opened
+    /// The file's bytes, as sealed.
+    let sealed: [UInt8]
+
+    var header: BlobHeader { opened.header.header }
+}

@@ -1,0 +1,2 @@
+// A service that watches records names stores and groups as well: one import is enough.
+@_exported public import SealedState

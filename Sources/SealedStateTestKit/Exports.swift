@@ -1,0 +1,2 @@
+// A test of records names them and their stores: one import is enough.
+@_exported public import SealedState
