@@ -8,4 +8,11 @@ package enum ContainerLayout {
     package static let quarantine = "Quarantine"
     /// The one lock file of the container.
     package static let lockFile = ".sealedstate.lock"
+    /// Where holders of leases show that they live. A file of its own: a lease is held for as long as its work takes, and
+    /// a rotation waits for every lock of the other one.
+    package static let leaseFile = ".sealedstate.leases"
+    /// One file for each notification that was ever posted.
+    package static let notifications = ".notifications"
+    /// The lock file of coordinated accesses, and the addresses of processes with presenters.
+    package static let coordination = ".coordination"
 }

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@ int32_t clinux_openat2(int32_t directory, const char *path, int32_t flags, uint3
     return result < 0 ? -errno : (int32_t)result;
 }
 
-int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t length) {
+static struct flock ofd_range(int32_t kind, int64_t offset, int64_t length) {
     struct flock lock;
     // l_pid must be 0 for open file description locks.
     memset(&lock, 0, sizeof lock);
@@ -38,7 +40,18 @@ int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t leng
     lock.l_whence = SEEK_SET;
     lock.l_start = offset;
     lock.l_len = length;
+    return lock;
+}
+
+int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t length) {
+    struct flock lock = ofd_range(kind, offset, length);
     return fcntl(file, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+int32_t clinux_ofd_lock_is_free(int32_t file, int32_t kind, int64_t offset, int64_t length) {
+    struct flock lock = ofd_range(kind, offset, length);
+    if (fcntl(file, F_OFD_GETLK, &lock) < 0) return -errno;
+    return lock.l_type == F_UNLCK;
 }
 
 int32_t clinux_reserve(int32_t file, int64_t length) {
@@ -49,9 +62,23 @@ int32_t clinux_rename_new(int32_t directory, const char *from, const char *to) {
     return renameat2(directory, from, directory, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
+int32_t clinux_eventfd(void) {
+    int result = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return result < 0 ? -errno : result;
+}
+
+int32_t clinux_name_thread(const char *name) {
+    return prctl(PR_SET_NAME, (unsigned long)name, 0UL, 0UL, 0UL) < 0 ? -errno : 0;
+}
+
 int64_t clinux_file_system_type(int32_t file) {
     struct statfs facts;
     return fstatfs(file, &facts) < 0 ? -errno : (int64_t)(uint32_t)facts.f_type;
+}
+
+int32_t clinux_accept(int32_t listener) {
+    int accepted = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return accepted < 0 ? -errno : accepted;
 }
 
 const char *clinux_secure_getenv(const char *name) {

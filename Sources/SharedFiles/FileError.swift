@@ -85,6 +85,8 @@ extension FileError {
         public static let lockFileReplaced = Code(rawValue: "lockFileReplaced")
         /// The caller gave up waiting.
         public static let cancelled = Code(rawValue: "cancelled")
+        /// The user's inotify instances or watches are used up.
+        public static let watchLimit = Code(rawValue: "watchLimit")
         /// Not usable as a file name.
         public static let invalidName = Code(rawValue: "invalidName")
         /// The kernel or the file system lacks what is needed.

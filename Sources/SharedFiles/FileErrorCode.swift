@@ -55,6 +55,9 @@ extension FileError.Code {
         .lockFileReplaced: "the lock's file was replaced",
         .cancelled: "cancelled",
         .invalidName: "not usable as a name",
+        .watchLimit: "no more files can be watched",
+        .presenterTimeout: "somebody who presents it did not answer for the whole time limit",
+        .presenterFailed: "somebody who presents it refused",
         .unsupported: "not supported by this system",
     ]
 
@@ -81,6 +84,7 @@ extension FileError.Code {
         case .lockTimeout: "See who holds it and whether it is stopped: lsof \(quoted)"
         case .lockFileReplaced: "Try again, and find out what replaces lock files there."
         case .cancelled: "Try again when you want it done."
+        case .watchLimit: "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances: sysctl fs.inotify"
         case .invalidName: "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."
         case .unsupported: "Linux 5.6 or newer and a local file system are needed."
         default: "Check the disk and the system log (dmesg), then try again."

@@ -20,10 +20,12 @@ package final class LockFile: Sendable {
 
     /// Takes a range, waiting until it is free. Blocks the calling thread.
     ///
-    /// Waits by trying again, after 50 microseconds first and at most 10 milliseconds later, so that a limit and
-    /// cancellation always work; there is no queue, and no fairness.
+    /// Waits by trying again, after 50 microseconds first and at most a millisecond later, so that a limit and
+    /// cancellation always work. There is no queue; but who has waited for 20 milliseconds shows it, and whoever comes then
+    /// holds back for 2 milliseconds before the first attempt, so that nobody is kept out by others who come again and
+    /// again.
     /// - Parameters:
-    ///   - timeout: zero tries once.
+    ///   - timeout: zero tries once, and holds back for nobody.
     ///   - isCancelled: asked before each wait.
     /// - Throws: `lockTimeout`, `lockFileReplaced` when the time ran out on a file that kept being replaced,
     ///   `cancelled`, `notRegularFile` or `unsafePath` for something planted, or what opening it gave.
@@ -31,15 +33,29 @@ package final class LockFile: Sendable {
         _ range: LockRange, _ lockMode: LockMode, timeout: Duration, isCancelled: (() -> Bool)? = nil
     ) throws(FileError) -> HeldLock {
         var wait = LockWait(timeout: timeout, isCancelled: isCancelled)
+        var line = LockLine(range)
         var file = try open()
+        if timeout > .zero && line.isFormed(file) { try wait.giveWay(directory.display(name)) }
         while true {
             let result = ByteRangeLock.attempt(file.rawValue, range, lockMode)
-            if result < 0 && result != -EAGAIN { throw directory.error(-result, "take the lock", name) }
             // Asked while waiting too: a lock on a file that lost its name excludes nobody and may never come free.
             let isNamed = Self.isNamed(file, name, in: directory)
-            if result == 0 && isNamed { return HeldLock(file, range, directory, name) }
-            if !isNamed { file = try open() }
-            try wait.step(isNamed ? .lockTimeout : .lockFileReplaced, directory.display(name))
+            if result == 0 && isNamed {
+                line.leave(file)
+                return HeldLock(file, range, directory, name)
+            }
+            do throws(FileError) {
+                if result < 0 && result != -EAGAIN { throw directory.error(-result, "take the lock", name) }
+                try wait.step(isNamed ? .lockTimeout : .lockFileReplaced, directory.display(name))
+            } catch {
+                line.leave(file)
+                throw error
+            }
+            if !isNamed {
+                line.leave(file)
+                file = try open()
+            }
+            if wait.isLong { line.join(file) }
         }
     }
 

@@ -7,8 +7,10 @@ package struct LockRange: Sendable, Hashable {
     let offset: Int64
     let length: Int64
 
+    private static let slotCount: Int64 = 1 << 62
+
     /// Every slot: excludes all other ranges.
-    package static let whole = LockRange(offset: 0, length: 0)
+    package static let whole = LockRange(offset: 0, length: slotCount)
 
     /// One slot.
     ///
@@ -17,6 +19,9 @@ package struct LockRange: Sendable, Hashable {
     package init(slot: UInt64) {
         self.init(offset: Int64(slot & 0x3FFF_FFFF_FFFF_FFFF), length: 1)
     }
+
+    /// Where those who have waited long for this range show it: as far behind the slots. Nobody is excluded there.
+    var line: LockRange { LockRange(offset: offset + Self.slotCount, length: length) }
 
     private init(offset: Int64, length: Int64) {
         self.offset = offset

@@ -132,7 +132,7 @@ extension NewFile {
         let result = uninterrupted { renameat(at, name, at, leaf.string) }
         if result == -ENOENT {
             throw FileError(
-                errno: ENOENT, operation: "replace", path: directory.display(leaf.string),
+                .lockFileReplaced, operation: "replace", path: directory.display(leaf.string),
                 advice: "Another writer took the new value away: write it again, and under the lock.")
         }
         if result < 0 { throw directory.error(-result, "replace", leaf.string) }

@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Sealing
+import TestSupport
 import Testing
 
 @Suite struct BlobHeaderTests {

@@ -1,4 +1,5 @@
 import Sealing
+import TestSupport
 
 /// One random change of a blob that knows where its fields and chunks are.
 enum BlobMutation: CaseIterable {

@@ -1,6 +1,7 @@
 import CryptoPrimitives
 import Sealing
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a faulty source or sink throws.

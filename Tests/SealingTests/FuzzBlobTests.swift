@@ -1,4 +1,5 @@
 import Sealing
+import TestSupport
 import Testing
 
 /// Random, structure-aware changes of the good vectors: nothing crashes, and nothing opens but the original.

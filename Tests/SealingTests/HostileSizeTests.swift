@@ -1,6 +1,7 @@
 import CryptoPrimitives
 import Glibc
 import Sealing
+import TestSupport
 import Testing
 
 /// There are no sizes in a header, so there is nothing to lie about but the file's own size. This keeps it so: in a process

@@ -30,12 +30,13 @@ import Testing
     }
 
     @Test(
-        .enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"),
+        .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"),
         arguments: ["anonymous", "named"])
     func killingAWriterAtEverySystemCallLeavesOldOrNew(_ strategy: String) throws {
         let yard = try Yard()
-        let traced = TracedReplace(yard: yard, strategy: strategy == "named" ? .named : .anonymous)
-        let calls = try traced.calls()
+        let traced = yard.traced(strategy)
+        _ = try traced.run()
+        let calls = try traced.calls(from: yard.place.path("inside\""))
         #expect(Set(calls.map(\.name)).isSuperset(of: ["write", "fdatasync", "renameat", "fsync"]))
         var outcomes: Set<String> = []
         for call in calls where call.name != "exit_group" {
@@ -47,6 +48,6 @@ import Testing
             #expect(try yard.names() == ["x"])
         }
         // Both were met: the sweep crossed the rename.
-        #expect(outcomes == ["old", TracedReplace.newValue])
+        #expect(outcomes == ["old", Yard.newValue])
     }
 }

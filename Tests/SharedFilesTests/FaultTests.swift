@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// System calls that fail: the old value stands, or the new one does and the error says what is not known.
-@Suite(.enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
 struct FaultTests {
     static let faults: [(String, FileError.Code)] = [
         ("fallocate:error=ENOSPC", .noSpace), ("fallocate:error=EDQUOT", .quotaExceeded),
@@ -12,13 +12,13 @@ struct FaultTests {
         ("renameat:error=EROFS", .readOnly), ("fchmod:error=EPERM", .permissionDenied),
     ]
 
-    @Test(arguments: faults, [TracedReplace.TemporaryStrategyName.anonymous, .named])
+    @Test(arguments: faults, ["anonymous", "named"])
     func aFailureBeforeTheRenameLeavesTheOldValueAndNothingElse(
-        _ fault: (String, FileError.Code), _ strategy: TracedReplace.TemporaryStrategyName
+        _ fault: (String, FileError.Code), _ strategy: String
     ) throws {
         let yard = try Yard()
         try yard.file("x", "old")
-        let result = try TracedReplace(yard: yard, strategy: strategy).run(injecting: [fault.0])
+        let result = try yard.traced(strategy).run(injecting: [fault.0])
         #expect(result.outputText == "\(fault.1.rawValue)\n")
         #expect(try yard.text("x") == "old")
         #expect(try yard.names() == ["x"])
@@ -29,15 +29,15 @@ struct FaultTests {
     func aFailedSyncIsNotTriedAgain(_ fault: String) throws {
         let yard = try Yard()
         try yard.file("x", "old")
-        let result = try TracedReplace(yard: yard, strategy: .automatic).run(injecting: [fault])
+        let result = try yard.traced("automatic").run(injecting: [fault])
         #expect(result.outputText == "durabilityUnknown\n")
-        #expect(try yard.text("x") == TracedReplace.newValue)
+        #expect(try yard.text("x") == Yard.newValue)
         #expect(try yard.names() == ["x"])
     }
 
     @Test func unsyncedWritesSyncNothing() throws {
         let yard = try Yard()
-        let traced = TracedReplace(yard: yard, strategy: .automatic, durability: "unsynced")
+        let traced = yard.traced("automatic", "unsynced")
         let result = try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"])
         #expect(result.outputText == "done\n")
     }
@@ -45,26 +45,27 @@ struct FaultTests {
     @Test(arguments: ["fallocate:error=EINTR:when=1", "renameat:error=EINTR:when=1", "fallocate:error=EOPNOTSUPP"])
     func aSignalOrAMissingReservationDoesNotMatter(_ fault: String) throws {
         let yard = try Yard()
-        #expect(try TracedReplace(yard: yard, strategy: .automatic).run(injecting: [fault]).outputText == "done\n")
-        #expect(try yard.text("x") == TracedReplace.newValue)
+        #expect(try yard.traced("automatic").run(injecting: [fault]).outputText == "done\n")
+        #expect(try yard.text("x") == Yard.newValue)
     }
 
     // The last openat of a run is the one with O_TMPFILE.
     @Test(arguments: ["EOPNOTSUPP", "EISDIR", "ENOENT"])
     func aFileSystemWithoutAnonymousFilesGetsNamedOnes(_ number: String) throws {
         let yard = try Yard()
-        let traced = TracedReplace(yard: yard, strategy: .automatic)
+        let traced = yard.traced("automatic")
+        _ = try traced.run()
         let last = try #require(try traced.calls().last { $0.name == "openat" })
         let fault = "openat:error=\(number):when=\(last.ordinal)"
         #expect(try traced.run(injecting: [fault]).outputText == "done\n")
         #expect(try yard.names() == ["x"])
-        let strict = TracedReplace(yard: yard, strategy: .anonymous)
+        let strict = yard.traced("anonymous")
         #expect(try strict.run(injecting: [fault]).outputText != "done\n")
     }
 
     @Test func aKernelWithoutOpenat2IsSaidToBeUnsupported() throws {
         let yard = try Yard()
-        let result = try TracedReplace(yard: yard, strategy: .named).run(injecting: ["openat2:error=ENOSYS"])
+        let result = try yard.traced("named").run(injecting: ["openat2:error=ENOSYS"])
         #expect(result.outputText == "unsupported\n")
     }
 }

@@ -157,7 +157,7 @@ struct SharedDirectoryMakingTests {
     }
 
     @Test(
-        .enabled(if: TracedReplace.isPossible, "needs strace and the right to trace"),
+        .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"),
         arguments: [("EINVAL", "made\n"), ("EIO", "io\n"), ("EROFS", "readOnly\n")])
     func aFileSystemThatCannotRenameLikeThatIsNoHindrance(_ fault: String, _ answer: String) throws {
         let words = [

@@ -27,6 +27,10 @@ int32_t clinux_openat2(int32_t directory, const char *path, int32_t flags, uint3
 enum { CLINUX_LOCK_SHARED = 0, CLINUX_LOCK_EXCLUSIVE = 1, CLINUX_LOCK_NONE = 2 };
 int32_t clinux_ofd_lock(int32_t file, int32_t kind, int64_t offset, int64_t length);
 
+// F_OFD_GETLK of fcntl(2): whether that lock could be taken through this descriptor now. 1 when it could, 0 when somebody
+// else holds what excludes it.
+int32_t clinux_ofd_lock_is_free(int32_t file, int32_t kind, int64_t offset, int64_t length);
+
 // fallocate(2) of the bytes 0..<length, which grows the file to `length`. -EOPNOTSUPP where the file system
 // has no such thing; unlike posix_fallocate(3) it never falls back to writing every block.
 int32_t clinux_reserve(int32_t file, int64_t length);
@@ -35,8 +39,17 @@ int32_t clinux_reserve(int32_t file, int64_t length);
 // -EINVAL where the file system cannot promise that.
 int32_t clinux_rename_new(int32_t directory, const char *from, const char *to);
 
+// eventfd(2) with count 0, close-on-exec and non-blocking.
+int32_t clinux_eventfd(void);
+
+// prctl(2), PR_SET_NAME: what debuggers and /proc call the calling thread, at most 15 bytes.
+int32_t clinux_name_thread(const char *name);
+
 // fstatfs(2): the magic number of the file system that an open file or directory lies in, such as TMPFS_MAGIC.
 int64_t clinux_file_system_type(int32_t file);
+
+// accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK: no child that is started meanwhile inherits the connection.
+int32_t clinux_accept(int32_t listener);
 
 // secure_getenv(3): NULL in a process that has more rights than its caller. No system call; the string is the
 // environment's own and holds until that is changed.
@@ -80,5 +93,16 @@ int32_t clinux_join_session_keyring(void);
 // prctl(2), PR_SET_DUMPABLE: 0 keeps the process out of core files, and its memory and /proc entries from other processes
 // of its user; 1 is how a program starts. An execve(2) sets it back.
 int32_t clinux_set_dumpable(int32_t dumpable);
+
+// timerfd_create(2) of the wall clock: non-blocking, closed on exec. Returns the descriptor.
+int32_t clinux_wall_timer(void);
+
+// timerfd_settime(2), absolute and with TFD_TIMER_CANCEL_ON_SET: readable at that time, in nanoseconds since 1970, or as
+// soon as somebody sets the clock. From then on it stays silent until it is set anew. 0 stands for no time at all.
+// -ECANCELED when the clock was set and nobody has read that yet: it is set all the same, and nobody will.
+int32_t clinux_wall_timer_set(int32_t timer, int64_t nanoseconds);
+
+// read(2) of a timer: how often it went off, 0 for not yet; -ECANCELED when the clock was set.
+int64_t clinux_wall_timer_read(int32_t timer);
 
 #endif

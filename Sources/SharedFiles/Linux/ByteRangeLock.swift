@@ -11,6 +11,11 @@ enum ByteRangeLock {
         return result == -EACCES ? -EAGAIN : result
     }
 
+    /// Whether nobody else holds any of a range now; a failure to find out counts as yes.
+    static func isFree(_ file: Int32, _ range: LockRange) -> Bool {
+        clinux_ofd_lock_is_free(file, Int32(CLINUX_LOCK_EXCLUSIVE), range.offset, range.length) != 0
+    }
+
     /// Gives a range back.
     static func release(_ file: Int32, _ range: LockRange) {
         _ = set(file, range, Int32(CLINUX_LOCK_NONE))

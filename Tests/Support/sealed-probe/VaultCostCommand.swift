@@ -35,7 +35,7 @@ private func opening(_ accessGroup: AccessGroup, _ home: GroupsHome, _ credentia
 }
 
 /// proc(5), `/proc/self/clear_refs`: 5 sets the peak to what is resident now.
-private func forgetPeak() -> Bool {
+func forgetPeak() -> Bool {
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
@@ -43,7 +43,7 @@ private func forgetPeak() -> Bool {
 }
 
 /// A line of `/proc/self/status`, in KiB.
-private func residentMemory(_ name: String) -> Int {
+func residentMemory(_ name: String) -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return .max }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)

@@ -1,0 +1,116 @@
+public import SharedFiles
+internal import SystemPackage
+
+/// Named notifications without content, between all programs of an app group, in the manner of Darwin notifications.
+///
+/// Whoever may use the group's container may post and observe, whichever unix user it runs as. A notification says
+/// that something happened, not what: look at the shared state after it.
+///
+/// What is promised:
+/// - After a post an observer that was registered before it is told at least once, its own process's posts included.
+/// - Posts that come while an observer has not been told of the one before, or is still handling it, become one.
+/// - What was posted before the registration is not told. ``token(of:)`` shows it.
+/// - An observer may rarely be told without a post; it is never told after it was cancelled.
+/// - The container may be removed and made again, and need not exist when observing begins.
+///
+/// Names have 1 to 128 bytes of UTF-8, any characters, and are compared by their bytes. A notification costs one small
+/// file in the container, which stays. `docs/notifications.md` compares all this with Apple's.
+public final class GroupNotificationCenter: Sendable {
+    /// The group whose programs hear each other.
+    public let group: AppGroup
+
+    private let board: NotificationBoard
+
+    /// The center of an app group.
+    ///
+    /// - Parameters:
+    ///   - home: Where containers lie.
+    ///   - creating: Whether to make the container if it is missing. With `false` nothing is looked at yet: observers wait for
+    ///     the container, and a post fails until it is there.
+    ///   - sharing: Who may use a container that this call makes.
+    /// - Throws: ``AppGroupError`` as `GroupContainer.open` does, if `creating`.
+    public init(
+        group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly
+    ) throws(AppGroupError) {
+        self.group = group
+        board = NotificationBoard(group: group, container: home.containersPath.appending(group.identifier))
+        if creating { _ = try GroupContainer.open(group, in: home, sharing: sharing) }
+    }
+
+    /// The center of an open container's group, at the container's path: one that takes its place there is used as well.
+    public init(_ container: GroupContainer) {
+        group = container.group
+        board = NotificationBoard(group: container.group, container: FilePath(container.path))
+    }
+}
+
+extension GroupNotificationCenter {
+    /// Posts a notification. Needs no observer, and does not wait for one.
+    ///
+    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `containerMissing`; `unsafeContainer` or `notShared` as
+    ///   `GroupContainer.open`; `file` for something else under the notification's name (a link, a FIFO, a device, another
+    ///   file), which is left as it is, and for what the system refuses.
+    public func post(_ name: String) throws(AppGroupError) {
+        try board.post(NotificationName(name))
+    }
+
+    /// The notification's state now: it differs from an earlier one if, and only if, there was a post in between.
+    ///
+    /// For programs that ask now and then instead of observing. A container or a notification that does not exist is
+    /// the state before the first post.
+    public func token(of name: String) throws(AppGroupError) -> GroupNotificationToken {
+        try board.token(NotificationName(name))
+    }
+
+    /// Calls a handler after posts, until the observation is cancelled or let go.
+    ///
+    /// - Parameter handler: Runs in a task of its own, one call at a time.
+    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `unsafeContainer`, `notShared` or `file` where the container
+    ///   or the notification's file is there and can't be used; `file` with the underlying `watchLimit` where the user's
+    ///   inotify limits are used up.
+    public func observe(
+        _ name: String, _ handler: @escaping @Sendable () async -> Void
+    ) throws(AppGroupError) -> GroupNotificationObservation {
+        let isEnded = EndMark()
+        let registration = try register(NotificationName(name)) {
+            if !isEnded.isSet { await handler() }
+        }
+        return GroupNotificationObservation(registration, isEnded)
+    }
+
+    /// The notification's posts from now on, as a sequence that holds at most one for a slow consumer.
+    ///
+    /// Registered when this returns. It ends when its task is cancelled or it is let go.
+    /// - Throws: as ``observe(_:_:)``.
+    public func notifications(named name: String) throws(AppGroupError) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let registration = try register(NotificationName(name)) { _ = continuation.yield() }
+        continuation.onTermination = { _ in registration.cancel() }
+        return stream
+    }
+
+    private func register(
+        _ name: NotificationName, _ deliver: @escaping @Sendable () async -> Void
+    ) throws(AppGroupError) -> NotificationRegistration {
+        let observer = NotificationObserver(board: board, name: name)
+        let (events, telling) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let registration = NotificationRegistration(try watch(name, telling), telling)
+        // Only now: a post between the two must have its event.
+        try observer.begin()
+        // The monitor's thread only tells that something happened: files are read here.
+        Task.detached {
+            for await _ in events where observer.look() { await deliver() }
+        }
+        return registration
+    }
+
+    private func watch(
+        _ name: NotificationName, _ telling: AsyncStream<Void>.Continuation
+    ) throws(AppGroupError) -> MonitorRegistration {
+        do throws(FileError) {
+            return try FileMonitor.shared.watch(board.path(name)) { _ in telling.yield() }
+        } catch {
+            throw AppGroupError(error, withNotification: name.string)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// A notification's name and the file that stands for it.
+///
+/// Names are compared by their bytes: two names that Swift's `String` holds equal may be two notifications.
+struct NotificationName: Sendable, Hashable {
+    /// Longest name in bytes of UTF-8.
+    static let maximumLength = 128
+
+    /// As it was given.
+    let string: String
+    /// The file's name: letters, digits, `.`, `_` and `-` as they are, every other byte as `%` and two hexadecimal digits,
+    /// and so is a dot in front. Where that would be too long for a file, `=` and the bytes in base 32 (RFC 4648,
+    /// "extended hex", lower case, no padding); no name of the first form begins with `=`.
+    let fileName: String
+
+    /// Leaves room for what writers of files add to a name.
+    static let longestFileName = 206
+
+    init(_ string: String) throws(AppGroupError) {
+        guard (1...Self.maximumLength).contains(string.utf8.count) else { throw .invalidNotificationName(string) }
+        self.string = string
+        let encoded = Self.percentEncoded(string.utf8)
+        fileName = encoded.utf8.count <= Self.longestFileName ? encoded : "=" + Self.base32(string.utf8)
+    }
+
+    static func == (one: Self, other: Self) -> Bool { one.fileName == other.fileName }
+    func hash(into hasher: inout Hasher) { hasher.combine(fileName) }
+
+    private static func percentEncoded(_ bytes: String.UTF8View) -> String {
+        var text = ""
+        for byte in bytes {
+            if isPlain(byte) && !(text.isEmpty && byte == UInt8(ascii: ".")) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
+
+    static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    private static func base32(_ bytes: String.UTF8View) -> String {
+        let digits = Array("0123456789abcdefghijklmnopqrstuv")
+        var text = ""
+        var bits: UInt = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt(byte)
+            count += 8
+            while count >= 5 {
+                count -= 5
+                text.append(digits[Int(bits >> UInt(count) & 31)])
+            }
+            bits &= 31
+        }
+        if count > 0 { text.append(digits[Int(bits << UInt(5 - count) & 31)]) }
+        return text
+    }
+}

@@ -1,0 +1,192 @@
+import AppGroups
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+/// The container behind notifications: missing, made anew, planted with other things, shared.
+@Suite(.timeLimit(.minutes(10))) struct NotificationPlaceTests {
+    private static let changed = NotificationTests.changed
+    private static let file = ".notifications/" + changed
+
+    // MARK: The container comes and goes
+
+    @Test func anObserverWaitsForAContainer() async throws {
+        let yard = try NotificationYard(creating: false)
+        let told = Told()
+        let observation = try yard.center.observe(Self.changed, told)
+        #expect(groupError { try yard.center.post(Self.changed) }?.code == .containerMissing)
+        #expect(!SystemFile.exists(yard.root))
+        _ = try GroupContainer.open(yard.group, in: yard.temporary.home)
+        try yard.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+    }
+
+    @Test func anObserverOutlivesItsContainer() async throws {
+        let yard = try NotificationYard()
+        let told = Told()
+        let observation = try yard.center.observe(Self.changed, told)
+        for round in 0..<5 {
+            let before = told.count
+            try yard.post(Self.changed)
+            #expect(try await told.more(than: before), "round \(round)")
+            if round % 2 == 0 {
+                #expect(run("rm -r \"\(yard.path().shellSafe)\"") == 0)
+            } else {
+                #expect(rename(yard.path(), yard.path() + ".old\(round)") == 0)
+            }
+            _ = try GroupContainer.open(yard.group, in: yard.temporary.home)
+        }
+        observation.cancel()
+    }
+
+    @Test func aContainerThatIsRemovedPostsNothing() async throws {
+        let yard = try NotificationYard()
+        try yard.center.post(Self.changed)
+        let told = Told()
+        let observation = try yard.center.observe(Self.changed, told)
+        #expect(rename(yard.path(), yard.path() + ".away") == 0)
+        #expect(rename(yard.path() + ".away", yard.path()) == 0)
+        let marker = Told()
+        let other = try yard.center.observe("marker", marker)
+        try yard.center.post("marker")
+        #expect(try await marker.more(than: 0))
+        #expect(told.count == 0)
+        try yard.center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        [observation, other].forEach { $0.cancel() }
+    }
+
+    @Test func aCenterOfAnOpenContainerIsTheSame() async throws {
+        let yard = try NotificationYard()
+        let center = GroupNotificationCenter(try GroupContainer.open(yard.group, in: yard.temporary.home))
+        #expect(center.group == yard.group)
+        let told = Told()
+        let observation = try center.observe(Self.changed, told)
+        try yard.center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+    }
+
+    // MARK: Planted
+
+    enum Plant: String, CaseIterable, Sendable {
+        case link, danglingLink, fifo, directory, hardLink, otherFile, device
+
+        static var possible: [Plant] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
+
+        func plant(_ path: String, beside precious: String) {
+            let answer: Int32 =
+                switch self {
+                case .link: symlink(precious, path)
+                case .danglingLink: symlink(precious + ".new", path)
+                case .fifo: mkfifo(path, 0o600)
+                case .directory: mkdir(path, 0o700)
+                case .hardLink: Glibc.link(precious, path)
+                case .otherFile: rename(precious + ".copy", path)
+                case .device: mknod(path, S_IFCHR | 0o600, 5 << 8)
+                }
+            #expect(answer == 0)
+        }
+    }
+
+    @Test(arguments: Plant.possible) func whatIsPlantedUnderTheNameIsRefusedAndLeftAlone(_ plant: Plant) throws {
+        let yard = try NotificationYard()
+        try yard.center.post("other")
+        let precious = yard.path("precious")
+        for name in [precious, precious + ".copy"] { try SystemFile.write(name, Array("long enough to matter".utf8)) }
+        plant.plant(yard.path(Self.file), beside: precious)
+
+        let expected: FileError.Code =
+            [.link, .danglingLink, .hardLink, .otherFile].contains(plant) ? .unsafePath : .notRegularFile
+        #expect(groupError { try yard.center.post(Self.changed) }?.underlying?.code == expected)
+        #expect(groupError { _ = try yard.center.token(of: Self.changed) }?.underlying?.code == expected)
+        #expect(groupError { _ = try yard.center.observe(Self.changed) {} }?.underlying?.code == expected)
+
+        #expect(try SystemFile.read(precious) == Array("long enough to matter".utf8))
+        #expect(!SystemFile.exists(precious + ".new"))
+        if plant == .otherFile {
+            #expect(try SystemFile.read(yard.path(Self.file)) == Array("long enough to matter".utf8))
+        }
+    }
+
+    @Test(arguments: Plant.possible) func anObserverOutlivesWhatIsPlanted(_ plant: Plant) async throws {
+        let yard = try NotificationYard()
+        let told = Told()
+        let observation = try yard.center.observe(Self.changed, told)
+        try yard.center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        let precious = yard.path("precious")
+        for name in [precious, precious + ".copy"] { try SystemFile.write(name, Array("long enough to matter".utf8)) }
+        #expect(unlink(yard.path(Self.file)) == 0)
+        plant.plant(yard.path(Self.file), beside: precious)
+        #expect(run("rm -rf \"\(yard.path(Self.file).shellSafe)\"") == 0)
+        let before = told.count
+        try yard.center.post(Self.changed)
+        #expect(try await told.more(than: before))
+        observation.cancel()
+    }
+
+    @Test func aLinkInPlaceOfTheFolderIsRefused() throws {
+        let yard = try NotificationYard()
+        try SystemFile.write(yard.path("precious"), [])
+        #expect(mkdir(yard.path("elsewhere"), 0o700) == 0)
+        #expect(symlink("elsewhere", yard.path(".notifications")) == 0)
+        #expect(groupError { try yard.center.post(Self.changed) }?.code == .notADirectory)
+        #expect(try SystemFile.names(yard.path("elsewhere")) == [])
+    }
+
+    @Test func aContainerThatOthersMayChangeIsRefused() throws {
+        let yard = try NotificationYard()
+        try yard.center.post(Self.changed)
+        for name in ["", ".notifications"] {
+            #expect(chmod(yard.path(name), 0o722) == 0)
+            #expect(groupError { try yard.center.post(Self.changed) }?.code == .unsafeContainer)
+            #expect(groupError { _ = try yard.center.token(of: Self.changed) }?.code == .unsafeContainer)
+            #expect(chmod(yard.path(name), 0o700) == 0)
+        }
+        try yard.center.post(Self.changed)
+    }
+
+    @Test func whatIsMadeIsTheOwnersAlone() throws {
+        let yard = try NotificationYard()
+        try yard.center.post(Self.changed)
+        #expect(mode(of: yard.path(".notifications")) == 0o700)
+        #expect(mode(of: yard.path(Self.file)) == 0o600)
+        #expect(try SystemFile.names(yard.path(".notifications")) == [Self.changed])
+    }
+
+    // MARK: Shared
+
+    @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), arguments: ["000", "077"])
+    func theMembersOfAUnixGroupHearEachOther(_ umask: String) throws {
+        let place = try TemporaryDirectory()
+        #expect(chmod(place.path, 0o755) == 0)
+        let home = GroupsHome(root: place.path("home"))
+        let group = try AppGroup("group.notes")
+        _ = try GroupContainer.open(group, in: home, sharing: .unixGroup(UnixUser.team))
+        func start(_ user: UnixUser, _ command: String, _ rest: String...) throws -> ChildProcess {
+            let words = ["notification-" + command, place.path("home"), group.identifier, Self.changed] + rest
+            return try user.start("sealed-probe", words, umask: umask)
+        }
+        let observers = try [UnixUser.ada, .bob].map { try start($0, "observe") }
+        for observer in observers { #expect(try observer.readLine() == "observing") }
+        for user in [UnixUser.ada, .bob, .ada] {
+            #expect(try start(user, "post", "1").finish().outputText == "posted\n")
+            for observer in observers { #expect(try observer.readLine() == "told") }
+        }
+        #expect(try start(.eve, "post", "1").finish().outputText != "posted\n")
+        let container = place.path("home/Containers/group.notes/")
+        #expect(mode(of: container + ".notifications") == 0o2770)
+        #expect(mode(of: container + Self.file) == 0o660)
+        #expect(status(of: container + Self.file)?.st_gid == UnixUser.team)
+    }
+}
+
+extension String {
+    /// For a word in double quotes.
+    fileprivate var shellSafe: String {
+        split(separator: "$", omittingEmptySubsequences: false).joined(separator: "\\$")
+    }
+}

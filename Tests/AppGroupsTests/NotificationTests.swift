@@ -1,0 +1,194 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import AppGroups
+
+/// What an observer is told, and what not.
+@Suite(.timeLimit(.minutes(10))) struct NotificationTests {
+    static let changed = "com.example.app.changed"
+
+    private let yard: NotificationYard
+    private var center: GroupNotificationCenter { yard.center }
+
+    init() throws { yard = try NotificationYard() }
+
+    /// Everything that was posted before is told, or never will be.
+    private func settle() async throws {
+        let told = Told()
+        let observation = try center.observe("marker", told)
+        try center.post("marker")
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+    }
+
+    @Test func anObserverIsToldOfItsOwnProcessesPosts() async throws {
+        let told = Told()
+        let observation = try center.observe(Self.changed, told)
+        for round in 0..<20 {
+            let before = told.count
+            try center.post(Self.changed)
+            #expect(try await told.more(than: before), "round \(round)")
+        }
+        observation.cancel()
+    }
+
+    @Test func anObserverIsToldOfAnotherProcessesPosts() async throws {
+        let told = Told()
+        let observation = try center.observe(Self.changed, told)
+        for _ in 0..<5 {
+            let before = told.count
+            try yard.post(Self.changed)
+            #expect(try await told.more(than: before))
+        }
+        observation.cancel()
+    }
+
+    @Test func anotherProcessIsToldOfOurPosts() throws {
+        let observer = try yard.child("observe", Self.changed)
+        #expect(try observer.readLine() == "observing")
+        for _ in 0..<5 {
+            try center.post(Self.changed)
+            #expect(try observer.readLine() == "told")
+        }
+        #expect(try observer.finish().exitCode == 0)
+    }
+
+    @Test func whatWasPostedBeforeIsNotTold() async throws {
+        try center.post(Self.changed)
+        let told = Told()
+        let observation = try center.observe(Self.changed, told)
+        try await settle()
+        #expect(told.count == 0)
+        try center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+    }
+
+    @Test func anObserverOfAnotherNameIsNotTold() async throws {
+        let told = Told()
+        let observations = try ["com.example.app", "com.example.app.changed.more", "COM.example.app.changed", "%63om"]
+            .map { try center.observe($0, told) }
+        for _ in 0..<10 { try center.post(Self.changed) }
+        try await settle()
+        #expect(told.count == 0)
+        observations.forEach { $0.cancel() }
+    }
+
+    @Test func postsBecomeOneWhileTheHandlerIsBusy() async throws {
+        let (told, gate) = (Told(), Told())
+        let observation = try center.observe(Self.changed) {
+            told.tell()
+            _ = try? await gate.more(than: 0)
+        }
+        try center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        for _ in 0..<50 { try center.post(Self.changed) }
+        try await settle()
+        #expect(told.count == 1)
+        gate.tell()
+        #expect(try await told.more(than: 1))
+        try await settle()
+        #expect(told.count == 2)
+        observation.cancel()
+    }
+
+    @Test func aSequenceHoldsOnePostForASlowConsumer() async throws {
+        var iterator = try center.notifications(named: Self.changed).makeAsyncIterator()
+        for _ in 0..<50 { try center.post(Self.changed) }
+        try await settle()
+        #expect(await iterator.next() != nil)
+        try center.post(Self.changed)
+        #expect(await iterator.next() != nil)
+    }
+
+    @Test func aSequenceEndsWithItsTask() async throws {
+        let center = center
+        let task = Task {
+            var count = 0
+            for await _ in try center.notifications(named: Self.changed) { count += 1 }
+            return count
+        }
+        task.cancel()
+        #expect(try await task.value == 0)
+    }
+
+    @Test func afterACancelNothingIsTold() async throws {
+        let told = Told()
+        let observation = try center.observe(Self.changed, told)
+        try center.post(Self.changed)
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+        let before = told.count
+        for _ in 0..<20 { try center.post(Self.changed) }
+        try await settle()
+        #expect(told.count == before)
+    }
+
+    @Test func anObservationThatIsLetGoEnds() async throws {
+        let told = Told()
+        do { _ = try center.observe(Self.changed, told) }
+        try center.post(Self.changed)
+        try await settle()
+        #expect(told.count == 0)
+    }
+
+    @Test func aTokenChangesWithEachPostAndOtherwiseNot() throws {
+        let before = try center.token(of: Self.changed)
+        #expect(try center.token(of: Self.changed) == before)
+        try center.post(Self.changed)
+        let after = try center.token(of: Self.changed)
+        #expect(after != before)
+        #expect(try center.token(of: Self.changed) == after)
+        try center.post("other")
+        #expect(try center.token(of: Self.changed) == after)
+        try yard.post(Self.changed)
+        #expect(try center.token(of: Self.changed) != after)
+    }
+
+    // MARK: Names
+
+    static let names: [(String, String)] = [
+        ("com.example.app_1-changed", "com.example.app_1-changed"),
+        (".hidden", "%2Ehidden"),
+        ("..", "%2E."),
+        ("a/b\0c", "a%2Fb%00c"),
+        ("%41", "%2541"),
+        ("\u{E9}", "%C3%A9"),
+        ("e\u{301}", "e%CC%81"),
+        (String(repeating: "x", count: 128), String(repeating: "x", count: 128)),
+        (String(repeating: "/", count: 68) + "xx", String(repeating: "%2F", count: 68) + "xx"),
+    ]
+
+    @Test(arguments: names) func aNameHasAFileOfItsOwn(_ name: String, _ file: String) async throws {
+        #expect(try NotificationName(name).fileName == file)
+        try await expectTold(of: name)
+        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+    }
+
+    @Test(arguments: [69, 100, 128]) func aLongNameOfUnusualCharactersHasAFileAsWell(_ count: Int) async throws {
+        let name = String(repeating: "/", count: count)
+        let file = try NotificationName(name).fileName
+        #expect(file.utf8.count == 1 + (count * 8 + 4) / 5)
+        #expect(file.hasPrefix("=5sniubpf5sniubpf"))
+        try await expectTold(of: name)
+        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+    }
+
+    @Test(arguments: [0, 129]) func aNameHasOneToAHundredAndTwentyEightBytes(_ count: Int) throws {
+        let name = String(repeating: "x", count: count)
+        #expect(groupError { try center.post(name) }?.code == .invalidNotificationName)
+        #expect(groupError { _ = try center.token(of: name) }?.code == .invalidNotificationName)
+        #expect(groupError { _ = try center.observe(name) {} }?.code == .invalidNotificationName)
+        #expect(groupError { _ = try center.notifications(named: name) }?.code == .invalidNotificationName)
+    }
+
+    private func expectTold(of name: String) async throws {
+        let told = Told()
+        let observation = try center.observe(name, told)
+        try center.post(name)
+        #expect(try await told.more(than: 0))
+        observation.cancel()
+    }
+}

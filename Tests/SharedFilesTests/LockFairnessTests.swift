@@ -1,0 +1,104 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+/// Who waits gets its turn, and who is stopped while it waits is in nobody's way.
+@Suite(.timeLimit(.minutes(10))) struct LockFairnessTests {
+    private let yard: Yard
+    private let file: LockFile
+
+    init() throws {
+        yard = try Yard()
+        file = LockFile(directory: yard.inside, name: "lock")
+    }
+
+    /// A child that takes the slot again and again without a pause.
+    private func writer() throws -> ChildProcess {
+        let words = ["lock-loop", yard.path(""), "lock", "3", "1000", yard.path("counter")]
+        let child = try ChildProcess("sealed-probe", words)
+        #expect(try child.readLine() == "running")
+        return child
+    }
+
+    /// How often the children have had the lock.
+    private var turns: UInt64 {
+        get throws {
+            let bytes = try SystemFile.read(yard.path("counter"))
+            return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
+    //  8 writers                          test
+    //  take, free, take, free, ...        ask
+    //                                     stand in line after 20 ms
+    //  hold back                          take
+    @Test(arguments: [1, 8]) func aSlowWriterGetsItsTurnAmongOthersWithoutPause(_ count: Int) throws {
+        try yard.file("counter", "\0\0\0\0\0\0\0\0")
+        let writers = try (0..<count).map { _ in try writer() }
+        var others: UInt64 = 0
+        for _ in 0..<20 {
+            let before = try turns
+            let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .seconds(300))
+            others += try turns - before
+            held.unlock()
+        }
+        // Twenty turns of one among nine; who is only let in where the others happen to leave a gap waits for thousands.
+        #expect(others < 2000)
+        for writer in writers { writer.kill(SIGKILL) }
+    }
+
+    //  holder        waiter                      test
+    //  take
+    //                ask, stand in line
+    //                                            SIGSTOP
+    //  free
+    //                                            take, free, take, free, ...
+    @Test func whoIsStoppedWhileItStandsInLineBlocksNobody() throws {
+        let holder = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
+        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "600000"])
+        while !isInLine(waiter.pid) { usleep(1000) }
+        waiter.kill(SIGSTOP)
+        try waiter.waitUntilStopped()
+        holder.unlock()
+        for _ in 0..<50 { try file.acquire(LockRange(slot: 3), .exclusive, timeout: .seconds(1)).unlock() }
+        // Who tries once holds back for nobody.
+        try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero).unlock()
+        #expect(isInLine(waiter.pid))
+        waiter.kill(SIGCONT)
+        #expect(try waiter.readLine() == "held")
+        #expect(!isInLine(waiter.pid))
+    }
+
+    @Test func whoGivesUpLeavesTheLine() throws {
+        let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
+        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "100"])
+        #expect(try waiter.readLine() == "lockTimeout")
+        held.unlock()
+        #expect(try waiter.finish().exitCode == 1)
+        let whole = try file.acquire(.whole, .exclusive, timeout: .zero)
+        whole.unlock()
+    }
+
+    @Test func thoseInLineDoNotExcludeOtherSlotsOrTheWhole() throws {
+        let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
+        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "600000"])
+        while !isInLine(waiter.pid) { usleep(1000) }
+        try file.acquire(LockRange(slot: 4), .exclusive, timeout: .zero).unlock()
+        waiter.kill(SIGSTOP)
+        try waiter.waitUntilStopped()
+        held.unlock()
+        try file.acquire(.whole, .exclusive, timeout: .seconds(1)).unlock()
+    }
+
+    /// Whether a process shows that it has waited long: a shared lock behind the slots, proc(5).
+    private func isInLine(_ pid: Int32) -> Bool {
+        let names = (try? SystemFile.names("/proc/\(pid)/fdinfo")) ?? []
+        return names.contains { name in
+            let info = (try? SystemFile.read("/proc/\(pid)/fdinfo/\(name)")) ?? []
+            return String(decoding: info, as: UTF8.self).split(separator: "\n").contains { line in
+                line.hasPrefix("lock:") && line.contains("OFDLCK") && line.contains("READ")
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+/// What the system refuses, limits of the user and of the process and directories that may not be read; and mounts.
+@Suite(.timeLimit(.minutes(10))) struct MonitorLimitTests {
+    private let yard: Yard
+
+    init() throws {
+        yard = try Yard()
+        try expectZero(chmod(yard.place.path, 0o755))
+        try expectZero(chmod(yard.path(""), 0o755))
+    }
+
+    private var probe: String { builtProduct("sealed-probe") }
+
+    /// As a user of its own, whose instances are nobody else's.
+    @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
+    func aUserWithoutAnInstanceLeftIsTold() throws {
+        let user = UnixUser(uid: 4704, gid: 4704)
+        let result = try user.run("sealed-probe", ["monitor-exhausted", yard.path("file")])
+        #expect(result.outputText == "watchLimit \(EMFILE)\n")
+    }
+
+    /// A process without descriptors is another shortage, though the system has one number for both.
+    @Test(arguments: [
+        ("0", "tooManyOpenFiles"), ("1", "tooManyOpenFiles"), ("2", "tooManyOpenFiles"), ("3", "watching"),
+    ])
+    func aProcessWithoutADescriptorLeftIsTold(_ left: String, _ answer: String) throws {
+        let result = try ChildProcess.run("sealed-probe", ["monitor-limited", yard.path("file"), left])
+        #expect(result.outputText.split(separator: " ")[0].trimmed == answer)
+    }
+
+    /// Limits of a user namespace bind only who is in it.
+    private static let canLimit =
+        (try? ChildProcess.run("/usr/bin/unshare", limited("max_inotify_watches", 1_000_000) + ["true"]).exitCode) == 0
+
+    private static func limited(_ name: String, _ count: Int) -> [String] {
+        ["--user", "--map-root-user", "/bin/sh", "-c", #"echo "$0" > /proc/sys/user/"$1" && shift && exec "$@""#]
+            + ["\(count)", name]
+    }
+
+    @Test(.enabled(if: canLimit, "needs user namespaces"))
+    func aUserWithoutAWatchLeftIsTold() throws {
+        let words = Self.limited("max_inotify_watches", 2) + [probe, "monitor-watch", yard.path("file")]
+        let result = try ChildProcess.run("/usr/bin/unshare", words)
+        #expect(result.outputText == "watchLimit \(ENOSPC)\n")
+    }
+
+    /// Enough for the way at first, and not for a longer one that a link leads along later; then the clock helps out.
+    @Test(.enabled(if: canLimit, "needs user namespaces"))
+    func aWatchThatIsRefusedLaterMeansLookingByTheClock() throws {
+        for name in ["a", "far", "far/b", "far/b/c", "far/b/c/d"] { try yard.place.directory("inside/" + name) }
+        let count = yard.path("a/file").split(separator: "/").count
+        let words =
+            Self.limited("max_inotify_watches", count) + [probe, "monitor-watch", yard.path("a/file")]
+        let child = try ChildProcess("/usr/bin/unshare", words)
+        #expect(try child.readLine() == "watching")
+        try move("a", "old", yard)
+        try yard.place.link("inside/a", to: "far/b/c/d")
+        try expectRescan(child)
+        try expectRescan(child)
+        try expectZero(unlink(yard.path("a")))
+        try move("old", "a", yard)
+        try expectChange(child, of: "a/file")
+    }
+
+    /// `/private` may be crossed but not read: what is below it is watched all the same.
+    @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
+    func aDirectoryThatMayNotBeReadIsMadeGoodByTheOneBelow() throws {
+        try yard.place.directory("inside/private")
+        try yard.place.directory("inside/private/own")
+        try yard.place.directory("inside/private/own/a")
+        try expectZero(chmod(yard.path("private"), 0o711))
+        for name in ["private/own", "private/own/a"] { try expectZero(chmod(yard.path(name), 0o777)) }
+        let child = try UnixUser.eve.start("sealed-probe", ["monitor-watch", yard.path("private/own/a/file")])
+        #expect(try child.readLine() == "watching")
+        try move("private/own", "private/other", yard)
+        #expect(try child.readLine() == "changed")
+        try move("private/other", "private/own", yard)
+        // It came back where nobody was told of it: by the clock.
+        try expectRescan(child)
+        try expectChange(child, of: "private/own/a/file")
+    }
+
+    private static let canMount =
+        geteuid() == 0 && (try? ChildProcess.run("/usr/bin/unshare", ["--mount", "true"]).exitCode) == 0
+
+    /// In a mount namespace of the child's own.
+    @Test(.enabled(if: canMount, "needs root and mount namespaces"))
+    func aFileSystemThatIsMountedOnTheWayIsFollowed() throws {
+        try yard.place.directory("inside/a")
+        let words = ["--mount", "--propagation", "private", probe, "monitor-watch", yard.path("a/file")]
+        let child = try ChildProcess("/usr/bin/unshare", words)
+        #expect(try child.readLine() == "watching")
+        let commands = [
+            ["mount", "-t", "tmpfs", "none", yard.path("a")], ["touch", yard.path("a/file")],
+            ["umount", yard.path("a")], ["touch", yard.path("a/file")],
+        ]
+        for command in commands {
+            let result = try ChildProcess.run("/usr/bin/nsenter", ["--mount=/proc/\(child.pid)/ns/mnt"] + command)
+            try #require(result.exitCode == 0, "\(result.errorText)")
+            #expect(try child.readLine() == "changed")
+            // One command has several events; a late one would stand for the next command's.
+            try drain(child)
+        }
+    }
+
+    /// Takes the lines that are there.
+    private func drain(_ child: ChildProcess) throws {
+        while (try? child.readLine(timeLimit: .milliseconds(300))) != nil {}
+    }
+
+    private func expectRescan(_ child: ChildProcess) throws {
+        while let line = try child.readLine() { if line == "rescan" { return } }
+        Issue.record("no rescan")
+    }
+
+    /// Looking by the clock is no call of this kind: the directory is watched again.
+    private func expectChange(_ child: ChildProcess, of name: String) throws {
+        for _ in 0..<200 {
+            try yard.inside.replace(name, with: "new")
+            if (try? child.readLine(timeLimit: .milliseconds(200))) == "changed" { return }
+        }
+        Issue.record("no change")
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String { String(filter { $0 != "\n" }) }
+}

@@ -1,0 +1,178 @@
+import Glibc
+import SharedFiles
+import Synchronization
+import TestSupport
+import Testing
+
+/// Every kind of change is told, and what a change did to the way is followed.
+@Suite(.timeLimit(.minutes(10))) struct MonitorTests {
+    private let yard: Yard
+    private let monitor = FileMonitor()
+    private let calls = MonitorCalls()
+
+    init() throws {
+        yard = try Yard()
+        try MonitoredChange.tree(in: yard)
+    }
+
+    private func changed(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) rethrows {
+        calls.reset()
+        try body()
+        #expect(calls.wait(), sourceLocation: sourceLocation)
+    }
+
+    // MARK: What is told
+
+    @Test(arguments: MonitoredChange.allCases, MonitoredChange.paths)
+    func aChangeIsToldAndWhatComesAfterItAsWell(_ change: MonitoredChange, _ path: String) throws {
+        let registration = try monitor.watch(yard.path(path), calls)
+        try changed { try change.make(in: yard) }
+        // Until the way is whole again every step of the mending has an event; only the last write is asked for here.
+        try MonitoredChange.mend(yard)
+        try settle()
+        try changed { try yard.inside.replace("a/b/c/file", with: "last") }
+        try settle()
+        try changed { try expectZero(unlink(yard.path("a/b/c/file"))) }
+        registration.cancel()
+    }
+
+    /// Events come in order, so once a marker is told, so is everything before it.
+    private func settle() throws {
+        let marker = MonitorCalls()
+        let registration = try monitor.watch(yard.path("marker"), marker)
+        try yard.file("marker", "")
+        #expect(marker.wait())
+        registration.cancel()
+        unlink(yard.path("marker"))
+    }
+
+    @Test func everyMissingDirectoryMayComeLater() throws {
+        let registration = try monitor.watch(yard.path("x/y/z/file"), calls)
+        for name in ["x", "x/y", "x/y/z"] {
+            try changed { try yard.place.directory("inside/" + name) }
+            try settle()
+        }
+        try changed { try yard.file("x/y/z/file", "") }
+        registration.cancel()
+    }
+
+    @Test func aTreeThatIsMovedIntoPlaceIsFollowed() throws {
+        let registration = try monitor.watch(yard.path("x/b/c/file"), calls)
+        try changed { try move("a", "x", yard) }
+        try settle()
+        try changed { try yard.inside.replace("x/b/c/file", with: "new") }
+        try settle()
+        // Away and back: the same directories, with their old watches.
+        try changed { try move("x", "y", yard) }
+        try settle()
+        try changed { try move("y", "x", yard) }
+        try settle()
+        try changed { try yard.inside.replace("x/b/c/file", with: "new") }
+        registration.cancel()
+    }
+
+    @Test func whatHappensInADirectoryThatWasMovedAwayIsNotTold() throws {
+        let registration = try monitor.watch(yard.path("a/b/c/file"), calls)
+        try changed { try move("a/b", "moved", yard) }
+        try settle()
+        calls.reset()
+        try yard.inside.replace("moved/c/file", with: "new")
+        try settle()
+        #expect(calls.count == 0)
+        try changed { try move("moved", "a/b", yard) }
+        registration.cancel()
+    }
+
+    @Test func aLinkOnTheWayMayBePointedElsewhere() throws {
+        let registration = try monitor.watch(yard.path("way/c/file"), calls)
+        try yard.place.link("inside/second", to: "spare")
+        try changed { try move("second", "way", yard) }
+        try settle()
+        try changed { try yard.inside.replace("spare/c/file", with: "new") }
+        try settle()
+        calls.reset()
+        try yard.inside.replace("a/b/c/file", with: "new")
+        try settle()
+        #expect(calls.count == 0)
+        registration.cancel()
+    }
+
+    @Test func aCircleOfLinksIsNothingAndItsEndIsTold() throws {
+        try yard.place.link("inside/one", to: "two")
+        try yard.place.link("inside/two", to: "one")
+        let registration = try monitor.watch(yard.path("one/c/file"), calls)
+        try yard.place.link("inside/three", to: "a/b")
+        try changed { try move("three", "two", yard) }
+        try settle()
+        try changed { try yard.inside.replace("a/b/c/file", with: "new") }
+        registration.cancel()
+    }
+
+    @Test func theEntriesOfAWatchedDirectoryCount() throws {
+        let registration = try monitor.watch(yard.path("a/b/c"), calls)
+        try changed { try yard.file("a/b/c/more", "") }
+        try settle()
+        try changed { try yard.file("a/b/c/more", "text") }
+        try settle()
+        try changed { try expectZero(unlink(yard.path("a/b/c/more"))) }
+        try settle()
+        try changed { try move("a/b/c", "away", yard) }
+        try settle()
+        try changed { try move("spare/c", "a/b/c", yard) }
+        try settle()
+        try changed { try yard.file("a/b/c/more", "") }
+        registration.cancel()
+    }
+
+    @Test func aLinkUnderThePathsOwnNameIsNotFollowed() throws {
+        let registration = try monitor.watch(yard.path("way"), calls)
+        try yard.file("a/b/more", "")
+        try settle()
+        #expect(calls.count == 0)
+        try changed { try expectZero(unlink(yard.path("way"))) }
+        registration.cancel()
+    }
+
+    // MARK: What is not
+
+    @Test func aBusyDirectoryDoesNotWakeWatchersOfOtherNames() throws {
+        let registration = try monitor.watch(yard.path("a/b/c/file"), calls)
+        for number in 0..<200 {
+            try yard.inside.replace("a/b/c/other", with: "\(number)")
+            try yard.file("a/b/c/.file.new\(number)", "")
+            try yard.file("a/b/neighbour", "\(number)")
+            try yard.file("\(number)", "")
+            chmod(yard.path("\(number)"), 0o400)
+        }
+        try settle()
+        #expect(calls.count == 0)
+        try changed { try yard.inside.replace("a/b/c/file", with: "new") }
+        registration.cancel()
+    }
+
+    /// As `String`s both names are equal.
+    @Test func namesAreBytes() throws {
+        let registration = try monitor.watch(yard.path("\u{E9}"), calls)
+        try yard.file("e\u{301}", "")
+        try settle()
+        #expect(calls.count == 0)
+        try changed { try yard.file("\u{E9}", "") }
+        registration.cancel()
+    }
+
+    @Test(arguments: ["", "a/b", "./a", "/a\0b"]) func onlyAbsolutePathsAreWatched(_ path: String) throws {
+        #expect(fileError { _ = try monitor.watch(path) { _ in } }?.code == .invalidName)
+    }
+
+    @Test func theRootItselfMayBeWatched() throws {
+        let registration = try monitor.watch("/", calls)
+        registration.cancel()
+    }
+
+    @Test func aNameThatIsTooLongForTheSystemIsNothing() throws {
+        let name = String(repeating: "n", count: 300)
+        let registration = try monitor.watch(yard.path("a/\(name)/file"), calls)
+        try changed { try move("a", "b", yard) }
+        registration.cancel()
+    }
+}

@@ -1,0 +1,101 @@
+internal import Glibc
+
+/// One command of `sealed-probe` under strace(1), which kills it or fails its system calls at chosen places.
+package struct TracedProcess: Sendable {
+    private let arguments: [String]
+    private let log: String
+
+    /// Prepares a command with its arguments.
+    ///
+    /// - Parameter log: where strace writes: beside what is looked at, not in it.
+    package init(_ arguments: [String], log: String) {
+        self.arguments = arguments
+        self.log = log
+    }
+
+    /// One system call: its name, which call of that name it is in the whole life of the process, and its line.
+    package struct Call: Sendable, CustomStringConvertible {
+        /// The system call's name.
+        package let name: String
+        /// Counted from 1, for strace's `when=`.
+        package let ordinal: Int
+        /// As strace wrote it; file names are whole, contents are left out.
+        package let line: String
+        /// Name and ordinal.
+        package var description: String { "\(name) \(ordinal)" }
+
+        /// Whether files can be different after it. What is printed is no file's.
+        package var isChange: Bool {
+            switch name {
+            case "openat", "openat2": line.contains("O_CREAT") || line.contains("O_TMPFILE")
+            case "write": !line.hasPrefix("write(1,")
+            default: Self.changes.contains(name)
+            }
+        }
+
+        private static let changes: Set = [
+            "mkdirat", "fchmod", "fchown", "fallocate", "pwrite64", "ftruncate", "linkat", "fdatasync", "renameat",
+            "fsync", "unlinkat", "fcntl",
+        ]
+    }
+
+    /// False where strace is missing or tracing is forbidden.
+    package static let isPossible: Bool = {
+        guard let strace else { return false }
+        return (try? ChildProcess.run(strace, ["-qq", "-o", "/dev/null", "/bin/true"]).exitCode) == 0
+    }()
+
+    private static let strace = ["/usr/bin/strace", "/bin/strace"].first { SystemFile.exists($0) }
+
+    /// Runs the command with strace's injections, such as `fsync:error=EIO`, and answers what it left.
+    ///
+    /// - Parameters:
+    ///   - everyThread: injects into all threads' calls; a place is then counted by each thread.
+    ///   - environment: added for the command alone, not for strace.
+    package func run(
+        injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
+    ) throws -> ChildResult {
+        try start(injecting: injections, everyThread: everyThread, environment: environment).finish()
+    }
+
+    /// Runs the command and kills it when it enters that call.
+    package func run(killedAt call: Call) throws -> ChildResult {
+        try run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"])
+    }
+
+    /// Starts the command; its streams are those of the answered child.
+    package func start(
+        injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let options = (everyThread ? ["-f"] : []) + ["-qq", "-s", "0", "-o", log]
+        let words =
+            options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
+            + [builtProduct("sealed-probe")] + arguments
+        return try ChildProcess(Self.strace ?? "", words, environment: ["SWIFT_BACKTRACE": "enable=no"])
+    }
+
+    /// The calls of the last run from the first one whose line contains `start`, or all of them.
+    package func calls(from start: String? = nil) throws -> [Call] {
+        var counts: [String: Int] = [:]
+        var calls: [Call] = []
+        for line in try lines() {
+            let name = String(line.prefix { $0 != "(" })
+            guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { continue }
+            counts[name, default: 0] += 1
+            guard name != "execve", !calls.isEmpty || start.map({ line.contains($0) }) ?? true else { continue }
+            calls.append(Call(name: name, ordinal: counts[name] ?? 0, line: line))
+        }
+        return calls
+    }
+
+    /// How often the last run made a call.
+    package func count(of name: String) throws -> Int { try calls().count { $0.name == name } }
+
+    /// What strace has written so far, line by line.
+    package func lines() throws -> [String] {
+        String(decoding: try SystemFile.read(log), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Removes what strace wrote.
+    package func removeLog() { unlink(log) }
+}

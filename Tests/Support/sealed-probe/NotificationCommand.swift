@@ -1,0 +1,51 @@
+internal import AppGroups
+internal import SharedFiles
+
+/// `notification-post HOME GROUP NAME COUNT`: posts that many times. Prints `posted` or the error's code, and the code of
+/// the file error beneath it.
+func notificationPostCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 4, let count = Int(arguments[3]) else { return 64 }
+    return answering { () throws(AppGroupError) in
+        let center = try center(arguments)
+        for _ in 0..<count { try center.post(arguments[2]) }
+        sayAtOnce("posted")
+    }
+}
+
+/// `notification-post-loop HOME GROUP NAME`: posts until it is killed; `started` after the first one.
+func notificationPostLoopCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return answering { () throws(AppGroupError) in
+        let center = try center(arguments)
+        try center.post(arguments[2])
+        sayAtOnce("started")
+        while true { try center.post(arguments[2]) }
+    }
+}
+
+/// `notification-observe HOME GROUP NAME`: prints `observing`, then `told` for each call, until the end of its input.
+func notificationObserveCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return answering { () throws(AppGroupError) in
+        let observation = try center(arguments).observe(arguments[2]) { sayAtOnce("told") }
+        sayAtOnce("observing")
+        while readLine() != nil {}
+        observation.cancel()
+    }
+}
+
+/// Never makes the container: that is the test's.
+private func center(_ arguments: [String]) throws(AppGroupError) -> GroupNotificationCenter {
+    try GroupNotificationCenter(
+        group: AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]), creating: false)
+}
+
+private func answering(_ body: () throws(AppGroupError) -> Void) -> Int32 {
+    do throws(AppGroupError) {
+        try body()
+        return 0
+    } catch {
+        sayAtOnce(error.code.rawValue + (error.underlying.map { " " + $0.code.rawValue } ?? ""))
+        return 1
+    }
+}
