@@ -57,7 +57,8 @@ extension Vault {
                 .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
         }
         let doubt = try replace(with: file)
-        _ = watermarks.accept(verified)
+        // What a power loss may take back holds within this boot alone.
+        _ = doubt == nil ? watermarks.acknowledge(verified) : watermarks.accept(verified)
         publish(new)
         if let doubt { throw doubt }
     }
@@ -97,7 +98,7 @@ extension VaultError.Code {
 
 extension VaultError {
     /// A vault that nobody could unlock further needs another advice than to unlock it.
-    fileprivate func explained(for contents: VaultContents) -> VaultError {
+    func explained(for contents: VaultContents) -> VaultError {
         guard !contents.head.header.slots.contains(where: { $0.reach == .whenUnlocked }) else { return self }
         return VaultError(
             code, operation, subject, "None of its key slots reaches what is protected \"when unlocked\".",

@@ -9,12 +9,14 @@ package struct VaultPlace: Sendable, Hashable {
     static let lockLeaf = ".lock"
 
     package let accessGroup: AccessGroup
+    let home: GroupsHome
     let directoryPath: FilePath
     let keysPath: FilePath
     let watermarksPath: FilePath
 
     package init(_ accessGroup: AccessGroup, in home: GroupsHome) {
         self.accessGroup = accessGroup
+        self.home = home
         directoryPath = home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
         watermarksPath = home.watermarksPath
@@ -66,7 +68,8 @@ package struct VaultPlace: Sendable, Hashable {
         let key = root.derived(.watermarkKey)
         let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key))"
         return WatermarkTable.shared(name) {
-            WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied())
+            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
+            return WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
         }
     }
 

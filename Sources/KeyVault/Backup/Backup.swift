@@ -12,6 +12,8 @@ struct Backup {
     let keyring: [KeyringEntry]
     /// Empty where no items are taken.
     let items: [ItemEntry]
+    /// Empty where no keys are taken.
+    let tokenKeys: [TokenKeyEntry]
     let state: VaultState
 
     /// Opens a file that a person named.
@@ -54,6 +56,7 @@ struct Backup {
         self.side = side
         keyring = contents.includesKeys ? body.keyring : []
         items = contents.includesItems ? body.items.entries : []
+        tokenKeys = contents.includesKeys ? body.tokenKeys : []
         state = contents.includesKeys ? body.state.withoutHistory : VaultState()
     }
 
@@ -77,6 +80,7 @@ struct Backup {
         body.state = state
         for entry in keyring { body.keyring.append(try rewrapping.key(entry)) }
         for entry in items { try body.items.insert(try rewrapping.item(entry), path: target.place.path) }
+        for entry in tokenKeys { body.tokenKeys.append(try entry.carried(from: side, to: target)) }
     }
 }
 

@@ -14,6 +14,7 @@ struct BackupMerge {
         var report = ImportReport()
         try addKeys(to: &draft, rewrapping, &report)
         try addItems(to: &draft, rewrapping, &report)
+        try draft.body.addTokenKeys(backup.tokenKeys, from: backup.side, to: target)
         return report
     }
 
@@ -117,17 +118,14 @@ extension VaultDraft {
     }
 
     /// The active key has the highest epoch: of two blobs with one sequence the later epoch is ahead. So it gets the
-    /// highest epoch again, as in a rotation.
+    /// highest epoch again, as in a rotation. It does too where its epoch has a key of the other class now that came in to
+    /// open only: the class needs one that seals, and has no room for it in that epoch.
     ///
     /// - Returns: The new active epoch; nil where the old one is still the highest.
     fileprivate mutating func leadAgain(before added: [KeySummary]) throws(VaultError) -> UInt32? {
         guard let highest = added.map(\.epoch).max(), let active = activeEntry(.afterFirstUnlock),
-            active.epoch < highest
+            active.epoch < highest || isTaken(active.epoch, .whenUnlocked)
         else { return nil }
-        let epoch = try nextEpoch()
-        try replaceActiveKeys(epoch: epoch)
-        body.state.rotation = .resealing
-        body.state.rotationBegan = now
-        return epoch
+        return try beginNextEpoch()
     }
 }

@@ -74,6 +74,9 @@ struct BackupWriter {
         carried.state.nextSlotID = UInt32(slotCount) + 1
         for entry in keyring { carried.keyring.append(try rewrapping.key(entry)) }
         for entry in items { try carried.items.insert(try rewrapping.item(entry), path: source.place.path) }
+        for entry in contents.includesKeys ? body.tokenKeys : [] {
+            carried.tokenKeys.append(try entry.carried(from: source, to: target))
+        }
         return carried
     }
 }

@@ -39,6 +39,7 @@ extension VaultCreation {
         try plan.backup?.fill(&body, of: side)
         body.state.whenUnlockedID = whenUnlockedID
         let epoch = try addFirstKey(to: &body, side, firstEpoch, now)
+        try body.addTokenKey(vaultID: vaultID, createdAt: now, keys: keys)
         let header = VaultHeader(purpose: .vault, vaultID: vaultID, generation: 1, slots: slots)
         let file = try VaultSealing.file(header, body, place, root: keys.root, at: now)
         return NewVault(file: file, image: try VaultImage(parsing: file, path: place.path), keys: keys, epoch: epoch)

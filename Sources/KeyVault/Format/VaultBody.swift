@@ -11,11 +11,14 @@ struct VaultBody: Hashable, Sendable {
         case keyring = 1
         case items = 2
         case state = 3
+        /// Not in vaults that were made before there were token keys.
+        case tokenKeys = 4
     }
 
     var keyring: [KeyringEntry]
     var items: ItemTable
     var state: VaultState
+    var tokenKeys: [TokenKeyEntry] = []
 
     init(keyring: [KeyringEntry], items: ItemTable = .empty, state: VaultState = VaultState()) {
         self.keyring = keyring
@@ -38,6 +41,7 @@ struct VaultBody: Hashable, Sendable {
         Self.append(.keyring, keys.bytes, to: &writer)
         Self.append(.items, items, to: &writer)
         Self.append(.state, state.encoded, to: &writer)
+        if !tokenKeys.isEmpty { Self.append(.tokenKeys, tokenKeys.encoded, to: &writer) }
         return writer.bytes
     }
 
@@ -68,6 +72,7 @@ struct VaultBody: Hashable, Sendable {
         keyring = try Self.keyring(keys, path: path)
         self.items = try ItemTable(parsing: items, path: path)
         self.state = try VaultState(parsing: state, path: path)
+        if let tokens = sections[.tokenKeys] { tokenKeys = try [TokenKeyEntry](parsing: tokens, path: path) }
     }
 
     private static func keyring(_ section: ArraySlice<UInt8>, path: String) throws(VaultError) -> [KeyringEntry] {

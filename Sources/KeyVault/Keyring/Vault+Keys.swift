@@ -15,7 +15,8 @@ extension Vault {
 
     /// Begins a rotation: a fresh key of the next epoch becomes active, the one before opens only.
     ///
-    /// A rotation that has begun and is not completed goes on: then nothing is made.
+    /// A rotation that has begun and is not completed goes on: then nothing is made. While the vault is locked the class
+    /// *when unlocked* gets no new key: its old one opens only, and the next use while it is unlocked makes the new one.
     /// - Returns: The epoch that blobs are to have.
     /// - Throws: `VaultError`, as any change.
     package func beginRotation() throws(VaultError) -> UInt32 {
@@ -27,11 +28,7 @@ extension Vault {
                 draft.isSettled = true
                 return active.epoch
             }
-            let epoch = try draft.nextEpoch()
-            try draft.replaceActiveKeys(epoch: epoch)
-            draft.body.state.rotation = .resealing
-            draft.body.state.rotationBegan = draft.now
-            return epoch
+            return try draft.beginNextEpoch()
         }
     }
 
@@ -130,18 +127,35 @@ extension VaultDraft {
         return highest + 1
     }
 
-    /// A fresh active key for each class that has one; those before open only.
-    mutating func replaceActiveKeys(epoch: UInt32) throws(VaultError) {
-        let reader = KeyringReader(place: place, vaultID: vaultID)
+    /// Goes on to the next epoch, which is a rotation that has begun.
+    ///
+    /// - Parameter first: A class that gets its first key with it.
+    mutating func beginNextEpoch(startingWith first: ProtectionClass = .afterFirstUnlock) throws(VaultError) -> UInt32 {
+        let epoch = try nextEpoch()
+        try replaceActiveKeys(epoch: epoch, startingWith: first)
+        body.state.rotation = .resealing
+        body.state.rotationBegan = now
+        return epoch
+    }
+
+    /// A fresh active key for each class that has one and is within reach; those before open only.
+    mutating func replaceActiveKeys(
+        epoch: UInt32, startingWith first: ProtectionClass = .afterFirstUnlock
+    ) throws(VaultError) {
         let active = body.keyring.filter { $0.state == .active }.map(\.protection)
         for index in body.keyring.indices where body.keyring[index].state == .active {
             body.keyring[index].state = .decryptOnly
         }
-        for protection in Set(active + [.afterFirstUnlock]).sorted(by: { $0.rawValue < $1.rawValue }) {
-            let secret = SecretBytes.random(count: SealingKey.size)
-            body.keyring.append(
-                try reader.entry(
-                    for: secret, epoch: epoch, state: .active, protection: protection, createdAt: now, keys: keys))
+        for protection in Set(active + [.afterFirstUnlock, first]).sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard try keys.reaches(protection) else { continue }
+            try addActiveKey(protection, epoch: epoch)
         }
+    }
+
+    mutating func addActiveKey(_ protection: ProtectionClass, epoch: UInt32) throws(VaultError) {
+        let secret = SecretBytes.random(count: SealingKey.size)
+        body.keyring.append(
+            try KeyringReader(place: place, vaultID: vaultID).entry(
+                for: secret, epoch: epoch, state: .active, protection: protection, createdAt: now, keys: keys))
     }
 }

@@ -2,11 +2,11 @@ internal import Sealing
 internal import SharedFiles
 
 /// Which start of the machine this is: random(4), `/proc/sys/kernel/random/boot_id`.
-struct BootID: Hashable, Sendable {
+package struct BootID: Hashable, Sendable {
     let bytes: Bytes16
 
-    /// This boot's id; all zero where the kernel does not tell, which then never counts as a restart.
-    static let current: BootID = {
+    /// This boot's id; `unknown` where the kernel does not tell.
+    package static let current: BootID = {
         guard let file = try? Descriptor.openForReading(path: "/proc/sys/kernel/random/boot_id") else {
             return .unknown
         }
@@ -16,9 +16,16 @@ struct BootID: Hashable, Sendable {
         }
     }()
 
-    private static let unknown = BootID(bytes: .zero)
+    static let unknown = BootID(bytes: .zero)
 
     init(bytes: Bytes16) { self.bytes = bytes }
+
+    /// 32 hexadecimal digits.
+    package var text: String { bytes.hexadecimal }
+
+    /// Whether both are surely the same start. Two unknown ones are not: what was noted under one counts as noted before
+    /// a restart, which is the weaker claim and never a false one.
+    func isSame(as other: BootID) -> Bool { self == other && self != .unknown }
 
     /// Reads 32 hexadecimal digits, with hyphens wherever they stand.
     private init(text: some Sequence<UInt8>) {

@@ -34,6 +34,17 @@ package struct Watermark: Hashable, Sendable {
     /// No program writes that many versions between two reads of one reader.
     package static let maximumJump: UInt64 = 1 << 32
 
+    /// The highest sequence that is believed where nothing was accepted before. A writer that has nothing better to go by
+    /// goes on from no more than that either: 2^48 writes are nine thousand years of a thousand a second.
+    package static let maximumFirstSequence: UInt64 = 1 << 48
+
+    /// What a blob is where `known` was accepted before, nil for nothing: first contact trusts what it finds, within
+    /// reason.
+    package static func verdict(on candidate: Watermark, after known: Watermark?) -> Verdict {
+        if let known { return known.verdict(on: candidate) }
+        return candidate.sequence > maximumFirstSequence ? .jumps : .advances
+    }
+
     package func verdict(on candidate: Watermark) -> Verdict {
         if candidate.isBehind(self) { return .replayed }
         if isBehind(candidate) {

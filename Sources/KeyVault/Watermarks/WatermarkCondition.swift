@@ -4,8 +4,12 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
     case firstContact
     /// It was read and every entry is authentic.
     case intact
-    /// So many entries are not authentic; the others count.
+    /// So many entries are, or were, not authentic; the others count. Told until a person accepts it
+    /// (`sealctl vault accept`).
     case damaged(entries: Int)
+    /// This user's programs have written it before, and it is gone or empty: what they accepted until then is forgotten.
+    /// Told until a person accepts it (`sealctl vault accept`).
+    case lost
     /// It could not be read, for that reason.
     case unreadable(String)
     /// The last state could not be remembered, for that reason; it holds within this process only.
@@ -17,6 +21,7 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
         case .firstContact: "first contact: nothing was accepted before"
         case .intact: "intact"
         case .damaged(let entries): "damaged: \(entries) entries are not authentic"
+        case .lost: "lost: it was there before, and is gone"
         case .unreadable(let reason): "unreadable: \(reason)"
         case .notPersisted(let reason): "not persisted: \(reason)"
         }

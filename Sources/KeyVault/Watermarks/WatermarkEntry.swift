@@ -10,17 +10,26 @@ extension Personalization {
 
 /// One accepted state as it is remembered on disk: 128 bytes, authenticated, in clear (`docs/watermarks.md`).
 ///
-/// It holds nothing that the blob's own header does not show.
+/// It holds nothing that the blob's own header does not show, but the clock.
 struct WatermarkEntry: Hashable, Sendable {
     static let size = 128
     private static let codedSize = 96
 
+    private static let durableFlag: UInt32 = 1
+    private static let purgedFlag: UInt32 = 2
+    private static let refilledFlag: UInt32 = 4
+    private static let knownFlags = durableFlag | purgedFlag | refilledFlag
+
     let name: NameTag
-    let mark: Watermark
-    /// Whether the blob was written durably: a power loss cannot have taken it back.
-    let isDurable: Bool
+    let state: AcceptedState
     /// The boot in which it was accepted.
     let boot: BootID
+
+    init(name: NameTag, state: AcceptedState, boot: BootID = .current) {
+        self.name = name
+        self.state = state
+        self.boot = boot
+    }
 
     func encoded(key: borrowing SecretBytes) -> [UInt8] {
         key.withUnsafeBytes { key in
@@ -36,13 +45,18 @@ struct WatermarkEntry: Hashable, Sendable {
 
     /// Writes everything before the code.
     private func encode(into entry: UnsafeMutableRawBufferPointer) {
+        let flags =
+            (state.isDurable ? Self.durableFlag : 0) | (state.isPurged ? Self.purgedFlag : 0)
+            | (state.isRefilled ? Self.refilledFlag : 0)
         entry.initializeMemory(as: UInt8.self, repeating: 0)
         entry.storeBytes(of: name.bytes, toByteOffset: 0, as: Bytes16.self)
-        entry.storeBytes(of: mark.epoch.littleEndian, toByteOffset: 16, as: UInt32.self)
-        entry.storeBytes(of: UInt32(isDurable ? 1 : 0).littleEndian, toByteOffset: 20, as: UInt32.self)
-        entry.storeBytes(of: mark.sequence.littleEndian, toByteOffset: 24, as: UInt64.self)
-        entry.storeBytes(of: mark.commitment?.bytes ?? .zero, toByteOffset: 32, as: Bytes32.self)
+        entry.storeBytes(of: state.mark.epoch.littleEndian, toByteOffset: 16, as: UInt32.self)
+        entry.storeBytes(of: flags.littleEndian, toByteOffset: 20, as: UInt32.self)
+        entry.storeBytes(of: state.mark.sequence.littleEndian, toByteOffset: 24, as: UInt64.self)
+        entry.storeBytes(of: state.mark.commitment?.bytes ?? .zero, toByteOffset: 32, as: Bytes32.self)
         entry.storeBytes(of: boot.bytes, toByteOffset: 64, as: Bytes16.self)
+        entry.storeBytes(of: state.anchor.milliseconds.littleEndian, toByteOffset: 80, as: Int64.self)
+        entry.storeBytes(of: state.settled.littleEndian, toByteOffset: 88, as: UInt64.self)
     }
 
     /// Reads an entry; nil when its code does not fit.
@@ -54,31 +68,37 @@ struct WatermarkEntry: Hashable, Sendable {
         let isAuthentic = code.withUnsafeBytes {
             ConstantTime.areEqual($0, UnsafeRawBufferPointer(rebasing: entry[Self.codedSize...]))
         }
-        let flags = UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
-        guard isAuthentic, flags <= 1 else { return nil }
+        let flags = Self.flags(of: entry)
+        guard isAuthentic, flags <= Self.knownFlags else { return nil }
+        let commitment = Bytes32(UnsafeRawBufferPointer(rebasing: entry[32..<64]))
+        let anchor = Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 80, as: Int64.self))
         name = NameTag(bytes: Bytes16(entry))
-        mark = Watermark(
-            epoch: UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)),
-            sequence: UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
-            commitment: Commitment(bytes: Bytes32(UnsafeRawBufferPointer(rebasing: entry[32..<64]))))
-        isDurable = flags == 1
+        state = AcceptedState(
+            mark: Watermark(
+                epoch: UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)),
+                sequence: Self.sequence(of: entry),
+                commitment: commitment == .zero ? nil : Commitment(bytes: commitment)),
+            isDurable: flags & Self.durableFlag != 0,
+            settled: UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 88, as: UInt64.self)),
+            isPurged: flags & Self.purgedFlag != 0, isRefilled: flags & Self.refilledFlag != 0,
+            anchor: ClockAnchor(milliseconds: anchor))
         boot = BootID(bytes: Bytes16(UnsafeRawBufferPointer(rebasing: entry[64..<80])))
     }
 
-    init(name: NameTag, mark: Watermark, isDurable: Bool, boot: BootID) {
-        self.name = name
-        self.mark = mark
-        self.isDurable = isDurable
-        self.boot = boot
+    /// Whether 128 bytes at an odd place are worth the price of a code: nearly nothing but an entry passes.
+    static func isPlausible(_ entry: UnsafeRawBufferPointer) -> Bool {
+        flags(of: entry) <= knownFlags && sequence(of: entry) > 0
     }
 
-    /// What still holds in `now`'s boot: all of it within its own boot; after a restart one less than what was durable,
-    /// since a crash may take back a write or a reseal that was not yet acknowledged, with its epoch; nothing of what was
-    /// not.
-    func floor(in now: BootID) -> Watermark? {
-        if boot == now { return mark }
-        guard isDurable, mark.sequence > 0 else { return nil }
-        return Watermark(epoch: 0, sequence: mark.sequence - 1, commitment: nil)
+    /// What still holds in `now`'s boot: all of it within its own boot, what was settled after a restart.
+    func floor(in now: BootID) -> AcceptedState? { boot.isSame(as: now) ? state : state.afterRestart }
+
+    private static func flags(of entry: UnsafeRawBufferPointer) -> UInt32 {
+        UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
+    }
+
+    private static func sequence(of entry: UnsafeRawBufferPointer) -> UInt64 {
+        UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
     }
 
     private static func code(_ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bytes32 {

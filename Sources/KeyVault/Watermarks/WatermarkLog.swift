@@ -12,29 +12,37 @@ internal import SystemPackage
 /// order and their repetition do not matter (`docs/decisions/0003-watermarks-are-a-log.md`).
 final class WatermarkLog: Sendable {
     /// Larger files are compacted, so that no file ever nears the size that is refused.
-    private static let compactionSize: Int64 = 64 * 1024
+    static let compactionSize: Int64 = 64 * 1024
     /// No more than that is read at once.
-    private static let maximumSize: Int64 = 64 << 20
+    static let maximumSize: Int64 = 64 << 20
 
     /// How far the file was read. A compaction puts another file in its place, and then everything is new.
-    private struct Position: ~Copyable {
+    struct Position: ~Copyable {
         /// Held open, so that no later file gets its inode and passes for this one.
         var file: Descriptor?
         var inode: UInt64 = 0
+        /// Behind the last entry that was read.
         var offset: Int64 = 0
+        /// The file's size at the last look.
+        var size: Int64 = 0
         /// The size from which on an append tries to compact.
         var compaction = WatermarkLog.compactionSize
+        /// Whether the note for a lost file was seen or left.
+        var isMarked = false
     }
 
-    private let directoryPath: FilePath
-    private let leaf: String
-    private let key: SecretBytes
-    private let position = Mutex(Position())
+    let directoryPath: FilePath
+    let leaf: String
+    let key: SecretBytes
+    let marker: WatermarkMarker?
+    let position = Mutex(Position())
 
-    init(directoryPath: FilePath, leaf: String, key: consuming SecretBytes) {
+    /// - Parameter marker: What tells a lost file from a first contact; with nil nothing does.
+    init(directoryPath: FilePath, leaf: String, key: consuming SecretBytes, marker: WatermarkMarker? = nil) {
         self.directoryPath = directoryPath
         self.leaf = leaf
         self.key = key
+        self.marker = marker
     }
 
     /// A public name of a key, to tell the notes of two roots apart.
@@ -48,110 +56,127 @@ final class WatermarkLog: Sendable {
         }
     }
 
-    /// What was read: the floors that hold now, and what is wrong with the file, if anything.
+    /// What was read: the states that hold now, and what is wrong with the file, if anything.
     struct Contents {
-        var floors: [NameTag: Watermark] = [:]
+        var floors: [NameTag: AcceptedState] = [:]
         var condition = WatermarkCondition.firstContact
         /// Whether there are entries and none is authentic: as after damage, or under another vault's key.
         var isForeign = false
     }
 
-    /// Reads the file. A damaged one is reported and left as it is; its intact entries count.
+    /// Reads the file from its beginning. A damaged one is reported; its intact entries count.
     func load() -> Contents {
         position.withLock { position in
             do throws(FileError) {
                 position.offset = 0
+                position.size = 0
                 let directory = try Directory.openOwn(directoryPath)
-                let part = try read(in: directory, from: &position)
-                if position.offset > Self.compactionSize { compact(part, in: directory, &position) }
+                let (scan, others) = try readOn(in: directory, from: &position)
+                let entries = scan.entries + others
+                let condition = condition(of: scan, size: position.size, in: directory)
+                if position.size > Self.compactionSize { compact(in: directory, &position) }
                 return Contents(
-                    floors: Self.floors(of: part.entries),
-                    condition: part.damaged == 0 ? .intact : .damaged(entries: part.damaged),
-                    isForeign: part.entries.isEmpty && part.damaged > 0)
+                    floors: Self.floors(of: entries), condition: condition,
+                    isForeign: entries.isEmpty && !scan.damage.isEmpty)
             } catch {
-                return Contents(condition: error.code == .notFound ? .firstContact : .unreadable(error.description))
+                guard error.code == .notFound else { return Contents(condition: .unreadable(error.description)) }
+                return Contents(condition: isLost ? .lost : .firstContact)
             }
         }
     }
 
-    /// The floors of what other processes have added since the last look. Costs one look at the file's size when there is
+    /// The states that other processes have added since the last look. Costs one look at the file's size when there is
     /// nothing.
-    func news() -> [NameTag: Watermark] {
+    func news() -> [NameTag: AcceptedState] {
         position.withLock { position in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
                 let facts = try directory.attributes(leaf)
-                if facts.inode == position.inode && facts.size == position.offset { return [:] }
-                return Self.floors(of: try read(in: directory, from: &position).entries)
+                if facts.inode == position.inode && facts.size == position.size { return [:] }
+                let (scan, others) = try readOn(in: directory, from: &position)
+                return Self.floors(of: scan.entries + others)
             } catch {
                 return [:]
             }
         }
     }
 
-    /// Takes a file that no entry of is authentic out of the way; nothing is deleted.
-    func setAside() throws(FileError) {
-        try position.withLock { position throws(FileError) in
-            let directory = try Directory.openOwn(directoryPath)
-            try directory.move(leaf, to: directory, as: try directory.freeName("\(leaf).foreign-\(UTCStamp.now())"))
-            position = Position()
-        }
-    }
-
     /// Adds entries in one write.
     func append(_ entries: [WatermarkEntry]) throws(FileError) {
         let directory = try Directory.createOwn(directoryPath)
-        let size = try self.size(in: directory)
-        // Behind a torn entry everything would be read at the wrong offset.
-        let torn = Int(size % Int64(WatermarkEntry.size))
-        var bytes = [UInt8](repeating: 0, count: torn == 0 ? 0 : WatermarkEntry.size - torn)
-        for entry in entries { bytes += entry.encoded(key: key) }
-        try bytes.withRawBytes { bytes throws(FileError) in try directory.append(leaf, bytes, mode: 0o600) }
-        appended(bytes.count, at: size, in: directory)
+        let bytes = entries.flatMap { $0.encoded(key: key) }
+        // Only compactions that follow each other at once make a round follow another.
+        for _ in 0..<32 {
+            if try append(bytes, in: directory) { return }
+        }
+        throw FileError(.lockTimeout, operation: "append to", path: directory.display(leaf))
     }
 }
 
 extension WatermarkLog {
-    private func size(in directory: Directory) throws(FileError) -> Int64 {
-        do throws(FileError) { return try directory.attributes(leaf).size } catch {
-            guard error.code == .notFound else { throw error }
-            return 0
+    /// - Returns: False where a compaction took the file away meanwhile, perhaps before it saw these bytes.
+    private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Bool {
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+        let file = try directory.openOrMake(leaf, flags, mode: 0o600, "append to")
+        let before = try file.attributes()
+        guard before.kind == .regular else {
+            throw FileError(.notRegularFile, operation: "append to", path: directory.display(leaf))
         }
-    }
-
-    /// What we added is no news to us; but only where nobody else added something meanwhile.
-    private func appended(_ count: Int, at size: Int64, in directory: Directory) {
+        if before.size == 0 { try noteLoss(of: file, in: directory) }
+        try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
+        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
         position.withLock { position in
-            guard let facts = try? directory.attributes(leaf) else { return }
-            let end = size + Int64(count)
-            if position.offset == size && facts.size == end && facts.inode == position.inode { position.offset = end }
-            guard facts.size > position.compaction else { return }
-            var start = Position()
-            if let all = try? read(in: directory, from: &start) { compact(all, in: directory, &position) }
+            mark(file, in: directory, &position)
+            // What we added is no news to us; but only where nobody else added something meanwhile.
+            let isAlone = position.size == before.size && after.size == before.size + Int64(bytes.count)
+            if isAlone && position.inode == before.inode && position.offset == position.size {
+                (position.offset, position.size) = (after.size, after.size)
+            }
+            if after.size > position.compaction { compact(in: directory, &position) }
         }
+        return true
     }
 
-    /// Entries that were read one behind the other.
-    private struct Part {
-        var entries: [WatermarkEntry] = []
-        var damaged = 0
+    /// Leaves the note by which a lost file is told from a first contact. The file reaches the disk before it, so that a
+    /// power loss does not look like a loss.
+    private func mark(_ file: borrowing Descriptor, in directory: Directory, _ position: inout Position) {
+        guard let marker, !position.isMarked else { return }
+        position.isMarked = marker.exists
+        guard !position.isMarked, fdatasync(file.rawValue) == 0, (try? directory.syncNames()) != nil else { return }
+        position.isMarked = (try? marker.leave()) != nil
+    }
+
+    /// Reads on. Where the file is another one by now, or read for the first time, the entries besides those of its scan
+    /// are what a compaction has not carried over yet.
+    private func readOn(
+        in directory: Directory, from position: inout Position
+    ) throws(FileError) -> (scan: WatermarkScan, others: [WatermarkEntry]) {
+        let (inode, isFirst) = (position.inode, position.offset == 0)
+        let scan = try read(in: directory, from: &position)
+        guard isFirst || inode != position.inode else { return (scan, []) }
+        let previous = try previousEntries(in: directory)
+        // Once the file before is gone, all of it was carried over: perhaps after we had read the new one.
+        return (scan, previous + (try read(in: directory, from: &position).entries))
     }
 
     /// Reads on where the last reading ended, or all of a file that is another one by now.
-    private func read(in directory: Directory, from position: inout Position) throws(FileError) -> Part {
+    func read(in directory: Directory, from position: inout Position) throws(FileError) -> WatermarkScan {
         let facts = try refresh(&position, in: directory)
         guard facts.size - position.offset <= Self.maximumSize else {
             throw FileError(.tooLarge, operation: "read", path: directory.display(leaf))
         }
         let offset = position.offset
         let size = Int(facts.size - offset)
-        let (part, end) = try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) {
-            (buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> (Part, Int) in
+        let (scan, count) = try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) {
+            (buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> (WatermarkScan, Int) in
             let count = try position.file?.pread(into: buffer, at: offset) ?? 0
-            return parse(UnsafeRawBufferPointer(rebasing: buffer[0..<count]))
+            return (WatermarkScan(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), key: key), count)
         }
-        position.offset += Int64(end)
-        return part
+        // What is no entry yet may be the beginning of one that is being written.
+        let undecided = min(count - scan.end, WatermarkEntry.size - 1)
+        position.offset = offset + Int64(count - undecided)
+        position.size = offset + Int64(count)
+        return scan
     }
 
     /// Opens the file that has the name now, unless it is the open one.
@@ -168,54 +193,12 @@ extension WatermarkLog {
         return facts
     }
 
-    /// Takes the entries apart, and says where the last whole one ends.
-    private func parse(_ bytes: UnsafeRawBufferPointer) -> (Part, Int) {
-        var part = Part()
-        var start = 0
-        while start + WatermarkEntry.size <= bytes.count {
-            let place = UnsafeRawBufferPointer(rebasing: bytes[start..<start + WatermarkEntry.size])
-            if let entry = WatermarkEntry(parsing: place, key: key) {
-                part.entries.append(entry)
-            } else {
-                part.damaged += 1
-            }
-            start += WatermarkEntry.size
-        }
-        if start < bytes.count { part.damaged += 1 }
-        return (part, start)
-    }
-
-    private static func floors(of entries: [WatermarkEntry]) -> [NameTag: Watermark] {
-        var floors: [NameTag: Watermark] = [:]
+    static func floors(of entries: [WatermarkEntry]) -> [NameTag: AcceptedState] {
+        var floors: [NameTag: AcceptedState] = [:]
         for entry in entries {
             guard let floor = entry.floor(in: .current) else { continue }
-            if floors[entry.name]?.isOutdone(by: floor) ?? true { floors[entry.name] = floor }
+            floors[entry.name, default: floor].merge(floor)
         }
         return floors
-    }
-
-    /// Keeps of each record what its floor can come from, now and after a restart: the highest entry of this boot and the
-    /// highest durable one. A damaged file stays as it is.
-    ///
-    /// Best effort: an entry that is appended to the old file meanwhile is lost from disk, not from the memory of who
-    /// appended it. Durable, since a power loss must not take more than the entries of the last moments.
-    private func compact(_ part: Part, in directory: Directory, _ position: inout Position) {
-        let ofThisBoot = Self.highest(of: part.entries.filter { $0.boot == .current })
-        let durable = Self.highest(of: part.entries.filter(\.isDurable))
-        let kept = Set(ofThisBoot.values).union(durable.values)
-        let isWorthIt = part.damaged == 0 && kept.count * 4 < part.entries.count
-        let left = (isWorthIt ? kept.count : part.entries.count) * WatermarkEntry.size
-        position.compaction = max(Self.compactionSize, 2 * Int64(left))
-        guard isWorthIt else { return }
-        let bytes = kept.flatMap { $0.encoded(key: key) }
-        bytes.withRawBytes { try? directory.replace(leaf, with: $0, mode: 0o600, durability: .durable) }
-    }
-
-    private static func highest(of entries: [WatermarkEntry]) -> [NameTag: WatermarkEntry] {
-        var highest: [NameTag: WatermarkEntry] = [:]
-        for entry in entries where highest[entry.name]?.mark.isBehind(entry.mark) ?? true {
-            highest[entry.name] = entry
-        }
-        return highest
     }
 }

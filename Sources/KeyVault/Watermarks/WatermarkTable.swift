@@ -5,33 +5,51 @@ internal import Synchronization
 
 /// What this process has accepted, shared by all its stores of one group: memory first, then the log.
 package final class WatermarkTable: Sendable {
-    private struct State {
-        var marks: [NameTag: Watermark]
-        var condition: WatermarkCondition
-        var isForeign: Bool
+    private struct Memory {
+        var states: [NameTag: AcceptedState] = [:]
+        var condition = WatermarkCondition.firstContact
+        var isForeign = false
         /// What could not be written yet; it goes with the next entry.
-        var unwritten: [NameTag: WatermarkEntry] = [:]
+        var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
-        mutating func keep(_ entry: WatermarkEntry) {
-            if unwritten[entry.name]?.mark.isBehind(entry.mark) ?? true { unwritten[entry.name] = entry }
+        mutating func merge(_ news: [NameTag: AcceptedState]) {
+            for (name, state) in news { states[name, default: state].merge(state) }
+        }
+
+        mutating func take(_ contents: WatermarkLog.Contents) {
+            merge(contents.floors)
+            condition = contents.condition
+            isForeign = contents.isForeign
+        }
+
+        var isUnread: Bool {
+            if case .unreadable = condition { return true }
+            return false
         }
     }
 
-    private let state: Mutex<State>
+    private let memory = Mutex(Memory())
     private let log: WatermarkLog
+    private let lookTimer = LookTimer()
 
     init(log: WatermarkLog) {
         self.log = log
+        load()
+    }
+
+    private func load() {
         let contents = log.load()
-        state = Mutex(State(marks: contents.floors, condition: contents.condition, isForeign: contents.isForeign))
+        memory.withLock { $0.take(contents) }
     }
 
     package var condition: WatermarkCondition {
-        state.withLock { state in
+        memory.withLock { memory in
+            switch memory.condition {
             // What was lost weighs more than what could not be added.
-            if case .unreadable = state.condition { return state.condition }
-            return state.failure.map(WatermarkCondition.notPersisted) ?? state.condition
+            case .unreadable, .lost, .damaged: return memory.condition
+            default: return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
+            }
         }
     }
 
@@ -40,97 +58,222 @@ package final class WatermarkTable: Sendable {
     ///
     /// Asked of the file again while it was so: a person may have accepted the vault meanwhile, in another process.
     func isForeign() -> Bool {
-        guard state.withLock({ $0.isForeign }) else { return false }
-        let contents = log.load()
-        return state.withLock { state in
-            state.condition = contents.condition
-            state.isForeign = contents.isForeign
-            for (name, floor) in contents.floors where state.marks[name]?.isOutdone(by: floor) ?? true {
-                state.marks[name] = floor
-            }
-            return state.isForeign
-        }
+        guard memory.withLock({ $0.isForeign }) else { return false }
+        load()
+        return memory.withLock { $0.isForeign }
     }
 
     /// Begins anew beside notes that are not this vault's.
     func setForeignAside() throws(FileError) {
         guard isForeign() else { return }
-        try log.setAside()
-        state.withLock { state in
-            state.condition = .firstContact
-            state.isForeign = false
+        try log.setAside(as: "foreign")
+        load()
+    }
+
+    /// Ends the report of a lost or damaged file, once a person has accepted it; what is known is written down again.
+    func acceptLosses() throws(FileError) {
+        if memory.withLock({ $0.isUnread }) {
+            load()
+            if memory.withLock({ $0.isUnread }) { try log.setAside(as: "unreadable") }
         }
+        try log.acceptLosses()
+        let states = memory.withLock { $0.states }
+        if !states.isEmpty { try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) }) }
+        load()
     }
 
     /// The highest accepted state of a record.
-    package func mark(of name: NameTag) -> Watermark? { state.withLock { $0.marks[name] } }
+    package func mark(of name: NameTag) -> Watermark? { memory.withLock { $0.states[name]?.mark } }
 
-    /// The records of which a state was accepted that no crash can have taken back: a floor of 0 is a first write that
-    /// may not have outlived a restart.
+    /// The records of which a state was accepted that no crash can have taken back.
     package var acceptedNames: [NameTag] {
-        state.withLock { state in state.marks.filter { $0.value.sequence > 0 }.map(\.key) }
+        memory.withLock { memory in memory.states.filter { $0.value.mark.sequence > 0 }.map(\.key) }
     }
 
-    /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them.
+    /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them. A file that could
+    /// not be read before is tried again.
     package func refresh() {
+        if memory.withLock({ $0.isUnread }) { return load() }
         let news = log.news()
-        guard !news.isEmpty else { return }
-        state.withLock { state in
-            for (name, floor) in news where state.marks[name]?.isOutdone(by: floor) ?? true {
-                state.marks[name] = floor
+        if !news.isEmpty { memory.withLock { $0.merge(news) } }
+    }
+}
+
+// MARK: Accepting
+
+extension WatermarkTable {
+    /// What was said of a blob, and where the clock stood when it was accepted.
+    package struct Acceptance: Sendable {
+        package let verdict: Watermark.Verdict
+        package let anchor: ClockAnchor
+    }
+
+    /// Judges a verified header that was read, and remembers it when it advances.
+    ///
+    /// - Parameter wallClock: Seconds since 1970; asked once for each blob.
+    package func accept(_ header: VerifiedHeader, at wallClock: () -> Double) -> Acceptance {
+        if let known = known(header) { return known }
+        // What looks new to this process may be old to another one of the same user.
+        if verdict(on: header) == .advances { refresh() }
+        let now = wallClock()
+        return take(
+            AcceptedBlobFacts(
+                header: header.header, isAcknowledged: false, anchor: ClockAnchor(atMost: now), now: now))
+    }
+
+    /// The same for what has no end: the vault's own writes.
+    package func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
+        if let known = known(header) { return known.verdict }
+        if verdict(on: header) == .advances { refresh() }
+        let now = Double(WallClock.milliseconds()) / 1000
+        return take(
+            AcceptedBlobFacts(header: header.header, isAcknowledged: false, anchor: .unknown, now: now)
+        ).verdict
+    }
+
+    /// Remembers what this process has written, once it is known to be written: a crash does not take back what was
+    /// written durably.
+    package func acknowledge(_ header: VerifiedHeader, at wallClock: Double) -> Watermark.Verdict {
+        acknowledge(header, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
+    }
+
+    /// The same for what has no end: the vault's own writes.
+    package func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
+        acknowledge(header, anchor: .unknown, now: Double(WallClock.milliseconds()) / 1000)
+    }
+
+    private func acknowledge(_ header: VerifiedHeader, anchor: ClockAnchor, now: Double) -> Watermark.Verdict {
+        if verdict(on: header) == .advances { refresh() }
+        return take(
+            AcceptedBlobFacts(header: header.header, isAcknowledged: true, anchor: anchor, now: now)
+        ).verdict
+    }
+
+    /// The answer for a blob of which everything is known, and for one that is refused: nothing changes.
+    private func known(_ header: VerifiedHeader) -> Acceptance? {
+        let candidate = Watermark(header.header)
+        return memory.withLock { memory in
+            guard let state = memory.states[header.header.nameTag] else { return nil }
+            let verdict = state.mark.verdict(on: candidate)
+            switch verdict {
+            case .advances: return nil
+            case .same where state.mark.commitment == nil || !state.anchor.isKnown: return nil
+            default: return Acceptance(verdict: verdict, anchor: state.anchor)
             }
         }
     }
 
-    /// Judges a verified header and remembers it when it advances.
-    package func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
-        // What looks new to this process may be old to another one of the same user.
-        if verdict(on: header) == .advances { refresh() }
-        let verdict = take(header)
-        if verdict == .advances {
-            let isDurable = !header.header.flags.contains(.unsynced)
-            persist(
-                WatermarkEntry(
-                    name: header.header.nameTag, mark: Watermark(header.header), isDurable: isDurable, boot: .current))
+    private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
+        let name = blob.header.nameTag
+        let (acceptance, news) = memory.withLock { memory in
+            let known = memory.states[name]
+            let verdict = Watermark.verdict(on: Watermark(blob.header), after: known?.mark)
+            guard verdict == .advances || verdict == .same else {
+                return (Acceptance(verdict: verdict, anchor: .unknown), AcceptedState?.none)
+            }
+            let state = blob.state(after: known)
+            memory.states[name] = state
+            // What was the same says more only by being settled; its clock and its blob are known to the file's readers
+            // as soon as they read it.
+            let isNews =
+                verdict == .advances || (blob.isAcknowledged && state.settled > known?.settled ?? 0)
+                || state.isRefilled != known?.isRefilled
+            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews ? state : nil)
         }
-        return verdict
-    }
-
-    private func take(_ header: VerifiedHeader) -> Watermark.Verdict {
-        let candidate = Watermark(header.header)
-        return state.withLock { state in
-            let known = state.marks[header.header.nameTag]
-            let verdict = known?.verdict(on: candidate) ?? .advances
-            // A floor of an earlier boot does not know yet which blob stands there.
-            let completes = verdict == .same && known?.commitment == nil
-            if verdict == .advances || completes { state.marks[header.header.nameTag] = candidate }
-            return verdict
-        }
+        if let news { persist(news, of: name) }
+        return acceptance
     }
 
     /// Judges without remembering: for tools that only look.
     package func verdict(on header: VerifiedHeader) -> Watermark.Verdict {
-        mark(of: header.header.nameTag)?.verdict(on: Watermark(header.header)) ?? .advances
+        Watermark.verdict(on: Watermark(header.header), after: mark(of: header.header.nameTag))
     }
 
     /// A state that could not be remembered on disk still holds in memory; reads never fail for it.
-    private func persist(_ entry: WatermarkEntry) {
-        let entries = state.withLock { state in
-            state.keep(entry)
-            defer { state.unwritten = [:] }
-            return Array(state.unwritten.values)
+    private func persist(_ state: AcceptedState, of name: NameTag) {
+        let states = memory.withLock { memory in
+            memory.unwritten[name, default: state].merge(state)
+            defer { memory.unwritten = [:] }
+            return memory.unwritten
         }
         do throws(FileError) {
-            try log.append(entries)
-            state.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
+            try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+            memory.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
         } catch {
-            state.withLock { state in
-                state.failure = error.description
-                for entry in entries { state.keep(entry) }
+            memory.withLock { memory in
+                memory.failure = error.description
+                for (name, state) in states { memory.unwritten[name, default: state].merge(state) }
             }
         }
     }
+}
 
+// MARK: Time
+
+extension WatermarkTable {
+    /// The latest anchor that any program of this user is known to have for a blob: another one may have found it stale.
+    ///
+    /// Looks at the file once a second at most. A blob below the mark has the latest anchor of those below it.
+    /// - Parameter known: What its acceptance gave.
+    package func anchor(of header: BlobHeader, asOf known: ClockAnchor) -> ClockAnchor {
+        let isDue = lookTimer.isDue()
+        if known.isKnown && !isDue { return known }
+        if isDue { refresh() }
+        return max(known, anchor(of: header.nameTag, sequence: header.sequence))
+    }
+
+    /// The anchor that this process knows of a record's state.
+    package func anchor(of name: NameTag, sequence: UInt64) -> ClockAnchor {
+        memory.withLock { memory in
+            // A blob beyond the mark was never accepted: nobody has seen a clock with it.
+            guard let state = memory.states[name], sequence <= state.mark.sequence else { return .unknown }
+            return state.mark.sequence == sequence ? state.anchor : state.formerAnchor
+        }
+    }
+
+    /// Remembers a later anchor for a blob that was found stale by it, so that a clock that is set back does not revive it.
+    package func raise(_ anchor: ClockAnchor, of header: BlobHeader) {
+        let name = header.nameTag
+        let news = memory.withLock { memory -> AcceptedState? in
+            guard var state = memory.states[name] else { return nil }
+            guard state.mark.sequence == header.sequence else {
+                if header.sequence < state.mark.sequence {
+                    memory.states[name]?.formerAnchor = max(state.formerAnchor, anchor)
+                }
+                return nil
+            }
+            guard state.anchor < anchor else { return nil }
+            state.anchor = anchor
+            memory.states[name] = state
+            return state
+        }
+        if let news { persist(news, of: name) }
+    }
+}
+
+// MARK: Purges
+
+extension WatermarkTable {
+    /// Remembers that a deleted record's file was removed on purpose and durably. Its mark stays, so that nothing older
+    /// can be put back; the next write ends it.
+    ///
+    /// - Parameter sequence: The deletion's, which was accepted before; a purge of another one says nothing of the mark.
+    package func notePurge(of name: NameTag, at sequence: UInt64) {
+        let news = memory.withLock { memory -> AcceptedState? in
+            guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else { return nil }
+            state.isPurged = true
+            state.settled = state.mark.sequence
+            memory.states[name] = state
+            return state
+        }
+        if let news { persist(news, of: name) }
+    }
+
+    /// Whether a record's file is gone on purpose.
+    package func isPurged(_ name: NameTag) -> Bool { memory.withLock { $0.states[name]?.isGone ?? false } }
+}
+
+extension WatermarkTable {
     // One table for each file and key, so that two stores of a process never judge by different memories, and none by
     // that of a vault with another root.
     private static let tables = Mutex<[String: WatermarkTable]>([:])

@@ -25,7 +25,7 @@ import Testing
 
     @Test func everyTurnedBitIsRefusedWhateverTheChecksumSays() throws {
         // The short form turns one bit of each byte, another one in each.
-        let bits = (0..<hostile.good.count * 8).filter { TracedProbe.isLong || $0 % 8 == $0 / 8 % 8 }
+        let bits = (0..<hostile.good.count * 8).filter { isLongForm || $0 % 8 == $0 / 8 % 8 }
         for bit in bits { try probe.expectRefusal(of: hostile.flipped(bit), "bit \(bit)") }
         probe.report("turned bits")
         try probe.restore()

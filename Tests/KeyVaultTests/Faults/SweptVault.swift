@@ -86,7 +86,7 @@ final class SweptVault {
     }
 
     /// The probe that makes the change of this round.
-    var probe: TracedProbe {
+    var probe: TracedProcess {
         let words: [String] =
             switch change {
             case .add, .update: [change.rawValue, "a", "\(round + 2)"]
@@ -97,8 +97,7 @@ final class SweptVault {
             case .begin, .destroy: [change.rawValue]
             }
         let home = fixture.directory.path
-        return TracedProbe(
-            arguments: ["vault-change", home, fixture.group.identifier] + words, log: home + ".trace")
+        return TracedProcess(["vault-change", home, fixture.group.identifier] + words, log: home + ".trace")
     }
 
     /// What the vault is after this round's change, by what it was before.
@@ -148,7 +147,8 @@ final class SweptVault {
         let names = try SystemFile.names(fixture.beside(""))
         let keys = try SystemFile.names(fixture.directory.path("Keys"))
         let marks = try SystemFile.names(fixture.directory.path("Watermarks"))
-        return names.filter { !Self.knownNames.contains($0) } + keys.filter { $0.hasPrefix(".") }
+        return names.filter { !Self.knownNames.contains($0) && !$0.hasPrefix(".marks.") }
+            + keys.filter { $0.hasPrefix(".") }
             + marks.filter { $0.hasPrefix(".") } + (keys.count + marks.count == 2 ? [] : keys + marks)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// System calls that fail during a change: the file decides, and the answer says what it holds.
 @Suite(
-    .enabled(if: TracedProbe.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
+    .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
 struct VaultCallFaultTests {
     static let errors = ["ENOSPC", "EIO", "EROFS", "EMFILE", "EINTR"]
     /// What only looks can fail as well, after the change has been made as before.
@@ -18,7 +18,7 @@ struct VaultCallFaultTests {
         var answers: Set<String> = []
         for (index, call) in try calls(of: swept).enumerated() {
             // The short form: each call with one error, each error with some calls.
-            let errors = TracedProbe.isLong ? Self.errors : [Self.errors[index % Self.errors.count]]
+            let errors = isLongForm ? Self.errors : [Self.errors[index % Self.errors.count]]
             for error in errors { answers.insert(try fail(call, with: error, swept)) }
         }
         _ = try swept.prepare()
@@ -32,7 +32,7 @@ struct VaultCallFaultTests {
         for error in Self.errors { #expect(try fail(sync, with: error, swept) == "durabilityUnknown", "\(error)") }
     }
 
-    private func fail(_ call: TracedProbe.Call, with error: String, _ swept: SweptVault) throws -> String {
+    private func fail(_ call: TracedProcess.Call, with error: String, _ swept: SweptVault) throws -> String {
         let old = try swept.prepare()
         let traced = swept.probe
         defer { traced.removeLog() }
@@ -47,7 +47,7 @@ struct VaultCallFaultTests {
     }
 
     /// From the lock on, until it is free again.
-    private func calls(of swept: SweptVault) throws -> [TracedProbe.Call] {
+    private func calls(of swept: SweptVault) throws -> [TracedProcess.Call] {
         let old = try swept.prepare()
         let traced = swept.probe
         defer { traced.removeLog() }

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<(TracedProbe.isLong ? 50 : 5)) func ofTwoPassphraseChangesOneWins(_ round: Int) throws {
+    @Test(arguments: 0..<(isLongForm ? 50 : 5)) func ofTwoPassphraseChangesOneWins(_ round: Int) throws {
         // A: open with old, derive new A ... lock, replace the slot, write
         // B: open with old, derive new B ............................... lock, the slot is gone
         let fixture = try VaultFixture()
@@ -47,7 +47,7 @@ import Testing
         let fixture = try VaultFixture()
         let follower = try fixture.create()
         try follower.add("s", "a", [0])
-        let count = TracedProbe.isLong ? 500 : 60
+        let count = isLongForm ? 500 : 60
         let writers = try (0..<4).map { _ in try start(fixture, "vault-change", ["many", "\(count)"]) }
         let results = try concurrently(3) { index in
             if index == 0 {
@@ -90,7 +90,7 @@ import Testing
         return failures
     }
 
-    @Test(arguments: 0..<(TracedProbe.isLong ? 50 : 3)) func eightMakeAVaultWhileEightOpenIt(_ round: Int) throws {
+    @Test(arguments: 0..<(isLongForm ? 50 : 3)) func eightMakeAVaultWhileEightOpenIt(_ round: Int) throws {
         // 8 makers:  look, lock, look, make or find it
         // 8 openers: absent, absent, ... opened
         let fixture = try VaultFixture()

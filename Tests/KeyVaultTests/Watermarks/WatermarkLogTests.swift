@@ -2,6 +2,7 @@ import AppGroups
 import CryptoPrimitives
 import Glibc
 import Sealing
+import SharedFiles
 import TestSupport
 import Testing
 
@@ -23,12 +24,15 @@ import Testing
     private func tag(_ record: UInt8) -> NameTag { NameTag(bytes: Bytes16(filling: { $0[0] = record })) }
 
     private func entry(
-        _ record: UInt8, _ sequence: UInt64, durable: Bool = true, boot: BootID = .current, epoch: UInt32 = 1
+        _ record: UInt8, _ sequence: UInt64, durable: Bool = true, settled: UInt64? = nil, boot: BootID = .current,
+        epoch: UInt32 = 1, anchor: Int64 = 0
     ) -> WatermarkEntry {
-        let commitment = WatermarkTests.commitment(UInt8(sequence & 0xFF))
+        let commitment = WatermarkTests.commitment(UInt8(sequence & 0x7F) + 1)
         return WatermarkEntry(
-            name: tag(record), mark: Watermark(epoch: epoch, sequence: sequence, commitment: commitment),
-            isDurable: durable, boot: boot)
+            name: tag(record),
+            state: AcceptedState(
+                mark: Watermark(epoch: epoch, sequence: sequence, commitment: commitment), isDurable: durable,
+                settled: settled ?? (durable ? sequence : 0), anchor: ClockAnchor(milliseconds: anchor)), boot: boot)
     }
 
     private func write(_ entries: [WatermarkEntry]) throws {
@@ -40,7 +44,12 @@ import Testing
     private func floors() -> [UInt8: UInt64] {
         let floors = log().load().floors
         return Dictionary(
-            uniqueKeysWithValues: floors.map { ($0.key.bytes.withUnsafeBytes { $0[0] }, $0.value.sequence) })
+            uniqueKeysWithValues: floors.map { ($0.key.bytes.withUnsafeBytes { $0[0] }, $0.value.mark.sequence) })
+    }
+
+    private func compactNow() throws {
+        let directory = try Directory.openOwn(GroupsHome(root: place.path).watermarksPath)
+        _ = try log().rewrite(in: directory, unlessAbove: .infinity)
     }
 
     private let before = WatermarkEntryTests.before
@@ -62,20 +71,27 @@ import Testing
 
     @Test func ofOneSequenceTheHigherEpochWins() throws {
         try write([entry(1, 200), entry(1, 3, epoch: 2), entry(1, 200, epoch: 2), entry(1, 200)])
-        #expect(log().load().floors[tag(1)]?.epoch == 2)
+        #expect(log().load().floors[tag(1)]?.mark.epoch == 2)
         #expect(floors() == [1: 200])
     }
 
-    @Test func afterARestartTheFloorIsOneLessThanTheHighestDurableOne() throws {
+    @Test func afterARestartTheFloorIsTheHighestSettledOne() throws {
         try write([entry(1, 5, boot: before), entry(1, 4, boot: before), entry(2, 9, durable: false, boot: before)])
-        #expect(floors() == [1: 4])
-        try write([entry(1, 5, boot: before), entry(1, 8, durable: false, boot: before)])
-        #expect(floors() == [1: 4])
+        #expect(floors() == [1: 5])
+        try write([entry(1, 5, boot: before), entry(1, 8, durable: false, settled: 6, boot: before)])
+        #expect(floors() == [1: 6])
         // In this boot an unsynced one counts, and so does one below another boot's.
         try write([entry(1, 5, boot: before), entry(1, 8, durable: false)])
         #expect(floors() == [1: 8])
         try write([entry(1, 5, boot: before), entry(1, 3)])
-        #expect(floors() == [1: 4])
+        #expect(floors() == [1: 5])
+    }
+
+    @Test func theLatestAnchorOfABlobCountsWithinItsBoot() throws {
+        try write([entry(1, 5, anchor: 300), entry(1, 5, anchor: 700), entry(1, 5, anchor: 400)])
+        #expect(log().load().floors[tag(1)]?.anchor.milliseconds == 700)
+        try write([entry(1, 4, anchor: 900), entry(1, 5, anchor: 300), entry(1, 5, boot: before, anchor: 999)])
+        #expect(log().load().floors[tag(1)]?.anchor.milliseconds == 300)
     }
 
     @Test func appendedEntriesAreReadBack() throws {
@@ -111,6 +127,42 @@ import Testing
         try log.append([entry(1, 9)])
         #expect(floors() == [1: 9, 2: 8])
         #expect(self.log().load().condition == .damaged(entries: 1))
+    }
+
+    /// Bytes that are no entries: how many, and what.
+    static let gaps: [(Int, UInt8)] = [(1, 0), (127, 0), (128, 7), (129, 1), (191, 0), (300, 0xFF), (4096, 0)]
+
+    // one process:     torn ..... fills up, writes
+    // another process: ..... fills up, writes
+    @Test(arguments: gaps) func whateverLiesBetweenEntriesTheyAreFound(_ count: Int, _ byte: UInt8) throws {
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        let gap = [UInt8](repeating: byte, count: count)
+        try write([entry(1, 5)])
+        let bytes = try SystemFile.read(path) + gap + entry(2, 6).encoded(key: key) + entry(1, 7).encoded(key: key)
+        try SystemFile.write(path, bytes + gap)
+        let log = log()
+        let contents = log.load()
+        #expect(contents.condition == .damaged(entries: 2 * ((count + 127) / 128)))
+        #expect(floors() == [1: 7, 2: 6])
+        // And what comes later is news, wherever it lands.
+        let other = self.log()
+        try other.append([entry(2, 9)])
+        #expect(log.news().values.map(\.mark.sequence) == [9])
+        #expect(log.news().isEmpty)
+    }
+
+    @Test func anEntryThatIsOnlyHalfThereIsReadWhenItIsWhole() throws {
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        try write([entry(1, 5)])
+        let log = log()
+        _ = log.load()
+        let (start, next) = (try SystemFile.read(path), entry(1, 6).encoded(key: key))
+        for count in [1, 60, 127] {
+            try SystemFile.write(path, start + next[..<count])
+            #expect(log.news().isEmpty)
+        }
+        try SystemFile.write(path, start + next)
+        #expect(log.news().values.map(\.mark.sequence) == [6])
     }
 
     @Test func anotherKeysEntriesAreDamage() throws {
@@ -152,14 +204,14 @@ import Testing
         _ = mine.load()
         #expect(mine.news().isEmpty)
         try theirs.append([entry(1, 5)])
-        #expect(mine.news().values.map(\.sequence) == [5])
+        #expect(mine.news().values.map(\.mark.sequence) == [5])
         #expect(mine.news().isEmpty)
         // mine:   append 6 ........... append 8 .... news: 7
         // theirs: ......... append 7
         try mine.append([entry(1, 6)])
         try theirs.append([entry(1, 7)])
         try mine.append([entry(1, 8)])
-        #expect(mine.news().values.map(\.sequence) == [8])
+        #expect(mine.news().values.map(\.mark.sequence) == [8])
         #expect(mine.news().isEmpty)
         try mine.append([entry(1, 9)])
         #expect(mine.news().isEmpty)
@@ -180,8 +232,8 @@ import Testing
     @Test func compactionKeepsEveryFloorOfNowAndOfAfterARestart() throws {
         var entries: [WatermarkEntry] = []
         for sequence in 1...400 as ClosedRange<UInt64> {
-            entries.append(entry(1, sequence, boot: before))
-            entries.append(entry(2, sequence))
+            entries.append(entry(1, sequence, settled: sequence - 1, boot: before))
+            entries.append(entry(2, sequence, settled: sequence - 1, anchor: Int64(sequence)))
             // Durable once, unsynced ever since.
             entries.append(entry(3, sequence, durable: sequence == 100))
             entries.append(entry(4, sequence, durable: false))
@@ -192,6 +244,7 @@ import Testing
         let left = try SystemFile.read(path)
         #expect(left.count < size / 100)
         #expect(floors() == [1: 399, 2: 400, 3: 400, 4: 400])
+        #expect(log().load().floors[tag(2)]?.anchor.milliseconds == 400)
         #expect(log().load().condition == .intact)
         #expect(try SystemFile.mode(path) == 0o600)
         #expect(try SystemFile.names(place.path("Watermarks")) == ["group.marks"])
@@ -203,18 +256,70 @@ import Testing
                 WatermarkEntry(parsing: $0, key: key)
             }
             let record = try #require(entry).name.bytes.withUnsafeBytes { $0[0] }
-            floors[record] = max(floors[record] ?? 0, entry?.floor(in: later)?.sequence ?? 0)
+            floors[record] = max(floors[record] ?? 0, entry?.floor(in: later)?.mark.sequence ?? 0)
         }
-        #expect(floors == [1: 399, 2: 399, 3: 99, 4: 0])
+        #expect(floors == [1: 399, 2: 399, 3: 100, 4: 0])
     }
 
-    @Test func aDamagedFileIsNotCompacted() throws {
+    @Test func whatIsDamagedIsKeptBesideTheCompactedFileAndGoesOnBeingReported() throws {
         try write((1...600).map { entry(1, $0) })
         var bytes = try SystemFile.read(path)
         bytes[5] ^= 1
+        bytes += [1, 2, 3]
         try SystemFile.write(path, bytes)
-        #expect(log().load().condition == .damaged(entries: 1))
-        #expect(try SystemFile.read(path) == bytes)
+        #expect(log().load().condition == .damaged(entries: 2))
+        #expect(try SystemFile.read(path).count == WatermarkEntry.size)
+        let damaged = bytes[..<128] + [1, 2, 3] + [UInt8](repeating: 0, count: 125)
+        #expect(try SystemFile.read(path + ".damaged") == Array(damaged))
+        #expect(try SystemFile.mode(path + ".damaged") == 0o600)
+        #expect(log().load().condition == .damaged(entries: 2))
+        #expect(floors() == [1: 600])
+        // A person has taken note of it; the bytes stay.
+        try log().acceptLosses()
+        #expect(log().load().condition == .intact)
+        let names = try SystemFile.names(place.path("Watermarks")).filter { $0.hasPrefix("group.marks.damaged-") }
+        #expect(names.count == 1)
+        #expect(floors() == [1: 600])
+    }
+
+    @Test func acceptingTakesDamageOutOfASmallFileAsWell() throws {
+        try write([entry(1, 5), entry(2, 6)])
+        var bytes = try SystemFile.read(path)
+        bytes[5] ^= 1
+        try SystemFile.write(path, bytes)
+        try log().acceptLosses()
+        #expect(log().load().condition == .intact)
+        #expect(floors() == [2: 6])
+        #expect(try SystemFile.names(place.path("Watermarks")).count == 2)
+    }
+
+    @Test func evenAFileFullOfRubbishStaysReadable() throws {
+        try write([entry(1, 5)])
+        let rubbish = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
+        try SystemFile.write(path, try SystemFile.read(path) + rubbish)
+        #expect(floors() == [1: 5])
+        try log().append([entry(1, 6)])
+        #expect(try SystemFile.read(path).count == 2 * WatermarkEntry.size)
+        #expect(log().load().condition == .damaged(entries: 1563))
+        #expect(floors() == [1: 6])
+    }
+
+    // Eight writers, each with its own file descriptor, and a file that is compacted again and again meanwhile.
+    @Test func nothingIsLostToACompactionThatComesBetween() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for record in 0..<8 as Range<UInt8> {
+                group.addTask {
+                    let log = log()
+                    for sequence in 1...300 as ClosedRange<UInt64> { try log.append([entry(record, sequence)]) }
+                }
+            }
+            group.addTask {
+                for _ in 0..<60 { try? compactNow() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(floors() == Dictionary(uniqueKeysWithValues: (0..<8).map { (UInt8($0), 300) }))
+        #expect(log().load().condition == .intact)
     }
 
     // A program that runs for months must not grow the file until nobody can read it.
@@ -231,7 +336,8 @@ import Testing
         for record in 0..<600 {
             let name = NameTag(bytes: Bytes16(filling: { $0.storeBytes(of: UInt32(record), as: UInt32.self) }))
             let mark = Watermark(epoch: 1, sequence: 1, commitment: WatermarkTests.commitment(1))
-            try log.append([WatermarkEntry(name: name, mark: mark, isDurable: true, boot: .current)])
+            let state = AcceptedState(mark: mark, isDurable: true, settled: 1)
+            try log.append([WatermarkEntry(name: name, state: state)])
         }
         #expect(self.log().load().floors.count == 600)
     }

@@ -40,6 +40,13 @@ import Testing
         #expect(mark.verdict(on: found) == item.verdict)
     }
 
+    @Test(arguments: [
+        (UInt64(1) << 48, Watermark.Verdict.advances), (1 << 48 + 1, .jumps), (.max, .jumps), (0, .advances),
+    ]) func firstContactTrustsWithinReason(_ sequence: UInt64, _ verdict: Watermark.Verdict) {
+        let found = Watermark(epoch: 1, sequence: sequence, commitment: Self.commitment(1))
+        #expect(Watermark.verdict(on: found, after: nil) == verdict)
+    }
+
     @Test func aFloorWithoutABlobTellsNoFork() {
         let floor = Watermark(epoch: 2, sequence: 5, commitment: nil)
         let found = Watermark(epoch: 2, sequence: 5, commitment: Self.commitment(1))
@@ -47,57 +54,5 @@ import Testing
         #expect(floor.isOutdone(by: found))
         #expect(!found.isOutdone(by: floor))
         #expect(!found.isOutdone(by: found))
-    }
-}
-
-/// What an entry on disk is worth, now and after a restart.
-@Suite struct WatermarkEntryTests {
-    static let here = BootID(bytes: Bytes16(filling: { $0[0] = 1 }))
-    static let before = BootID(bytes: Bytes16(filling: { $0[0] = 2 }))
-    static let name = NameTag(bytes: Bytes16(filling: { $0[0] = 3 }))
-
-    static func entry(_ sequence: UInt64, durable: Bool = true, boot: BootID = before) -> WatermarkEntry {
-        let mark = Watermark(
-            epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(UInt8(sequence & 0xFF)))
-        return WatermarkEntry(name: name, mark: mark, isDurable: durable, boot: boot)
-    }
-
-    @Test func withinItsBootAnEntryHoldsAsItIs() {
-        for durable in [true, false] {
-            let entry = Self.entry(5, durable: durable, boot: Self.here)
-            #expect(entry.floor(in: Self.here) == entry.mark)
-        }
-    }
-
-    @Test func afterARestartADurableEntryHoldsOneLess() {
-        let floor = Self.entry(5).floor(in: Self.here)
-        #expect(floor == Watermark(epoch: 0, sequence: 4, commitment: nil))
-        #expect(Self.entry(0).floor(in: Self.here) == nil)
-    }
-
-    @Test func afterARestartAnUnsyncedEntryDoesNotCount() {
-        #expect(Self.entry(5, durable: false).floor(in: Self.here) == nil)
-    }
-
-    @Test func anEntryReadsBackAsItWasWritten() throws {
-        let key = SecretBytes.random(count: 32)
-        for durable in [true, false] {
-            let entry = Self.entry(.max, durable: durable)
-            let bytes = entry.encoded(key: key)
-            #expect(bytes.count == WatermarkEntry.size)
-            #expect(bytes.withUnsafeBytes { WatermarkEntry(parsing: $0, key: key) } == entry)
-        }
-    }
-
-    @Test func everyFlippedBitOfAnEntryIsSeen() {
-        let key = SecretBytes.random(count: 32)
-        let bytes = Self.entry(5).encoded(key: key)
-        for bit in 0..<bytes.count * 8 {
-            var changed = bytes
-            changed[bit / 8] ^= 1 << (bit % 8)
-            #expect(changed.withUnsafeBytes { WatermarkEntry(parsing: $0, key: key) } == nil)
-        }
-        let other = SecretBytes.random(count: 32)
-        #expect(bytes.withUnsafeBytes { WatermarkEntry(parsing: $0, key: other) } == nil)
     }
 }

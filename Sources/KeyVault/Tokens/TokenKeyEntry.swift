@@ -1,0 +1,136 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+extension Personalization {
+    /// Names a token key (key: the token key); `docs/vault.md` lists it.
+    static let tokenKeyID = Personalization("SealedState.tki1")
+}
+
+/// A key that token digests are made with, as the vault keeps it (`docs/vault.md`, section 4): wrapped under the
+/// after-first-unlock key.
+///
+/// It is no sealing key: it has no epoch and no rotation ends it, since a digest cannot be made anew without the token.
+struct TokenKeyEntry: Hashable, Sendable {
+    enum State: UInt8, Sendable {
+        /// New digests are made with it.
+        case active = 1
+        /// It came in with a backup, and only checks the digests that came with it.
+        case checksOnly = 2
+    }
+
+    static let encodedSize = 16 + 8 + 8 + VaultSecrets.keySize + SecretWrap.overhead
+    /// More than anybody merges; a bound before anything is allocated.
+    static let maximumCount = 256
+
+    let keyID: Bytes16
+    var state: State
+    /// Milliseconds since 1970.
+    let createdAt: UInt64
+    let wrappedKey: [UInt8]
+
+    /// A fresh key.
+    static func random(vaultID: [UInt8], createdAt: UInt64, keys: ClassKeys) throws(VaultError) -> TokenKeyEntry {
+        let secret = SecretBytes.random(count: VaultSecrets.keySize)
+        return try TokenKeyEntry(secret, .active, createdAt, vaultID: vaultID, keys: keys)
+    }
+
+    private init(
+        _ secret: borrowing SecretBytes, _ state: State, _ createdAt: UInt64, vaultID: [UInt8], keys: ClassKeys
+    ) throws(VaultError) {
+        let id = Self.id(of: secret)
+        keyID = id
+        self.state = state
+        self.createdAt = createdAt
+        wrappedKey = try keys.withKey(.afterFirstUnlock) { classKey throws(VaultError) in
+            SecretWrap.wrap(secret, under: classKey, bound: Self.bound(vaultID, id))
+        }
+    }
+
+    /// The key itself.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    func unwrap(vaultID: [UInt8], keys: ClassKeys, path: String) throws(VaultError) -> SecretBytes {
+        let secret: SecretBytes? = try keys.withKey(.afterFirstUnlock) { classKey throws(VaultError) in
+            try? SecretWrap.unwrap(wrappedKey[...], under: classKey, bound: Self.bound(vaultID, keyID))
+        }
+        guard let secret, secret.count == VaultSecrets.keySize, Self.id(of: secret) == keyID else {
+            throw .corrupt(path, "A token key does not fit its entry.")
+        }
+        return secret
+    }
+
+    /// The same key for another vault, or for a backup.
+    ///
+    /// - Throws: `VaultError` `.corrupt`.
+    func carried(from source: WrappingSide, to target: WrappingSide) throws(VaultError) -> TokenKeyEntry {
+        let secret = try unwrap(
+            vaultID: source.vaultID, keys: source.keys, path: source.backupPath ?? source.place.path)
+        return try TokenKeyEntry(secret, state, createdAt, vaultID: target.vaultID, keys: target.keys)
+    }
+
+    private static func id(of secret: borrowing SecretBytes) -> Bytes16 {
+        secret.withUnsafeBytes { key in
+            Bytes16(filling: {
+                BLAKE2b.hash(
+                    UnsafeRawBufferPointer(start: nil, count: 0), key: key, personalization: .tokenKeyID, into: $0)
+            })
+        }
+    }
+
+    /// 32 bytes; what a sealing key is bound to has 37.
+    private static func bound(_ vaultID: [UInt8], _ keyID: Bytes16) -> [UInt8] {
+        vaultID + keyID.withUnsafeBytes { Array($0) }
+    }
+}
+
+extension TokenKeyEntry {
+    func encode(into writer: inout ByteWriter) {
+        keyID.withUnsafeBytes { writer.append($0) }
+        writer.append(state.rawValue)
+        writer.append([UInt8](repeating: 0, count: 7))
+        writer.append(createdAt)
+        writer.append(wrappedKey)
+    }
+
+    /// Reads an entry; nil for a state that this version does not know.
+    init?(parsing reader: inout ByteReader) throws(VaultError) {
+        let id = try reader.take(16)
+        let stateByte: UInt8 = try reader.integer()
+        let reserved = try reader.take(7)
+        let createdAt: UInt64 = try reader.integer()
+        let wrappedKey = Array(try reader.take(VaultSecrets.keySize + SecretWrap.overhead))
+        guard let state = State(rawValue: stateByte), reserved.allSatisfy({ $0 == 0 }) else { return nil }
+        keyID = id.withUnsafeBytes { Bytes16($0) }
+        self.state = state
+        self.createdAt = createdAt
+        self.wrappedKey = wrappedKey
+    }
+}
+
+extension [TokenKeyEntry] {
+    /// A body's section of token keys.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
+    init(parsing section: ArraySlice<UInt8>, path: String) throws(VaultError) {
+        guard section.count <= TokenKeyEntry.maximumCount * TokenKeyEntry.encodedSize else {
+            throw .corrupt(path, "It has more token keys than a vault holds.")
+        }
+        self = []
+        var reader = ByteReader(section, path: path)
+        while !reader.isAtEnd {
+            guard let entry = try TokenKeyEntry(parsing: &reader) else {
+                throw VaultError(.unsupported, "open the vault", path, "It has a token key of an unknown state.")
+            }
+            append(entry)
+        }
+        guard Set(map(\.keyID)).count == count, self.count(where: { $0.state == .active }) <= 1 else {
+            throw .corrupt(path, "It has a token key twice, or two active ones.")
+        }
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        for entry in self { entry.encode(into: &writer) }
+        return writer.bytes
+    }
+}

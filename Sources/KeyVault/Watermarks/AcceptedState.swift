@@ -1,0 +1,101 @@
+internal import Sealing
+
+/// What is remembered of one record: the highest state that was accepted, and what a restart leaves of it.
+struct AcceptedState: Hashable, Sendable {
+    var mark: Watermark
+    /// Whether the blob of the mark was written durably, by its own header. Its writer may still be at it.
+    var isDurable: Bool
+    /// The highest sequence that no crash takes back any more.
+    var settled: UInt64
+    /// Whether the record's file was removed on purpose after its deletion.
+    var isPurged = false
+    /// Whether a value of the same sequence was accepted after that: the file is there again.
+    var isRefilled = false
+    /// Where the clock stood when the blob of the mark was accepted, or found stale.
+    var anchor = ClockAnchor.unknown
+    /// The latest anchor of the record's states before the mark's, which may be shown as last good values.
+    var formerAnchor = ClockAnchor.unknown
+
+    init(
+        mark: Watermark, isDurable: Bool, settled: UInt64, isPurged: Bool = false, isRefilled: Bool = false,
+        anchor: ClockAnchor = .unknown
+    ) {
+        self.mark = mark
+        self.isDurable = isDurable
+        self.settled = min(settled, mark.sequence)
+        self.isPurged = isPurged
+        self.isRefilled = isRefilled
+        self.anchor = anchor
+    }
+
+    /// Whether the record's file is gone on purpose.
+    var isGone: Bool { isPurged && !isRefilled }
+
+    /// What a restart leaves: the settled sequence, as whichever blob of it the disk has kept; nil where nothing is left.
+    ///
+    /// No epoch, since a crash may take back a reseal; no anchor, since the time since the start begins anew.
+    var afterRestart: AcceptedState? {
+        guard settled > 0 else { return nil }
+        let isSame = settled == mark.sequence
+        return AcceptedState(
+            mark: Watermark(epoch: 0, sequence: settled, commitment: nil), isDurable: true, settled: settled,
+            isPurged: isPurged && isSame, isRefilled: isRefilled && isSame)
+    }
+
+    /// Takes over what somebody else remembers. In which order this is done does not matter.
+    mutating func merge(_ other: AcceptedState) {
+        var result = mark.sequence < other.mark.sequence ? other : self
+        let lower = mark.sequence < other.mark.sequence ? self : other
+        if lower.mark.sequence == result.mark.sequence {
+            if result.mark.isOutdone(by: lower.mark) { (result.mark, result.isDurable) = (lower.mark, lower.isDurable) }
+            result.anchor = max(anchor, other.anchor)
+            result.isPurged = isPurged || other.isPurged
+            result.isRefilled = isRefilled || other.isRefilled
+        } else {
+            result.formerAnchor = max(result.formerAnchor, lower.anchor)
+        }
+        result.formerAnchor = max(result.formerAnchor, lower.formerAnchor)
+        result.settled = max(settled, other.settled)
+        self = result
+    }
+}
+
+/// How a blob came to be accepted, for what a restart leaves of it.
+struct AcceptedBlobFacts {
+    let header: BlobHeader
+    /// Whether its writer was told that it is written.
+    let isAcknowledged: Bool
+    /// Where the clock stands.
+    let anchor: ClockAnchor
+    /// Seconds since 1970.
+    let now: Double
+
+    /// After so many seconds a durable write is on the disk or was never finished: its writer has a few seconds at most,
+    /// and the kernel writes everything back after half a minute.
+    private static let settlingTime = 60.0
+
+    /// The state that this blob leads to.
+    func state(after known: AcceptedState?) -> AcceptedState {
+        let isDurable = !header.flags.contains(.unsynced)
+        var state = AcceptedState(
+            mark: Watermark(header), isDurable: isDurable, settled: isDurable && isSettled ? header.sequence : 0,
+            anchor: anchor)
+        guard let known else { return state }
+        // A record's writers take turns: whoever wrote this one found the one before completed.
+        if known.isDurable, known.mark.sequence < header.sequence {
+            state.settled = max(state.settled, known.mark.sequence)
+        }
+        state.merge(known)
+        // A writer who never saw the deletion may reach its sequence with a value of its own.
+        if known.isPurged, known.mark.sequence == header.sequence, !header.flags.contains(.tombstone) {
+            state.isRefilled = true
+        }
+        // A reseal keeps the value's times, and so its age.
+        if known.mark.sequence == header.sequence, known.anchor.isKnown { state.anchor = known.anchor }
+        return state
+    }
+
+    private var isSettled: Bool {
+        isAcknowledged || now - Double(header.sealedAt) / 1000 >= Self.settlingTime
+    }
+}

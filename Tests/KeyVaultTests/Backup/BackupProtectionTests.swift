@@ -1,0 +1,117 @@
+import AppGroups
+import CryptoPrimitives
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Backups with keys of *when unlocked*, and with token keys.
+@Suite struct BackupProtectionTests {
+    private let yard: BackupYard
+
+    init() throws { yard = try BackupYard() }
+
+    private func vault() throws -> Vault {
+        let vault = try Vault.create(
+            yard.here.accessGroup, in: yard.here.home, slots: yard.slots + [.defaultKeyFile],
+            openingWith: yard.credential)
+        try vault.makeKey(for: .whenUnlocked)
+        return vault
+    }
+
+    @Test func aKeyOfWhenUnlockedComesBack() throws {
+        let vault = try vault()
+        let key = try vault.activeKey(for: .whenUnlocked)
+        let blob = SealedFile(yard.here, under: key)
+        #expect(try yard.export(vault, .keysOnly).keyCount == 2)
+        try yard.bringIn()
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try copy.keySummaries() == vault.keySummaries())
+        #expect(try blob.opens(with: copy.keyring(toOpen: key.id)))
+        #expect(try copy.activeKey(for: .whenUnlocked).id == key.id)
+        try copy.makeKey(for: .whenUnlocked)
+        #expect(copy.generation == 1)
+    }
+
+    @Test func aLockedKeyMakesNoPartialBackup() throws {
+        _ = try vault()
+        let service = try yard.here.open()
+        #expect(code { () throws(VaultError) in try yard.export(service, .keysOnly) } == .locked)
+        #expect(throws: Never.self) { try yard.export(service, .itemsOnly) }
+    }
+
+    @Test func aKeyThatComesInOpensOnlyAndMakesRoomForOneThatSeals() throws {
+        // The copy of before the class had a key; then it gets one here, and comes in there.
+        let vault = try yard.here.create(with: yard.credential)
+        try yard.export(vault, .keysOnly)
+        try yard.bringIn()
+        try vault.makeKey(for: .whenUnlocked)
+        let later = yard.here.directory.path("later")
+        try yard.export(vault, .keysOnly, to: later)
+        let copy = try yard.there.open(with: yard.credential)
+        let report = try Vault.import(
+            from: later, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential)
+        #expect(report.rotationEpoch == 2)
+        try copy.makeKey(for: .whenUnlocked)
+        let key = try copy.activeKey(for: .whenUnlocked)
+        #expect(try key.epoch == 2 && copy.activeKey().epoch == 2)
+        #expect(try copy.keySummaries().map(\.epoch) == [1, 1, 2, 2])
+        // What it makes of itself is a backup that can be believed.
+        try yard.export(copy, .keysOnly, to: yard.here.directory.path("last"))
+        let old = try vault.activeKey(for: .whenUnlocked)
+        #expect(try SealedFile(yard.here, under: old).opens(with: copy.keyring(toOpen: old.id)))
+        _ = try Backup.open(
+            yard.here.directory.path("last"), with: yard.credential, for: yard.there.place, taking: .everything)
+    }
+
+    @Test func twoVaultsWithKeysOfTheirOwnClash() throws {
+        let vault = try yard.here.create(with: yard.credential)
+        try yard.export(vault, .keysOnly)
+        try yard.bringIn()
+        try vault.makeKey(for: .whenUnlocked)
+        let copy = try yard.there.open(with: yard.credential)
+        try copy.makeKey(for: .whenUnlocked)
+        try yard.export(vault, .keysOnly, to: yard.here.directory.path("later"))
+        #expect(
+            code { () throws(VaultError) in
+                _ = try Vault.import(
+                    from: yard.here.directory.path("later"), opening: yard.credential, yard.there.accessGroup,
+                    in: yard.there.home, with: yard.credential)
+            } == .epochClash)
+    }
+
+    // MARK: Token keys
+
+    @Test func tokenKeysComeBackAndAreAddedToCheckOnly() throws {
+        let vault = try vault()
+        let id = try vault.withTokenKey { id, _ in id }
+        try yard.export(vault, .keysOnly)
+        try yard.bringIn()
+        let copy = try yard.there.open(with: yard.credential)
+        #expect(try copy.withTokenKey { id, _ in id } == id)
+        // Into a vault that has one of its own.
+        let other = try VaultFixture()
+        let third = try other.create(with: yard.credential)
+        let own = try third.withTokenKey { id, _ in id }
+        #expect(try third.withTokenKey(id) { _ in true } == nil)
+        try third.completeRotation(to: third.beginRotation())
+        let active = try third.activeKey().id
+        _ = try third.change(.keyDestroyed) { draft throws(VaultError) in
+            draft.body.keyring.removeAll { KeySummary($0).id != active }
+        }
+        _ = try yard.bringIn(to: other)
+        #expect(own != id)
+        #expect(try third.withTokenKey { id, _ in id } == own)
+        #expect(try third.withTokenKey(id) { $0.count } == 32)
+        // Again changes nothing.
+        _ = try yard.bringIn(to: other)
+        #expect(try third.current().body.tokenKeys.map(\.state) == [.active, .checksOnly])
+    }
+
+    @Test func aBackupOfItemsAloneHasNoTokenKeys() throws {
+        try yard.export(vault(), .itemsOnly)
+        let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
+        #expect(backup.tokenKeys.isEmpty)
+    }
+}

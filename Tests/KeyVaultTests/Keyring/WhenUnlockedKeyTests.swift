@@ -1,0 +1,178 @@
+import AppGroups
+import CryptoPrimitives
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Sealing keys of the class *when unlocked*: born once, used one at a time, gone with a lock.
+@Suite struct WhenUnlockedKeyTests {
+    private let fixture: VaultFixture
+    private let identity: Identity
+
+    init() throws {
+        fixture = try VaultFixture()
+        identity = try .random()
+    }
+
+    /// Opens with a person's identity, and with a key file that does not reach as far.
+    private func create() throws -> (person: Vault, service: Vault) {
+        let slots: [NewSlot] = [.recipient(identity.recipient), .defaultKeyFile]
+        let person = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: slots, openingWith: .identity(identity))
+        return (person, try fixture.open())
+    }
+
+    private func keys(_ vault: Vault) throws -> [String] {
+        try vault.keySummaries().map { "\($0.epoch) \($0.protection) \($0.state)" }
+    }
+
+    // MARK: Birth
+
+    @Test func theFirstUseMakesTheKeyOnceInTheActiveEpoch() throws {
+        let (person, service) = try create()
+        #expect(code { () throws(VaultError) in _ = try person.activeKey(for: .whenUnlocked) } == .noActiveKey)
+        try person.makeKey(for: .whenUnlocked)
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try keys(service) == ["1 afterFirstUnlock active", "1 whenUnlocked active"])
+        let key = try person.activeKey(for: .whenUnlocked)
+        #expect(try key.epoch == 1 && key.id != person.activeKey().id)
+        #expect(person.generation == 2)
+    }
+
+    @Test func aLockedVaultMakesNone() throws {
+        let (_, service) = try create()
+        #expect(code { () throws(VaultError) in try service.makeKey(for: .whenUnlocked) } == .locked)
+        #expect(try keys(service) == ["1 afterFirstUnlock active"])
+        #expect(service.generation == 1)
+    }
+
+    @Test func aVaultWithoutAPersonsSlotMakesNone() throws {
+        let vault = try fixture.create()
+        #expect(code { () throws(VaultError) in try vault.makeKey(for: .whenUnlocked) } == .locked)
+        #expect(try keys(vault).count == 1)
+    }
+
+    @Test func sixteenThreadsGetOneKey() throws {
+        _ = try create()
+        let results = try concurrently(16) { _ in
+            let vault = try fixture.open(with: .identity(identity))
+            try vault.makeKey(for: .whenUnlocked)
+            return try vault.activeKey(for: .whenUnlocked).id
+        }
+        #expect(Set(try results.map { try $0.get() }).count == 1)
+        #expect(try keys(fixture.open()).count == 2)
+    }
+
+    @Test func theFirstKeyAfterARotationIsOfTheNewEpoch() throws {
+        let (person, _) = try create()
+        try person.completeRotation(to: person.beginRotation())
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
+        #expect(person.keyring.minimumEpoch == 2)
+    }
+
+    @Test func noFirstKeyIsBornBesideBlobsOfALostOne() throws {
+        let (person, _) = try create()
+        let lost = SealedFile(fixture, under: try SealingKey.random(epoch: 1))
+        try SystemFile.write(fixture.inContainer("Library/lost.sealed"), lost.bytes)
+        #expect(code { () throws(VaultError) in try person.makeKey(for: .whenUnlocked) } == .orphanedBlobs)
+        #expect(try keys(person) == ["1 afterFirstUnlock active"])
+    }
+
+    @Test func blobsOfItsOwnKeysDoNotStandInItsWay() throws {
+        let (person, _) = try create()
+        try SystemFile.write(
+            fixture.inContainer("Library/own.sealed"), SealedFile(fixture, under: person.activeKey()).bytes)
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try keys(person).count == 2)
+    }
+
+    @Test func aClassThatHadAKeyGoesOnBesideStrangeBlobs() throws {
+        let (person, service) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        let lost = SealedFile(fixture, under: try SealingKey.random(epoch: 1))
+        try SystemFile.write(fixture.inContainer("Library/lost.sealed"), lost.bytes)
+        _ = try service.beginRotation()
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
+    }
+
+    // MARK: Use
+
+    @Test func aKeyIsLentForOneUseAndNeverKept() throws {
+        let (person, service) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        let key = try person.activeKey(for: .whenUnlocked)
+        let blob = SealedFile(fixture, under: key)
+        #expect(try blob.opens(with: person.keyring(toOpen: key.id)))
+        #expect(blob.isRefused(by: person.keyring) == .unknownKey)
+        #expect(person.keyring.isLocked(key.id))
+        #expect(code { () throws(VaultError) in _ = try service.currentKeyring(toOpen: key.id) } == .locked)
+        let other = try #require(person.keyring.active)
+        #expect(try service.keyring(toOpen: other.id).sealingKey(for: other.id) != nil)
+    }
+
+    @Test func aLockTakesItFromWhoeverHasTheVaultOpen() throws {
+        let (person, _) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        let id = try person.activeKey(for: .whenUnlocked).id
+        try Vault.lock(fixture.accessGroup, in: fixture.home)
+        #expect(code { () throws(VaultError) in _ = try person.activeKey(for: .whenUnlocked) } == .locked)
+        #expect(code { () throws(VaultError) in _ = try person.keyring(toOpen: id) } == .locked)
+        #expect(code { () throws(VaultError) in try person.makeKey(for: .whenUnlocked) } == .locked)
+        _ = try person.activeKey(for: .afterFirstUnlock)
+    }
+
+    @Test(.enabled(if: MemoryDirectory.isAvailable), arguments: CacheKind.usable)
+    func unlockingLetsEverybodyMakeAndUseIt(_ kind: CacheKind) throws {
+        let fixture = try UnlockFixture(kind)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().unlock()
+        let other = try fixture.anybody()
+        try other.makeKey(for: .whenUnlocked)
+        let id = try other.activeKey(for: .whenUnlocked).id
+        #expect(try fixture.person().activeKey(for: .whenUnlocked).id == id)
+        try fixture.lock()
+        #expect(code { () throws(VaultError) in _ = try other.activeKey(for: .whenUnlocked) } == .locked)
+    }
+
+    // MARK: Life
+
+    @Test func aRotationGivesBothClassesANewKey() throws {
+        let (person, _) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        try person.completeRotation(to: person.beginRotation())
+        #expect(
+            try keys(person) == [
+                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked decrypt-only", "2 afterFirstUnlock active",
+                "2 whenUnlocked active",
+            ])
+        let old = try #require(try person.keySummaries().first { $0.epoch == 1 && $0.protection == .whenUnlocked })
+        // A vault that is open holds the newest epoch, so nobody holds the old one.
+        try person.destroyKey(old.id, onlyIfRetired: true)
+        #expect(code { () throws(VaultError) in _ = try person.keyring(toOpen: old.id) } == nil)
+        #expect(try person.keyring(toOpen: old.id).sealingKey(for: old.id) == nil)
+    }
+
+    @Test func aRotationThatBeginsWhileLockedLeavesTheClassWithoutAnActiveKey() throws {
+        let (person, service) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try service.beginRotation() == 2)
+        #expect(
+            try keys(service) == [
+                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked decrypt-only", "2 afterFirstUnlock active",
+            ])
+        #expect(code { () throws(VaultError) in try service.makeKey(for: .whenUnlocked) } == .locked)
+        try person.makeKey(for: .whenUnlocked)
+        #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
+    }
+
+    @Test func theLastSlotThatReachesItStays() throws {
+        let (person, _) = try create()
+        try person.makeKey(for: .whenUnlocked)
+        let slot = try #require(try person.slots().first { $0.reach == .whenUnlocked })
+        #expect(code { () throws(VaultError) in try person.removeSlot(id: slot.id) } == .lastSlot)
+    }
+}
