@@ -81,7 +81,8 @@ let package = Package(
         // Floor 6, for the tests of programs that define records.
         .target(
             name: "SealedStateTestKit",
-            dependencies: ["SealedState", "Sealing", "SharedFiles", "CryptoPrimitives"], swiftSettings: swiftSettings),
+            dependencies: ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"],
+            swiftSettings: swiftSettings),
 
         // Floor 6: what lies in a container and what is wrong with it.
         .target(
@@ -106,7 +107,8 @@ let package = Package(
             name: "account-app",
             dependencies: [
                 "AccountShared", "SealedState", "SealedStateService",
-                service("ServiceLifecycle", "swift-service-lifecycle"), service("Logging", "swift-log"),
+                service("ServiceLifecycle", "swift-service-lifecycle"),
+                service("UnixSignals", "swift-service-lifecycle"), service("Logging", "swift-log"),
             ],
             path: "Sources/Examples/account-app",
             swiftSettings: swiftSettings),
@@ -114,7 +116,8 @@ let package = Package(
             name: "account-widget",
             dependencies: [
                 "AccountShared", "SealedState", "SealedStateService",
-                service("ServiceLifecycle", "swift-service-lifecycle"), service("Logging", "swift-log"),
+                service("ServiceLifecycle", "swift-service-lifecycle"),
+                service("UnixSignals", "swift-service-lifecycle"), service("Logging", "swift-log"),
             ],
             path: "Sources/Examples/account-widget", swiftSettings: swiftSettings),
         .executableTarget(

@@ -15,12 +15,32 @@ extension StoreError {
             case .lockTimeout, .lockFileReplaced: .lockTimeout
             case .cancelled: .cancelled
             case .durabilityUnknown: .durabilityUnknown
-            case .noSpace, .quotaExceeded: .noSpace
-            case .permissionDenied: .permissionDenied
-            default: .file
+            default: Self.code(ofRefusal: error) ?? .file
             }
         self.init(
             code, operation, subject, error.description, advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    /// The same for a write. What lies in a record's place is replaced whatever it is, so a link, a pipe or a directory in
+    /// the way is no malformed record: the container, its lock file or a directory on the way is not what it should be.
+    init(writing error: FileError, _ subject: String) {
+        switch error.code {
+        case .unsafePath, .notRegularFile, .notDirectory:
+            self.init(
+                .container, "write", subject, error.description, advice: error.advice, errno: error.errno, cause: error)
+        default: self.init(error, "write", subject)
+        }
+    }
+
+    /// What the system expectedly refuses a write for.
+    private static func code(ofRefusal error: FileError) -> Code? {
+        switch error.code {
+        case .noSpace: .noSpace
+        case .quotaExceeded: .quotaExceeded
+        case .readOnly: .readOnly
+        case .permissionDenied: .permissionDenied
+        default: nil
+        }
     }
 
     init(_ error: SealingError, _ operation: String, _ subject: String) {
@@ -46,8 +66,9 @@ extension StoreError {
             case .locked: .locked
             case .corrupt: .vaultCorrupt
             case .durabilityUnknown: .durabilityUnknown
-            case .file where Self.isFull(error), .logFailed where Self.isFull(error): .noSpace
-            case .file: .file
+            case .file: error.underlying.flatMap(Self.code(ofRefusal:)) ?? .file
+            case .logFailed: error.underlying.flatMap(Self.code(ofRefusal:)) ?? .vault
+            case .denied: error.underlying.flatMap(Self.code(ofRefusal:)) ?? .vault
             case .rolledBack: .vaultRolledBack
             case .wrongPassphrase: .wrongPassphrase
             case .wrongKeyFile: .wrongKeyFile
@@ -57,10 +78,6 @@ extension StoreError {
             }
         self.init(
             code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
-    }
-
-    private static func isFull(_ error: VaultError) -> Bool {
-        error.underlying?.code == .noSpace || error.underlying?.code == .quotaExceeded
     }
 
     init(_ error: AppGroupError, _ operation: String) {

@@ -78,10 +78,17 @@ extension StoreError {
         public static let readOnly = Code(rawValue: "readOnly")
         /// What lies there is not what the write's condition asks for; nothing was written.
         public static let conflict = Code(rawValue: "conflict")
+        /// The closure given to `update` threw; nothing was written. Its error is the `cause`.
+        public static let declined = Code(rawValue: "declined")
+        /// The new value is in place, but the container's lock file was replaced during the write: another program may
+        /// have written at the same moment, and one of the two values is lost.
+        public static let lockLost = Code(rawValue: "lockLost")
         /// Another program holds the lease by now; nothing was written.
         public static let leaseLost = Code(rawValue: "leaseLost")
         /// The lease was held by others for the whole time limit.
         public static let leaseTimeout = Code(rawValue: "leaseTimeout")
+        /// The text is no cursor of this record's updates.
+        public static let invalidCursor = Code(rawValue: "invalidCursor")
         /// The system gives no more watches for changes.
         public static let watchLimit = Code(rawValue: "watchLimit")
         /// The system's permissions refuse it.
@@ -113,34 +120,5 @@ extension StoreError {
         public static let vault = Code(rawValue: "vault")
         /// The file system refused; see `cause`.
         public static let file = Code(rawValue: "file")
-
-        var defaultAdvice: String {
-            switch self {
-            case .absent: "Show the placeholder until the producing program has written it."
-            case .locked: "Unlock the vault; no new key is made meanwhile."
-            case .tooLarge: "Raise the store's size limit if the record is yours."
-            case .malformed, .wrongCommitment: "Do not use it; the next write replaces it and keeps it in quarantine."
-            case .tampered: "Do not use it; the next write replaces it."
-            case .retiredEpoch: "Do not use it: somebody sealed it under a key that was retired, or put it back."
-            case .replayed, .forked: "Do not use it; the producing program's next write mends it."
-            case .wrongName, .wrongGroup: "Put the file back where it was written, or write the record anew."
-            case .unknownKey, .wrongEpoch: "Restore the vault that belongs to this container."
-            case .tooNew, .unsupportedFormat: "Update this program."
-            case .tooOld: "Let a current program write the record anew."
-            case .stale: "Wait for the producing program to refresh it."
-            case .notYetValid: "Check the clock of this machine."
-            case .lockTimeout: "Try again, or end the program that holds the lock."
-            case .durabilityUnknown: "Read it back, and write it again if in doubt."
-            case .keyInUse: "Rotate first, end the programs that hold it, or force it by name."
-            case .keyNotFound: "See which keys there are: sealctl vault rotate --status."
-            case .conflict: "Read it again and decide anew."
-            case .leaseLost: "Take the lease again; what another program did meanwhile counts."
-            case .quotaExceeded: "Free space within the quota or raise it, and write again; the old value stands."
-            case .readOnly: "Mount the file system for writing; the old value stands."
-            case .migrationFailed: "Mend the step, or let a current program write the record anew."
-            case .noSpace: "Free space and write again; the old value stands."
-            default: "See the reason."
-            }
-        }
     }
 }

@@ -29,7 +29,7 @@ import Testing
         for file in files { try expectNoCanary(in: try SystemFile.read(fixture.place.path(file)), file) }
     }
 
-    @Test(.enabled(if: TracedStore.isPossible, "needs strace and the right to trace"))
+    @Test(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"))
     func aKilledWriterLeavesNoPlaintextAndNoCore() throws {
         // The payload of the probe is a row of x; no sealed file has sixteen of them in a row but by a miracle.
         let fixture = try StoreFixture()
@@ -37,7 +37,7 @@ import Testing
         for injection in [
             "linkat:signal=KILL", "renameat:signal=ABRT", "fdatasync:signal=SEGV", "write:signal=KILL:when=1",
         ] {
-            let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "50000", "durable"])
+            let traced = fixture.traced(["store-write", "2", "50000", "durable"])
             defer { traced.removeLog() }
             #expect(try traced.run(injecting: [injection]).exitCode > 128)
             for file in try fixture.files() {

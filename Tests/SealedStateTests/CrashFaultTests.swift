@@ -5,7 +5,7 @@ import Testing
 
 /// A writer that is killed at any system call leaves the old value or the new one, and the next write leaves no litter.
 @Suite(
-    .enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+    .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct CrashFaultTests {
     /// What is written while the writer is killed.
     struct Variant: Sendable, CustomTestStringConvertible {
@@ -14,7 +14,7 @@ struct CrashFaultTests {
         /// The first write of this name makes two directories.
         var isNested = false
         /// Whether it is killed also where nothing changes, and while it starts.
-        var isWhole = TracedStore.isLong
+        var isWhole = isLongForm
 
         var testDescription: String { "\(size) bytes, \(durability)\(isNested ? ", nested" : "")" }
     }
@@ -28,7 +28,7 @@ struct CrashFaultTests {
         Variant(size: 200_000, durability: "unsynced", isNested: true),
     ]
 
-    @Test(arguments: TracedStore.isLong ? variants + more : variants)
+    @Test(arguments: isLongForm ? variants + more : variants)
     func killingAWriterAtEverySystemCallLeavesOldOrNew(_ variant: Variant) throws {
         let fixture = try StoreFixture()
         #expect(try write(1, variant, "", fixture) == "written 1")
@@ -38,8 +38,7 @@ struct CrashFaultTests {
             let name = variant.isNested ? "n\(index)/nested/probe" : "probe"
             let old = variant.isNested ? "absent" : try fixture.probe("store-read", name)
             let oldSequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
-            let traced = TracedStore(
-                fixture: fixture, command: ["store-write", "9\(index)", "\(variant.size)", variant.durability, name])
+            let traced = fixture.traced(["store-write", "9\(index)", "\(variant.size)", variant.durability, name])
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
             #expect(killed.status == .signalled(SIGKILL), "\(call)")
@@ -64,10 +63,9 @@ struct CrashFaultTests {
     }
 
     /// The calls of an undisturbed write of the same kind: from the first that touches the container after opening it.
-    private func calls(_ variant: Variant, _ fixture: StoreFixture) throws -> [TracedStore.Call] {
+    private func calls(_ variant: Variant, _ fixture: StoreFixture) throws -> [TracedProcess.Call] {
         let name = variant.isNested ? "before/nested/probe" : "probe"
-        let traced = TracedStore(
-            fixture: fixture, command: ["store-write", "2", "\(variant.size)", variant.durability, name])
+        let traced = fixture.traced(["store-write", "2", "\(variant.size)", variant.durability, name])
         defer { traced.removeLog() }
         #expect(try traced.run().outputText.hasPrefix("written"))
         let calls = try traced.calls(from: variant.isWhole ? nil : ".sealedstate.lock")
@@ -82,7 +80,7 @@ struct CrashFaultTests {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         try store.write(ProbeRecord(number: 0, text: String(repeating: "x", count: Self.loopSize)))
-        let rounds = TracedStore.isLong ? 400 : 20
+        let rounds = isLongForm ? 400 : 20
         let results = try concurrently(2) { index in
             if index == 0 { try killWriters(rounds, fixture, store) } else { try watch(store) }
         }

@@ -70,4 +70,17 @@ import Testing
     func aDateOutsideTheYears0To9999HasNoText(_ seconds: Double) {
         #expect(DateText.string(from: date(seconds)) == nil)
     }
+
+    // An offset reaches years that have no text: what is read can be written again.
+    @Test func aYearThatIsReachedThroughAnOffsetIsRefusedUnlessItCanBeWritten() throws {
+        #expect(DateText.date(from: "0000-01-01T00:00:00+23:59") == nil)
+        #expect(DateText.date(from: "0000-01-01T00:00:00+00:01") == nil)
+        #expect(DateText.date(from: "9999-12-31T23:59:59-00:01") == nil)
+        #expect(DateText.date(from: "9999-12-31T23:59:60Z") == nil)
+        for text in ["0000-01-01T23:59:00+23:59", "9999-12-31T00:00:00-23:59", "9999-12-31T23:59:59.999999999Z"] {
+            guard let date = DateText.date(from: text) else { continue }
+            #expect(DateText.string(from: date) != nil, "\(text)")
+        }
+        #expect(DateText.date(from: "0000-01-01T23:59:00+23:59").flatMap(DateText.string) == "0000-01-01T00:00:00Z")
+    }
 }

@@ -6,14 +6,14 @@ import Testing
 
 /// A first start that is killed anywhere is finished by the next one, with one key.
 @Suite(
-    .enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+    .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct FirstUseFaultTests {
     @Test func killingTheFirstStartAtEverySystemCallLeavesOneKey() throws {
         var hadBlob = false
         var hadKeyFileAlone = false
         for call in try calls() {
             let fixture = try StoreFixture()
-            let traced = TracedStore(fixture: fixture, command: Self.command)
+            let traced = fixture.traced(Self.command)
             defer { traced.removeLog() }
             #expect(try traced.run(killedAt: call).status == .signalled(SIGKILL), "\(call)")
             let vault = SystemFile.exists(fixture.vault) ? try SystemFile.read(fixture.vault) : nil
@@ -41,13 +41,13 @@ struct FirstUseFaultTests {
 
     private static let command = ["store-write", "1", "100", "durable"]
 
-    private func calls() throws -> [TracedStore.Call] {
+    private func calls() throws -> [TracedProcess.Call] {
         let fixture = try StoreFixture()
-        let traced = TracedStore(fixture: fixture, command: Self.command)
+        let traced = fixture.traced(Self.command)
         defer { traced.removeLog() }
         #expect(try traced.run().outputText == "written 1\n")
-        let calls = try traced.calls(from: TracedStore.isLong ? nil : fixture.place.path).filter { $0.name != "execve" }
-        if TracedStore.isLong { return calls }
+        let calls = try traced.calls(from: isLongForm ? nil : fixture.place.path).filter { $0.name != "execve" }
+        if isLongForm { return calls }
         let names: Set = ["mkdirat", "linkat", "renameat", "fdatasync", "write"]
         return calls.filter { names.contains($0.name) }
     }

@@ -95,4 +95,23 @@ import Testing
             #expect(code { _ = try store.read(Odd.self) } == .stale)
         }
     }
+
+    // A program of another version, or a computed expiry: what never ends by accident is not valid.
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func anExpiryThatIsNoDateIsRefused(_ seconds: Double) throws {
+        struct Plain: SealedRecord {
+            static let recordName = "odd"
+            static let schemaVersion = 1
+            var seconds: String
+        }
+        struct Odd: SealedRecord {
+            static let recordName = "odd"
+            static let schemaVersion = 1
+            var seconds: String
+            var expiresAt: Date? { Date(timeIntervalSince1970: Double(seconds) ?? 0) }
+        }
+        #expect(code { try store.write(Odd(seconds: "\(seconds)")) } == .unencodable)
+        try store.write(Plain(seconds: "\(seconds)"))
+        #expect(throws: Never.self) { try store.read(Plain.self) }
+        #expect(code { _ = try store.read(Odd.self) } == .invalid)
+    }
 }

@@ -1,10 +1,12 @@
-import SealedState
 import TestSupport
 import Testing
+
+@testable import SealedState
 
 @Suite struct RecordNameTests {
     static let valid = [
         "a", "widget_auth_state", "accounts/ada", "a.b-c_D9", "1", "-", "_", "a..b", "a.", "CON", "a.sealed.x",
+        "_sealed2/a", "a/_sealed", "_Sealed",
         "1/2/3/4/5/6/7/8", String(repeating: "a", count: 200),
         String(repeating: "a", count: 200) + "/" + String(repeating: "b", count: 200),
     ]
@@ -22,6 +24,27 @@ import Testing
 
     @Test(arguments: invalid) func anInvalidNameIsRefused(_ name: String) {
         #expect(code { _ = try RecordName(name) } == .invalidName)
+    }
+
+    @Test func whatIsTheLibrarysOwnIsNoUsersName() throws {
+        let store = try StoreFixture().open()
+        for name in ["_sealed", "_sealed/leases/refresh"] {
+            #expect(code { _ = try RecordName(name) } == .invalidName)
+            #expect(code { try store.write(Note(text: "x"), named: name) } == .invalidName)
+            #expect(try RecordName(reserved: name).text == name)
+            #expect(try RecordName(stored: name).isReserved)
+            let place = try store.places.place(reserved: name)
+            #expect(try store.write(Note(text: name), at: place, store.request()) == 1)
+            // What was used once is no more known than before.
+            #expect(code { _ = try store.read(Note.self, named: name) } == .invalidName)
+            #expect(try store.checkedSnapshot(of: Note.self, at: place).value.text == name)
+        }
+        try store.write(Note(text: "x"))
+        #expect(try store.list().map(\.name) == ["note"])
+        #expect(try store.list(includingReserved: true).map(\.name) == ["_sealed", "_sealed/leases/refresh", "note"])
+        #expect(code { _ = try RecordName(reserved: "note") } == .invalidName)
+        #expect(code { _ = try RecordName(reserved: "_sealed/../a") } == .invalidName)
+        #expect(try !RecordName(stored: "note").isReserved)
     }
 
     @Test func everyValidNameCanBeWrittenAndRead() throws {

@@ -68,10 +68,10 @@ struct StoreFixture {
 
     /// Files that no finished write leaves: every temporary name begins with a dot.
     func litter() throws -> [String] {
-        let known = [".sealedstate.lock", ".lock", ".readers", ".access.lock"]
+        let known = [".sealedstate.lock", ".sealedstate.leases", ".lock", ".readers", ".access.lock"]
         return try files().filter { path in
             let leaf = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
-            return leaf.hasPrefix(".") && !known.contains(leaf)
+            return leaf.hasPrefix(".") && !known.contains(leaf) && !leaf.hasPrefix(".marks.")
         }
     }
 }

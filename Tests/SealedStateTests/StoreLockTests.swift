@@ -60,6 +60,33 @@ import Testing
         #expect(try store.write(Note(text: "z")) == 2)
     }
 
+    // writer: asks .... writes ......... asks again: another lock file, and says so
+    // member: ................ replaces it
+    @Test func aLockFileThatIsReplacedDuringTheWriteIsNoticed() throws {
+        let lock = fixture.container + "/.sealedstate.lock"
+        let before = try fixture.blob()
+        // The clock is asked once more when the new blob is in place.
+        let robbed = try fixture.open { options in
+            options.now = { [fixture] in
+                if (try? fixture.blob()) != before { unlink(lock) }
+                return Date()
+            }
+        }
+        #expect(code { try robbed.write(Note(text: "y")) } == .lockLost)
+        #expect(try store.read(Note.self).text == "y")
+        #expect(try store.write(Note(text: "z")) == 3)
+    }
+
+    @Test func aCallsOwnTimeLimitCounts() throws {
+        let child = try holder()
+        let patient = try fixture.open { $0.lockTimeout = .seconds(600) }
+        #expect(code { try patient.write(Note(text: "y"), timeout: .milliseconds(20)) } == .lockTimeout)
+        #expect(code { try patient.update(Note.self, timeout: .zero) { $0.number = 1 } } == .lockTimeout)
+        #expect(code { try patient.delete(Note.self, timeout: .zero) } == .lockTimeout)
+        child.kill(SIGKILL)
+        _ = try child.finish()
+    }
+
     @Test func aCancelledTaskStopsWaiting() async throws {
         let child = try holder()
         let patient = try fixture.open { $0.lockTimeout = .seconds(600) }
@@ -79,6 +106,8 @@ import Testing
     }
 
     @Test func theAsyncFormsDoWhatTheOthersDo() async throws {
+        // The other tests' waiting calls may be in front of these.
+        let store = try fixture.open { $0.lockTimeout = .seconds(60) }
         #expect(try await store.write(Note(text: "y")) == 2)
         #expect(try await store.update(Note.self) { $0.number = 9 } == 3)
         #expect(try store.read(Note.self) == Note(text: "y", number: 9))
@@ -98,5 +127,39 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try store.read(Note.self).number == 100)
+    }
+
+    @Test func waitingCallsStopNoOtherTask() async throws {
+        let patient = try fixture.open { $0.lockTimeout = .seconds(120) }
+        let child = try holder()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<32 {
+                group.addTask { _ = try await patient.update(Note.self) { $0.number += 1 } }
+            }
+            // Enough for all of them to stand at the lock; the holder goes only if this task still runs.
+            for _ in 0..<100 { try await Task.sleep(for: .milliseconds(2)) }
+            child.closeInput()
+            try await group.waitForAll()
+        }
+        _ = try child.finish()
+        #expect(try store.read(Note.self).number == 32)
+    }
+
+    @Test func aCallsLimitCountsFromTheCallOn() async throws {
+        let patient = try fixture.open { $0.lockTimeout = .milliseconds(200) }
+        let child = try holder()
+        // More than there are threads for: those in the line end with the others, though the holder never goes.
+        let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    do throws(StoreError) { _ = try await patient.delete(named: "note") } catch { return error.code }
+                    return nil
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(codes == [.lockTimeout: 200])
+        child.closeInput()
+        _ = try child.finish()
     }
 }

@@ -27,6 +27,30 @@ import Testing
         #expect(try store.read(Note.self) == Note(text: "start", number: 2))
     }
 
+    private struct Unwanted: Error {}
+
+    @Test func aChangeMayBeGivenUp() throws {
+        try store.write(Note(text: "x"))
+        let error = try #require(
+            refusal {
+                try store.update(Note.self) { note in
+                    note.text = "y"
+                    throw Unwanted()
+                }
+            })
+        #expect(error.code == .declined)
+        #expect(error.cause is Unwanted)
+        #expect(try store.snapshot(of: Note.self).provenance.sequence == 1)
+        #expect(try store.update(Note.self) { $0.text = "z" } == 2)
+    }
+
+    @Test func aStoresErrorThatEndsAChangeStaysWhatItIs() throws {
+        try store.write(Note(text: "x"))
+        let update = code { try store.update(Note.self) { _ in _ = try store.read(Note.self, named: "other") } }
+        #expect(update == .absent)
+        #expect(try store.read(Note.self).text == "x")
+    }
+
     @Test func anExpiredValueMayBeRenewed() throws {
         try store.write(Note(text: "x", number: 5, expiresAt: Date() - 60))
         #expect(code { _ = try store.read(Note.self) } == .stale)

@@ -1,3 +1,4 @@
+import AppGroups
 import CryptoPrimitives
 import FoundationEssentials
 import Glibc
@@ -81,6 +82,9 @@ import Testing
     @Test func firstContactTrustsWhatItFindsAndSaysSo() throws {
         #expect(store.watermarkCondition == .firstContact)
         var forgery = try Forgery(store)
+        forgery.sequence = 1 << 48 + 1
+        try fixture.plant(forgery.blob)
+        #expect(refused == .sequenceJump)
         forgery.sequence = 1 << 40
         try fixture.plant(forgery.blob)
         #expect(refused == nil)
@@ -157,15 +161,13 @@ import Testing
                 WatermarkEntry(parsing: $0, key: key)
             }
             let known = try #require(entry)
-            moved += WatermarkEntry(
-                name: known.name, mark: known.mark, isDurable: known.isDurable, boot: Self.before
-            ).encoded(key: key)
+            moved += WatermarkEntry(name: known.name, state: known.state, boot: Self.before).encoded(key: key)
         }
         try SystemFile.write(fixture.marks, moved)
     }
 
-    // before: write 1, 2, 3 (durable), 4 (not)     restart     after: 2 may be all that is left; 1 may not
-    @Test func afterARestartOneLessThanTheHighestDurableOneIsTheFloor() throws {
+    // before: write 1, 2, 3 (durable), 4 (not)     restart     after: 3 may be all that is left; 2 may not
+    @Test func afterARestartTheLastAcknowledgedDurableWriteIsTheFloor() throws {
         var blobs: [[UInt8]] = []
         for number in 1...4 {
             let durability = number == 4 ? "unsynced" : "durable"
@@ -175,15 +177,39 @@ import Testing
         try fixture.plant(blobs[2], "probe")
         #expect(try fixture.probe("store-read") == "replayed")
         try restart()
+        for old in blobs[..<2] {
+            try fixture.plant(old, "probe")
+            #expect(try fixture.probe("store-read") == "replayed")
+        }
+        try fixture.plant(blobs[2], "probe")
+        #expect(try fixture.probe("store-read") == "3 10 3")
+        // What was lost is written again, from where it is.
+        #expect(try write(5) == "written 4")
+        #expect(try fixture.probe("store-read") == "5 10 4")
+        try fixture.plant(blobs[2], "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
+    }
+
+    // writer: 5 (durable) ....... 6 (not) ....... 7 (durable) .. power loss: 5 is what the disk has
+    // reader: ............ read 5 ....... read 6 ............. read 7
+    @Test func whatAReaderSawMayNotHaveBeenAcknowledged() throws {
+        var blobs: [[UInt8]] = []
+        for sequence in 4...7 as ClosedRange<UInt64> {
+            var forgery = try Forgery(store)
+            forgery.name = ProbeRecord.recordName
+            forgery.schemaVersion = 1
+            forgery.payload = .bytes(Array(#"{"number":1,"text":""}"#.utf8))
+            forgery.sequence = sequence
+            if sequence == 6 { forgery.flags = .unsynced }
+            blobs.append(forgery.blob)
+            try fixture.plant(forgery.blob, "probe")
+            #expect(try fixture.probe("store-read") == "1 0 \(sequence)")
+        }
+        try restart()
         try fixture.plant(blobs[0], "probe")
         #expect(try fixture.probe("store-read") == "replayed")
         try fixture.plant(blobs[1], "probe")
-        #expect(try fixture.probe("store-read") == "2 10 2")
-        // What was lost is written again, from where it is.
-        #expect(try write(5) == "written 3")
-        #expect(try fixture.probe("store-read") == "5 10 3")
-        try fixture.plant(blobs[1], "probe")
-        #expect(try fixture.probe("store-read") == "replayed")
+        #expect(try fixture.probe("store-read") == "1 0 5")
     }
 
     // MARK: The file
@@ -211,6 +237,24 @@ import Testing
         #expect(try fixture.probe("store-read") == "replayed")
         #expect(try fixture.probe("store-condition") == "damaged: 1 entries are not authentic")
         #expect(try marks() == bytes)
+    }
+
+    @Test func aLostFileIsReportedUntilAPersonAcceptsIt() throws {
+        #expect(try write(1) == "written 1")
+        let old = try fixture.blob("probe")
+        #expect(try write(2) == "written 2")
+        let path = try fixture.marks
+        unlink(path)
+        #expect(try fixture.probe("store-condition").hasPrefix("lost"))
+        // What a new file remembers holds; that there was another one goes on being said.
+        #expect(try fixture.probe("store-read") == "2 10 2")
+        try fixture.plant(old, "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
+        #expect(try fixture.probe("store-condition").hasPrefix("lost"))
+        try Vault.accept(AccessGroup(fixture.group), in: fixture.home)
+        #expect(try fixture.probe("store-condition") == "intact")
+        try fixture.plant(old, "probe")
+        #expect(try fixture.probe("store-read") == "replayed")
     }
 
     @Test func aPlaceThatCannotBeWrittenFailsNoRead() throws {

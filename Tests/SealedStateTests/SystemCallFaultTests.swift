@@ -4,7 +4,7 @@ import Testing
 
 /// System calls that fail during a write: the old value stands, or the new one does and the error says what is not known.
 @Suite(
-    .enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+    .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct SystemCallFaultTests {
     /// What each call may answer; the others never fail on a healthy descriptor.
     static let errors: [String: [String]] = [
@@ -21,32 +21,34 @@ struct SystemCallFaultTests {
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
         let name = isNested ? "before/nested/probe" : "probe"
-        let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "100", "durable", name])
+        let traced = fixture.traced(["store-write", "2", "100", "durable", name])
         defer { traced.removeLog() }
         #expect(try traced.run().outputText.hasPrefix("written"))
         // What follows the release of the lock is not the write any more.
-        let calls = try traced.calls(from: ".sealedstate.lock").prefix { !$0.line.contains("F_UNLCK") }
+        let calls = try traced.calls(from: ".sealedstate.lock").prefix {
+            !($0.line.contains("F_OFD_SETLK") && $0.line.contains("F_UNLCK"))
+        }
         #expect(calls.count > 20)
         for call in calls {
             let errors = Self.errors[call.name] ?? []
             // The short form: every error where something changes, one where not; a nested name adds the directories.
-            let isWhole = TracedStore.isLong || (isNested ? ["mkdirat", "fsync"].contains(call.name) : call.isChange)
+            let isWhole = isLongForm || (isNested ? ["mkdirat", "fsync"].contains(call.name) : call.isChange)
             for error in isWhole ? errors : Array(errors.prefix(isNested ? 0 : 1)) {
                 try fail(call, with: error, fixture, isNested: isNested)
             }
         }
     }
 
-    private func fail(_ call: TracedStore.Call, with error: String, _ fixture: StoreFixture, isNested: Bool) throws {
+    private func fail(_ call: TracedProcess.Call, with error: String, _ fixture: StoreFixture, isNested: Bool) throws {
         let name = isNested ? "\(call.name)-\(call.ordinal)-\(error)/nested/probe" : "probe"
         let old = isNested ? "absent" : try fixture.probe("store-read", name)
         let sequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
-        let traced = TracedStore(fixture: fixture, command: ["store-write", "7", "100", "durable", name])
+        let traced = fixture.traced(["store-write", "7", "100", "durable", name])
         defer { traced.removeLog() }
         let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
             .outputText.trimmingNewlines
         let found = try fixture.probe("store-read", name)
-        let isNew = answer == "written \(sequence + 1)" || answer == "durabilityUnknown"
+        let isNew = ["written \(sequence + 1)", "durabilityUnknown", "lockLost"].contains(answer)
         #expect(found == (isNew ? "7 100 \(sequence + 1)" : old), "\(call) \(error): \(answer)")
         #expect(Self.answers(call, error, sequence + 1, isNested).contains(answer), "\(call) \(error)")
         // A failed sync is never asked again: it would succeed, after the kernel has dropped what it could not write.
@@ -60,27 +62,32 @@ struct SystemCallFaultTests {
 
     /// What the writer may say then.
     private static func answers(
-        _ call: TracedStore.Call, _ error: String, _ sequence: UInt64, _ isNested: Bool
+        _ call: TracedProcess.Call, _ error: String, _ sequence: UInt64, _ isNested: Bool
     ) -> Set<String> {
         // What is remembered of accepted states is worth no failed write.
         let isAfterwards = call.line.contains("marks") || call.line.contains("Watermarks")
         let fine: Set = ["written \(sequence)"]
+        let refusal = Self.refusals[error] ?? "file"
         // A new directory's sync ends the write before anything is in place.
-        if call.name == "fsync" { return isNested ? ["durabilityUnknown", "file", "noSpace"] : ["durabilityUnknown"] }
-        if call.name == "fdatasync" { return ["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file"] }
+        if call.name == "fsync" { return isNested ? ["durabilityUnknown", refusal] : ["durabilityUnknown"] }
+        if call.name == "fdatasync" { return [refusal] }
         if error == "EINTR" || isAfterwards { return fine }
         switch call.name {
-        // Of the log as well, where it does not matter, and of the lock file, where it means that it was replaced.
-        case "newfstatat", "openat", "openat2", "write", "pread64", "fcntl":
-            return fine.union(["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file", "lockTimeout"])
-        default: return ["ENOSPC", "EDQUOT"].contains(error) ? ["noSpace"] : ["file"]
+        // Of the log as well, where it does not matter, and of the lock file, where it means that it was replaced; after
+        // the write that is said as well.
+        case "newfstatat": return fine.union([refusal, "lockTimeout", "lockLost"])
+        case "openat", "openat2", "write", "pread64", "fcntl": return fine.union([refusal, "lockTimeout"])
+        default: return [refusal]
         }
     }
+
+    /// What has a code of its own.
+    static let refusals = ["ENOSPC": "noSpace", "EDQUOT": "quotaExceeded", "EROFS": "readOnly"]
 
     @Test func anUnsyncedWriteSyncsNothing() throws {
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
-        let traced = TracedStore(fixture: fixture, command: ["store-write", "2", "100", "unsynced"])
+        let traced = fixture.traced(["store-write", "2", "100", "unsynced"])
         defer { traced.removeLog() }
         #expect(try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"]).outputText == "written 2\n")
     }
@@ -88,7 +95,7 @@ struct SystemCallFaultTests {
     @Test func aReadWritesNothingAndSyncsNothing() throws {
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
-        let traced = TracedStore(fixture: fixture, command: ["store-read"])
+        let traced = fixture.traced(["store-read"])
         defer { traced.removeLog() }
         #expect(try traced.run().outputText == "1 100 1\n")
         let calls = try traced.calls(from: fixture.place.path)

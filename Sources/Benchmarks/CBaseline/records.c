@@ -65,14 +65,25 @@ static int set_lock(int file, short kind, int64_t offset) {
     return fcntl(file, F_OFD_SETLK, &range);
 }
 
+// Whether nobody stands in line for the lock, as our writers ask before they take it.
+static int is_line_empty(int file, int64_t offset) {
+    struct flock range;
+    memset(&range, 0, sizeof range);
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = offset | 1LL << 62;
+    range.l_len = 1;
+    return fcntl(file, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
+}
+
 // The open and locked lock file, or -1.
 static int take_lock(const struct cbaseline_target *target) {
     struct stat facts;
     int file = open_beneath(target->container, target->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) return -1;
     if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink == 1 && facts.st_uid == geteuid() &&
-        (facts.st_mode & 0600) == 0600 && set_lock(file, F_WRLCK, target->lock_offset) == 0 &&
-        is_named(file, target->container, target->lock_name))
+        (facts.st_mode & 0600) == 0600 && is_line_empty(file, target->lock_offset) &&
+        set_lock(file, F_WRLCK, target->lock_offset) == 0 && is_named(file, target->container, target->lock_name))
         return file;
     close(file);
     return -1;
@@ -188,8 +199,9 @@ static int write_locked(const struct cbaseline_place *place, const struct cbasel
     if (standing < 0 || !is_same_vault(target)) return -1;
     uint8_t *blob = cbaseline_seal(place, (uint64_t)standing + 1, plaintext, plaintext_size, &size);
     if (blob != NULL && is_named(lock, target->container, target->lock_name) &&
-        replace(target, blob, size, durable) == 0)
-        result = append_watermark(target, blob, durable);
+        replace(target, blob, size, durable) == 0 && look_for_watermarks(target) == 0 &&
+        append_watermark(target, blob, durable) == 0 && is_named(lock, target->container, target->lock_name))
+        result = 0;
     cbaseline_discard(blob);
     return result;
 }

@@ -1,36 +1,37 @@
 internal import AccountShared
 internal import FoundationEssentials
 internal import SealedState
+internal import Synchronization
 
 /// The account as the app sees it. What the widget may know of it, it writes to the store.
 struct Account {
     let store: SealedStore
 
     /// Does what a command asks for and returns what was written.
-    func obey(_ command: Command) throws -> Written {
+    func obey(_ command: Command) async throws -> Written {
         switch command {
         case .signIn(let name, let seconds):
-            try write(.signedIn(as: name, until: Date() + seconds))
+            try await write(.signedIn(as: name, until: Date() + seconds))
         case .signInFromFile(let path):
-            try write(StateFile(path: path).read())
+            try await write(StateFile(path: path).read())
         case .refresh(let seconds):
-            try refresh(seconds: seconds)
+            try await refresh(seconds: seconds)
         case .signOut:
-            try write(.signedOut)
+            try await write(.signedOut)
         }
     }
 
-    private func write(_ state: WidgetAuthState) throws(StoreError) -> Written {
-        Written(sequence: try store.write(state), state: state)
+    private func write(_ state: WidgetAuthState) async throws(StoreError) -> Written {
+        Written(sequence: try await store.write(state), state: state)
     }
 
     /// A new token for the same person: read, change and write under the record's lock, expired or not.
-    private func refresh(seconds: Double) throws -> Written {
-        var written = WidgetAuthState.signedOut
-        let sequence = try store.update(WidgetAuthState.self) { state in
+    private func refresh(seconds: Double) async throws -> Written {
+        let written = Mutex(WidgetAuthState.signedOut)
+        let sequence = try await store.update(WidgetAuthState.self) { state in
             if state.isAuthenticated { state.tokenExpiresAt = Date() + seconds }
-            written = state
+            written.withLock { [state] in $0 = state }
         }
-        return Written(sequence: sequence, state: written)
+        return Written(sequence: sequence, state: written.withLock { $0 })
     }
 }

@@ -9,26 +9,25 @@
 //   quit
 
 import AccountShared
-import FoundationEssentials
 import Glibc
+import Logging
 import SealedState
-
-/// One line, at once, even into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
-}
+import ServiceLifecycle
+import UnixSignals
 
 do {
-    let group = try AppGroup("group.com.example.account")
-    let account = Account(store: try SealedStore(group: group))
-    while let line = readLine(), line != "quit" {
-        do {
-            say("\(try account.obey(Command(line)))")
-        } catch {
-            say("\(Failure(error))")
-        }
-    }
+    let store = try SealedStore(group: AppGroup("group.com.example.account"))
+    let group = ServiceGroup(
+        configuration: ServiceGroupConfiguration(
+            services: [
+                .init(
+                    service: CommandLoop(account: Account(store: store)),
+                    successTerminationBehavior: .gracefullyShutdownGroup)
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            // What it prints are answers, and nothing else.
+            logger: Logger(label: "account-app") { _ in SwiftLogNoOpLogHandler() }))
+    try await group.run()
 } catch {
     say("\(Failure(error))")
     exit(EXIT_FAILURE)

@@ -61,7 +61,8 @@ extension Demo {
         let answer = try askApp("refresh \(Self.secondToken)")
         try expectWidget("the widget shows the new time") { $0.shows(answer.person) && !before.contains($0.text) }
         try expectWidget(
-            "the widget says when it is over", within: .seconds(Self.secondToken) + Stage.patience
+            "the widget is told when it is over, though no file changes",
+            within: .seconds(Self.secondToken) + Stage.patience
         ) { $0.state == "expired" }
         try pause()
     }
@@ -70,7 +71,19 @@ extension Demo {
         act("The app signs out")
         try askApp("signout")
         try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
+        try expectSleep()
+    }
+
+    /// Something that looks by the clock, say ten times a second, wakes up as often. The pool of threads has a look at itself
+    /// once a second, whatever the program does.
+    private func expectSleep() throws(Stop) {
         try pause()
+        let before = stage.wakeUps(of: .widget)
+        try pause(.seconds(1))
+        let count = stage.wakeUps(of: .widget) - before
+        check(
+            "the widget has slept for a second: it waits to be told, and looks at nothing by itself", count < 5,
+            instead: "it woke up \(count) times")
     }
 
     func playSignInAgain() throws(Stop) {

@@ -50,6 +50,21 @@ extension Demo {
         try pause()
     }
 
+    func playMove() throws(Stop) {
+        act("The whole container is moved away and back")
+        intrude("moves the container away")
+        try home.moveContainer(away: true)
+        try expectWidget("the widget shows its placeholder and goes on watching") { $0.state == "placeholder" }
+        let start = stage.transcript.count
+        intrude("moves it back")
+        try home.moveContainer(away: false)
+        try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
+        check(
+            "the widget shows who is signed in, as before",
+            said(by: .widget, since: start).contains { $0.state == "signed-in" })
+        try pause()
+    }
+
     func playInspection() throws(Stop) {
         act("What lies there now, by the tool")
         try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is good")

@@ -65,6 +65,20 @@ final class Child {
         return lines.takeWhole()
     }
 
+    /// How often its threads have woken up from waiting, proc_pid_status(5): all but the one that waits for the kernel to
+    /// tell of changes, which hears of names in a busy directory far above as well.
+    var wakeUps: Int {
+        let tasks = "/proc/\(id)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        let lines = threads.map { thread in
+            let status = (try? String(contentsOf: URL(filePath: "\(tasks)/\(thread)/status"), encoding: .utf8)) ?? ""
+            return status.split(separator: "\n").map { $0.split { $0 == ":" || $0.isWhitespace } }
+        }
+        let counts = lines.filter { !$0.contains(["Name", "file-monitor"]) }
+            .compactMap { $0.first { $0.first == "voluntary_ctxt_switches" }?.last }
+        return counts.compactMap { Int($0) }.reduce(0, +)
+    }
+
     /// Its wait status once it has ended.
     func ended() -> Int32? {
         if status == nil {

@@ -42,6 +42,7 @@ final class Demo {
         try playReplay(of: oldBlob)
         try playPlaintext()
         try playRecovery()
+        try playMove()
         try playInspection()
     }
 }

@@ -24,6 +24,14 @@ struct DemoHome {
 
     var container: String { "\(path)/Containers/\(Self.group)" }
 
+    /// Gives the container another name, or its own again.
+    func moveContainer(away: Bool) throws(Stop) {
+        let other = "\(path)/elsewhere"
+        guard rename(away ? container : other, away ? other : container) == 0 else {
+            throw .broken("\(container) cannot be moved")
+        }
+    }
+
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     func keep() {

@@ -23,6 +23,10 @@ final class Stage {
         for member in cast where member.speaker == speaker { member.child.tell(line) }
     }
 
+    func wakeUps(of speaker: Speaker) -> Int {
+        cast.reduce(0) { $0 + ($1.speaker == speaker ? $1.child.wakeUps : 0) }
+    }
+
     /// Adds what somebody without a process says.
     func add(_ utterance: Utterance) {
         transcript.append(utterance)

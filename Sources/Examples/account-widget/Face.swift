@@ -12,23 +12,23 @@ enum Face: Equatable {
     /// There is a record, and the store does not believe it.
     case refused(code: StoreError.Code, reason: String)
 
-    /// What there is to show now.
-    init(reading store: SealedStore, at now: Date) {
-        do throws(StoreError) {
-            let state = try store.read(WidgetAuthState.self)
-            // The rules of the record promise both while somebody is signed in.
-            guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
-                self = .signedOut
-                return
-            }
-            self = .signedIn(name: name, remaining: RemainingTime(seconds: expiry.timeIntervalSince(now)))
-        } catch {
-            switch error.code {
-            case .absent: self = .placeholder
-            case .stale: self = .expired
-            default: self = .refused(code: error.code, reason: error.reason)
-            }
+    /// What there is to show of an update.
+    init(_ update: RecordUpdate<WidgetAuthState>, at now: Date) {
+        switch update.outcome {
+        case .value(let snapshot): self.init(snapshot.value, at: now)
+        case .absent: self = .placeholder
+        case .rejected(let error) where error.code == .stale: self = .expired
+        case .rejected(let error): self = .refused(code: error.code, reason: error.reason)
         }
+    }
+
+    private init(_ state: WidgetAuthState, at now: Date) {
+        // The rules of the record promise both while somebody is signed in.
+        guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
+            self = .signedOut
+            return
+        }
+        self = .signedIn(name: name, remaining: RemainingTime(seconds: expiry.timeIntervalSince(now)))
     }
 }
 

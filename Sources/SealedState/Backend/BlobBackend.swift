@@ -16,13 +16,25 @@ package protocol BlobBackend: Sendable {
     func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]?
     /// Puts a blob in place of what is there, whole or not at all. Called with the address's lock held.
     func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError)
-    /// Keeps what is there under a second name, where no reader takes it for a record; returns that name. The original
-    /// stays until it is replaced.
-    func quarantine(_ address: BlobAddress) throws(FileError) -> String
+    /// Takes away what is there, durably. Called with the address's lock held.
+    func remove(_ address: BlobAddress) throws(FileError)
+    /// Keeps what is there under a second name, where no reader takes it for a record, and a note of the reason beside
+    /// it. The original is never moved and stays until it is replaced; the same file is kept once. Needs no lock: without
+    /// it, what is kept is what lies there at that moment.
+    ///
+    /// Where the file gets no second name its bytes are copied.
+    /// - Parameters:
+    ///   - reason: What the note says, one or a few lines, without contents.
+    ///   - copyLimit: No larger file is copied: then `FileError` `.tooLarge`.
+    /// - Returns: That name; nil where the record has as many kept blobs as it may, so that nobody can fill the disk with
+    ///   them: then this one is not kept.
+    func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String?
     /// The names of all records, in byte order; `FileError` `.notFound` when the container is gone.
     func names() throws(FileError) -> [String]
     /// Whether the container was removed since it was opened: then nothing in it is absent, it is not there itself.
     var isRemoved: Bool { get }
     /// Waits for the address's lock.
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock
+    /// Takes the byte that shows a lease's holder to be alive, tried once; `FileError` `.lockTimeout` while somebody has it.
+    func presence(_ range: LockRange) throws(FileError) -> HeldLock
 }

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import CryptoPrimitives
+internal import FoundationEssentials
 internal import SharedFiles
 
 /// Blobs as files below the container's `Records` directory: record `accounts/ada` is `accounts/ada.sealed`.
@@ -12,12 +13,15 @@ struct FileBackend: BlobBackend {
     private let root: Directory
     private let sharing: Sharing
     private let locks: LockFile
+    private let leases: LockFile
 
     init(container: GroupContainer) {
         root = container.root
         sharing = container.sharing
         locks = LockFile(
             directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
+        leases = LockFile(
+            directory: container.root, name: ContainerLayout.leaseFile, mode: container.sharing.fileMode)
     }
 
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
@@ -51,19 +55,36 @@ struct FileBackend: BlobBackend {
             path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
     }
 
-    func quarantine(_ address: BlobAddress) throws(FileError) -> String {
-        let attributes = try root.attributes(path(address))
-        let flat = address.name.text.split(separator: "/").joined(separator: "+").suffix(120)
-        // The same file is kept once, however often a write over it is tried.
-        let identity = "\(String(attributes.inode, radix: 16))-\(String(attributes.modifiedNanoseconds, radix: 16))"
-        let place = "\(ContainerLayout.quarantine)/\(flat).\(identity)\(ContainerLayout.recordSuffix)"
+    func remove(_ address: BlobAddress) throws(FileError) { try root.remove(path(address), durability: .durable) }
+
+    func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String? {
+        let name = QuarantineName(of: address.name, try root.attributes(path(address)))
+        if try root.exists(name.path) { return name.path }
         try makeDirectory(ContainerLayout.quarantine)
+        let kept = try root.directory(ContainerLayout.quarantine).entries()
+        guard kept.count(where: { name.isOfSameRecord($0.name) }) < QuarantineName.maximumPerRecord else { return nil }
         do throws(FileError) {
-            try root.link(path(address), as: place)
+            try root.link(path(address), as: name.path)
         } catch {
-            guard error.code == .alreadyExists else { throw error }
+            if error.code != .alreadyExists { try copy(path(address), as: name.path, limit: copyLimit) }
         }
-        return place
+        note(reason, about: address.name, beside: name)
+        return name.path
+    }
+
+    /// For a file that gets no second name: one of another user's where the system protects those, one that has as many
+    /// names as may be, one of another file system.
+    private func copy(_ path: String, as name: String, limit: Int) throws(FileError) {
+        let bytes = try root.read(path, limit: limit)
+        try root.replace(name, with: bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
+    }
+
+    /// Best effort: the blob is what counts, and it is kept by now.
+    private func note(_ reason: String, about record: RecordName, beside name: QuarantineName) {
+        let text = QuarantineNote.text(record: record.text, reason: reason, at: Date())
+        try? root.replace(
+            name.notePath, with: Array(text.utf8), mode: sharing.fileMode, group: sharing.groupID,
+            durability: .unsynced)
     }
 
     func names() throws(FileError) -> [String] {
@@ -87,6 +108,10 @@ struct FileBackend: BlobBackend {
 
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
         try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
+    }
+
+    func presence(_ range: LockRange) throws(FileError) -> HeldLock {
+        try leases.acquire(range, .exclusive, timeout: .zero)
     }
 
     /// A directory whose name could not be synced ends the write: the old value stands, so that is no `durabilityUnknown`.

@@ -10,10 +10,13 @@ enum DateText {
     /// From 1970 to 2001, where a `Date` counts from: the number that it holds has a bit more than the one since 1970.
     private static let secondsTo2001 = 978_307_200
 
+    /// The years 0 to 9999, in seconds since 2001: what four digits can say.
+    static let writable = -63_145_526_400.0..<252_423_993_600.0
+
     /// `2026-11-21T03:30:00Z`, with a fraction only where there is one.
     static func string(from date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite, abs(seconds) < 253_402_300_800 else { return nil }
+        guard writable.contains(seconds) else { return nil }
         var whole = Int(seconds.rounded(.down))
         var nanoseconds = Int(((seconds - Double(whole)) * 1e9).rounded())
         if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }
@@ -37,8 +40,10 @@ enum DateText {
             second <= 60, let nanoseconds = scanner.fraction(), let offset = scanner.offset(), scanner.isAtEnd
         else { return nil }
         let whole = days(year: year, month: month, day: day) * secondsPerDay + hour * 3600 + minute * 60 + second
-        return Date(
+        // An offset reaches beyond the years that can be written: a value that is read can be written again.
+        let date = Date(
             timeIntervalSinceReferenceDate: Double(whole - offset - secondsTo2001) + Double(nanoseconds) / 1e9)
+        return writable.contains(date.timeIntervalSinceReferenceDate) ? date : nil
     }
 
     private static func fraction(_ nanoseconds: Int) -> String {

@@ -1,4 +1,4 @@
-internal import Sealing
+package import Sealing
 
 /// How a record is written down before it is sealed. A reader takes any of them, whatever its type says.
 public enum RecordFormat: Sendable, Hashable, CaseIterable {
@@ -7,7 +7,8 @@ public enum RecordFormat: Sendable, Hashable, CaseIterable {
     /// A binary property list: bytes and dates as they are; for records that hold much of either.
     case binaryPropertyList
 
-    var codec: PayloadCodec {
+    /// What a blob's header says of it.
+    package var codec: PayloadCodec {
         switch self {
         case .json: .json
         case .binaryPropertyList: .binaryPropertyList

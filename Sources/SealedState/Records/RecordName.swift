@@ -9,18 +9,48 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     /// The most segments.
     package static let maximumDepth = 8
 
+    /// The first segment of records that are the library's own, such as leases; users' names never begin with it.
+    package static let reservedSegment = "_sealed"
+
     package let text: String
 
-    /// Checks a name.
+    /// Checks a user's name.
     ///
     /// - Throws: `StoreError` `.invalidName`, saying which rule it breaks.
     package init(_ text: String) throws(StoreError) {
-        if let reason = Self.fault(of: text) {
-            throw StoreError(
-                .invalidName, "use the record name", text.printable, reason,
-                advice: "A name looks like widget_auth_state or accounts/ada.")
+        try self.init(stored: text)
+        if isReserved {
+            throw Self.invalid(text, "Names that begin with \(Self.reservedSegment)/ are the library's own.")
         }
+    }
+
+    /// Checks a name of the library's own, its first segment included: `_sealed/leases/refresh`.
+    ///
+    /// - Throws: `StoreError` `.invalidName`, also for a user's name.
+    package init(reserved text: String) throws(StoreError) {
+        try self.init(stored: text)
+        if !isReserved { throw Self.invalid(text, "It does not begin with \(Self.reservedSegment)/.") }
+    }
+
+    /// Checks a name that a file in a container stands for: a user's or one of the library's own.
+    ///
+    /// - Throws: `StoreError` `.invalidName`, saying which rule it breaks.
+    package init(stored text: String) throws(StoreError) {
+        if let reason = Self.fault(of: text) { throw Self.invalid(text, reason) }
         self.text = text
+    }
+
+    /// Whether it is the library's own.
+    package var isReserved: Bool {
+        text.utf8.starts(with: Self.reservedSegment.utf8)
+            && text.utf8.dropFirst(Self.reservedSegment.utf8.count).first
+                .map { $0 == UInt8(ascii: "/") } ?? true
+    }
+
+    private static func invalid(_ text: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidName, "use the record name", text.printable, reason,
+            advice: "A name looks like widget_auth_state or accounts/ada.")
     }
 
     package var description: String { text }

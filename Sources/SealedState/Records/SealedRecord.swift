@@ -31,9 +31,10 @@ public protocol SealedRecord: Codable, Sendable {
     static var maximumAge: Duration? { get }
     /// When the value stops being true; nil, the default, means never. A reader refuses it from that moment on.
     var expiresAt: Date? { get }
-    /// Rules about single fields, each said in a line; checked together with `validate()`.
+    /// Rules about single fields, each said in a line; checked together with `validate()`. None unless stated. A stored
+    /// property (`static let`) is made once; a computed one is made anew with every read.
     static var rules: [FieldRule<Self>] { get }
-    /// The record's own rules, run on every read and before every write.
+    /// The record's own rules, run on every read and before every write, whether or not one of `rules` is broken.
     ///
     /// - Throws: `ValidationFailure`, naming what is wrong by field.
     func validate() throws(ValidationFailure)

@@ -10,7 +10,7 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
         public let reason: String
     }
 
-    /// Every broken rule, in the order of the checks.
+    /// Every broken rule: the type's `rules` in their order, then what `validate()` found.
     public private(set) var violations: [Violation]
 
     /// One broken rule.
@@ -26,5 +26,15 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     /// All of them in one line.
     public var description: String {
         violations.map { $0.field.isEmpty ? $0.reason : "\($0.field): \($0.reason)" }.joined(separator: "; ")
+    }
+
+    /// All rules of a value, of both kinds; nil where none is broken.
+    init?<Record: SealedRecord>(of value: Record) {
+        var found = Record.rules.flatMap { rule in
+            rule.violations(value).map { Violation(field: rule.field, reason: $0) }
+        }
+        do throws(ValidationFailure) { try value.validate() } catch { found += error.violations }
+        guard !found.isEmpty else { return nil }
+        violations = found
     }
 }

@@ -1,8 +1,10 @@
-/// What a store does about a blob that it refuses, beyond refusing it.
+/// What a store does about a blob that it refuses, beyond refusing it. The blob itself stays where it is.
 public struct RejectionPolicy: Sendable, Hashable {
-    /// Answers with the last value that was accepted, marked with the rejection, while it is still valid itself.
+    /// Answers with the last value that this process accepted, marked with the rejection (`RecordSnapshot.rejection`),
+    /// while it is still valid itself. It is kept sealed; a deletion ends it.
     public var keepsLastGood: Bool
-    /// Copies the blob to quarantine, with its reason.
+    /// Copies the blob to quarantine, with its reason: once for each version of the file, and only where the blob itself
+    /// is at fault, not the vault, the clock or this program.
     public var quarantines: Bool
 
     /// A policy of both.

@@ -13,6 +13,8 @@ struct SurveyedBlob {
     let place: RecordPlace?
     /// What its header says, verified, wherever the blob lies; or why that cannot be known.
     let header: Result<VerifiedHeader, StoreError>
+    /// Where it is locked: the key that its header claims. That one opens it or none.
+    var claimedKey: KeyID?
     /// The file's facts right before its header was read.
     let attributes: FileAttributes?
     /// Whether it cannot be looked at because another user has closed it, in a place where no record can lie.
@@ -25,6 +27,14 @@ struct SurveyedBlob {
         guard case .success(let verified) = header else { return nil }
         if verified.header.kind == .stream { return BlobContext(group: group.identifier, kind: .stream, name: "") }
         return place.flatMap { $0.context.nameTag == verified.header.nameTag ? $0.context : nil }
+    }
+}
+
+extension SurveyedBlob {
+    /// The class of the key that it was sealed under.
+    func protection(in store: SealedStore) -> ProtectionClass {
+        guard case .success(let verified) = header else { return .afterFirstUnlock }
+        return store.vault.keyring.protection(of: verified.header.keyID)
     }
 }
 
@@ -114,8 +124,12 @@ struct BlobSurvey {
             guard isDamaged || (error.code == .unsupportedFormat && mayBeOurs(bytes)) else { return nil }
             return unknown(entry, StoreError(error, "look at", path))
         }
-        return SurveyedBlob(
+        var blob = SurveyedBlob(
             path: path, place: place, header: verified(path, bytes, keys), attributes: entry.attributes)
+        if case .failure(let error) = blob.header, error.code == .locked {
+            blob.claimedKey = try? UnverifiedHeader(parsing: bytes).claimed.keyID
+        }
+        return blob
     }
 
     private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
@@ -135,11 +149,13 @@ struct BlobSurvey {
                 return .failure(StoreError(error, "look at", path))
             }
         }
-        // Another program may have rotated since the walk began.
-        let keys = (try? currentKeyring()) ?? keys
+        // Another program may have rotated since the walk began, or the key is one that is fetched for each use.
+        let keys: Keyring
+        do throws(StoreError) { keys = try store.keyring(toOpen: bytes, "look at", path) } catch {
+            return .failure(error)
+        }
         do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
-            return .failure(
-                store.unusableKey(of: bytes, keys, "look at", path) ?? StoreError(error, "look at", path))
+            return .failure(store.destroyedKey(of: bytes, "look at", path) ?? StoreError(error, "look at", path))
         }
     }
 

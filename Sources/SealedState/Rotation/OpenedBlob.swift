@@ -39,10 +39,15 @@ final class OpenedBlob: Sendable {
 
     /// As its header claims; nil for what has none.
     var identity: BlobIdentity? {
+        guard let claimed = try? UnverifiedHeader(parsing: head).claimed else { return nil }
+        return BlobIdentity(attributes, claimed.commitment)
+    }
+
+    /// Where its header is; empty where there are not that many bytes.
+    var head: [UInt8] {
         var header = [UInt8](repeating: 0, count: BlobLayout.headerSize)
         let isRead = header.withUnsafeMutableBytes { (try? read(at: 0, into: $0)) != nil }
-        guard isRead, let claimed = try? UnverifiedHeader(parsing: header).claimed else { return nil }
-        return BlobIdentity(attributes, claimed.commitment)
+        return isRead ? header : []
     }
 
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {

@@ -22,12 +22,12 @@ enum RecordPaths {
     private static func mayHaveBelow(_ directory: String) -> Bool {
         if directory == "." || directory == ContainerLayout.records || prefix.hasPrefix(directory + "/") { return true }
         guard directory.hasPrefix(prefix) else { return false }
-        return (try? RecordName(directory.dropFirst(prefix.count) + "/x")) != nil
+        return (try? RecordName(stored: directory.dropFirst(prefix.count) + "/x")) != nil
     }
 
     private static func name(of path: String) -> RecordName? {
         guard path.hasPrefix(prefix), path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
         let name = path.dropFirst(prefix.count).dropLast(ContainerLayout.recordSuffix.count)
-        return try? RecordName(String(name))
+        return try? RecordName(stored: String(name))
     }
 }

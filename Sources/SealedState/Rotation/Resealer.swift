@@ -31,6 +31,7 @@ struct Resealer {
         try throttle.take(blobs: 1, bytes: isLocked ? Int(blob.attributes?.size ?? 0) : 0)
         var opened: BlobIdentity?
         do throws(StoreError) {
+            try store.prepareKey(for: blob.protection(in: store))
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
             return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
@@ -59,18 +60,19 @@ struct Resealer {
         _ blob: SurveyedBlob, lock: consuming HeldLock?, _ opened: inout BlobIdentity?
     ) throws(StoreError) -> Outcome {
         guard let context = blob.context(in: store.group) else { return .changed }
-        let keys = try keys()
         let file = try OpenedBlob(blob.path, in: root)
         opened = file.identity
+        let keys = try store.keyring(toOpen: file.head, "reseal", blob.path)
         let old = try OldBlob(file, context: context, keys: keys)
         let header = old.header.header
         // What has the name now need not be what the walk found there.
-        guard header.epoch < epoch else { return .changed }
+        let protection = keys.protection(of: header.keyID)
+        guard header.epoch < epoch, protection == blob.protection(in: store) else { return .changed }
         try requireCurrentEpoch(header, keys, old.path)
         if context.kind == .record, let place = blob.place { try requireAccepted(old.header, place) }
         let new = try make(old)
         try new.seal(
-            old, as: BlobDescription(resealing: header, as: context), key: try active(keys), throttle,
+            old, as: BlobDescription(resealing: header, as: context), key: try active(keys, protection), throttle,
             isLocked: blob.place != nil)
         guard try isStanding(old, lock) else { return .changed }
         try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
@@ -80,13 +82,9 @@ struct Resealer {
         return .resealed(old.reader.plaintextSize)
     }
 
-    private func keys() throws(StoreError) -> Keyring {
-        do throws(VaultError) { return try store.vault.currentKeyring() } catch {
-            throw StoreError(error, "reseal with the keys of")
-        }
-    }
-
-    private func active(_ keys: Keyring) throws(StoreError) -> SealingKey {
+    /// The class stays: what needs the user goes on needing him.
+    private func active(_ keys: Keyring, _ protection: ProtectionClass) throws(StoreError) -> SealingKey {
+        guard protection == .afterFirstUnlock else { return try store.activeKey(for: protection) }
         guard let key = keys.active else {
             throw StoreError(.vault, "reseal with the keys of", store.group.identifier, "There is no active key.")
         }
@@ -107,12 +105,17 @@ struct Resealer {
         try store.judge(store.watermarks.verdict(on: header), header.header, place)
     }
 
-    /// As every writer has accepted what it wrote.
+    /// As every writer has accepted what it wrote. A lock that comes right after the write does not undo it: the next
+    /// reader accepts it then.
     private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
         let bytes = try StoreError.onFiles("reseal", path) { () throws(FileError) in
             try root.readPrefix(path, count: BlobLayout.headerSize).bytes
         }
-        _ = store.watermarks.accept(try store.verifyHeader(bytes, "reseal", place))
+        do throws(StoreError) {
+            store.acknowledge(try store.verifyHeader(bytes, "reseal", place))
+        } catch {
+            if error.code != .locked { throw error }
+        }
     }
 
     // MARK: The file

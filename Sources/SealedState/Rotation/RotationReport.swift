@@ -20,6 +20,9 @@ public struct RotationReport: Sendable {
     /// sealed under the new key, since a writer looks at the vault first; a stream that one of them began to seal before is
     /// not.
     public let holders: [EpochHolder]
+
+    /// Whether blobs of the class *when unlocked* are in the way because the vault is locked: unlock it, and rotate again.
+    public var needsUnlocking: Bool { left.contains { $0.code == .locked } }
 }
 
 /// A sealed file that a rotation leaves as it is, or that a look at the container could not make out.

@@ -18,7 +18,7 @@ extension RotationStatus {
         isRotating = state.isResealing
         began = Self.date(state.began)
         completed = Self.date(state.completed)
-        activeEpoch = keys.first { $0.state == .active }?.epoch
+        activeEpoch = keys.first { $0.state == .active && $0.protection == .afterFirstUnlock }?.epoch
         minimumEpoch = state.minimumEpoch
         unknown = needs.unknown.sorted { $0.path < $1.path }
         self.keys = keys.map { KeyUse($0, needs, store.vault, minimum: state.minimumEpoch) }
@@ -35,6 +35,8 @@ struct KeyNeeds {
     private(set) var paths: [KeyID: [String]] = [:]
     /// Copies of refused blobs that are kept in quarantine.
     private(set) var quarantined: [KeyID: Int] = [:]
+    /// Blobs that claim a key which is locked.
+    private(set) var locked: [KeyID: Int] = [:]
     private(set) var unknown: [LeftBlob] = []
     let holders: [EpochHolder]
 
@@ -43,13 +45,15 @@ struct KeyNeeds {
         // Gathered in a value of its own: a closure cannot change what is not complete.
         var found = Found()
         try BlobSurvey(store).visit(includingQuarantine: true) { blob throws(StoreError) in found.note(blob) }
-        (counts, paths, quarantined, unknown) = (found.counts, found.paths, found.quarantined, found.unknown)
+        (counts, paths, quarantined) = (found.counts, found.paths, found.quarantined)
+        (locked, unknown) = (found.locked, found.unknown)
     }
 
     private struct Found {
         var counts: [KeyID: Int] = [:]
         var paths: [KeyID: [String]] = [:]
         var quarantined: [KeyID: Int] = [:]
+        var locked: [KeyID: Int] = [:]
         var unknown: [LeftBlob] = []
 
         mutating func note(_ blob: SurveyedBlob) {
@@ -61,6 +65,7 @@ struct KeyNeeds {
                 counts[id, default: 0] += 1
                 if counts[id, default: 0] <= KeyUse.listedBlobs { paths[id, default: []].append(blob.path) }
             case .failure(let error):
+                if let key = blob.claimedKey { locked[key, default: 0] += 1 }
                 let left = LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
                 // Damaged copies are what quarantine is for.
                 if !blob.isInQuarantine || KeyNeeds.isUndecided(left) { unknown.append(left) }
@@ -69,11 +74,11 @@ struct KeyNeeds {
     }
 
     /// Files whose key cannot be told and may be any. A header that does not fit the key that it claims fits none; nor
-    /// does a blob of a key that is not here wait for one that is.
+    /// does a blob of a key that is not here wait for one that is, or one of a locked key for another.
     var undecided: Int { unknown.count(where: Self.isUndecided) }
 
     private static func isUndecided(_ blob: LeftBlob) -> Bool {
-        blob.mayNeedKey || blob.code == .unsupportedFormat
+        blob.code != .locked && (blob.mayNeedKey || blob.code == .unsupportedFormat)
     }
 }
 
@@ -81,6 +86,7 @@ extension KeyUse {
     init(_ key: KeySummary, _ needs: KeyNeeds, _ vault: Vault, minimum: UInt32) {
         id = key.id.description
         epoch = key.epoch
+        protection = key.protection
         state =
             switch key.state {
             case .active: .active
@@ -107,6 +113,7 @@ extension KeyUse {
         if key.epoch >= minimum { obstacles.append(.rotationNotCompleted) }
         if let count = needs.counts[key.id] { obstacles.append(.blobs(count)) }
         if let count = needs.quarantined[key.id] { obstacles.append(.blobs(count, isInQuarantine: true)) }
+        if let count = needs.locked[key.id] { obstacles.append(.lockedBlobs(count)) }
         if let program = programs(key.epoch, holders, vault) { obstacles.append(program) }
         if needs.undecided > 0 { obstacles.append(.unknownFiles(needs.undecided)) }
         return obstacles

@@ -36,6 +36,8 @@ public struct KeyUse: Sendable {
     public let id: String
     /// The epoch of the blobs that it seals.
     public let epoch: UInt32
+    /// When it can be reached.
+    public let protection: ProtectionClass
     /// Whether it seals, opens or is gone.
     public let state: State
     /// When it was made.
@@ -65,6 +67,9 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
     case rotationNotCompleted
     /// Blobs in the container are sealed under it: those in use, or copies of refused ones that quarantine keeps.
     case blobs(Int, isInQuarantine: Bool = false)
+    /// Blobs in the container, quarantine included, claim to be sealed under it, and whether they are cannot be known while
+    /// the vault is locked.
+    case lockedBlobs(Int)
     /// Running programs would still seal under it.
     case programs([EpochHolder])
     /// A running program would still seal under it, and which one this user may not see.
@@ -83,6 +88,8 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
             "\(count) \(count == 1 ? "blob is" : "blobs are") sealed under it."
         case .blobs(let count, isInQuarantine: true):
             "\(count) \(count == 1 ? "copy" : "copies") in quarantine \(count == 1 ? "is" : "are") sealed under it."
+        case .lockedBlobs(let count):
+            "\(count) \(count == 1 ? "blob" : "blobs") may be sealed under it; unlock the vault to know."
         case .programs(let holders):
             "Programs that would seal under it are running: \(holders.map(Self.text).joined(separator: ", "))."
         case .unnamedProgram: "A program that would seal under it is running; another user may see which."

@@ -1,6 +1,6 @@
 internal import CryptoPrimitives
 internal import KeyVault
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// One record as a list shows it; its contents were not opened.
@@ -13,27 +13,33 @@ public struct RecordListing: Sendable {
     public let isDeleted: Bool
     /// Why its header is refused; nil when it is not.
     public let rejection: StoreError?
+    /// Its verified header; nil when it is refused.
+    package let header: BlobHeader?
 }
 
 extension SealedStore {
     /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
     ///
     /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
-    public func list() throws(StoreError) -> [RecordListing] {
+    public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
+
+    /// The same, with the library's own records on demand.
+    package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
         let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
-        return names.sorted().compactMap(listing)
+        let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
+        return listed.sorted().compactMap(listing)
     }
 
     private func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
-            let place = try places.place(name)
+            let place = try places.place(stored: name)
             guard let (header, verdict) = try judgedHeader(place) else { return nil }
             try judge(verdict, header.header, place)
             return RecordListing(
                 name: name, provenance: Provenance(header.header),
-                isDeleted: header.header.flags.contains(.tombstone), rejection: nil)
+                isDeleted: header.header.flags.contains(.tombstone), rejection: nil, header: header.header)
         } catch {
-            return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error)
+            return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error, header: nil)
         }
     }
 

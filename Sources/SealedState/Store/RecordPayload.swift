@@ -10,11 +10,14 @@ package final class RecordPayload {
     let schemaVersion: UInt32
     /// Milliseconds since 1970; 0 means no end.
     let notAfter: UInt64
-    let protection: ProtectionClass
+    /// The class of its key; nil for that of the value that it replaces.
+    let protection: ProtectionClass?
 
+    /// - Parameter protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program
+    ///   that does not know the record's type must not move it to a lesser one.
     package init(
         _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
-        protection: ProtectionClass = .afterFirstUnlock
+        protection: ProtectionClass? = .afterFirstUnlock
     ) {
         self.bytes = bytes
         self.codec = codec

@@ -26,12 +26,37 @@ final class RecordPlaces: Sendable {
 
     init(group: String) { self.group = group }
 
+    /// The place of a user's record.
+    ///
     /// - Throws: `StoreError` `.invalidName`.
     func place(_ name: String) throws(StoreError) -> RecordPlace {
+        try place(name) { () throws(StoreError) in try RecordName(name) }
+    }
+
+    /// The place of a record of the library's own.
+    ///
+    /// - Parameter name: The whole name, its reserved first segment included.
+    /// - Throws: `StoreError` `.invalidName`.
+    func place(reserved name: String) throws(StoreError) -> RecordPlace {
+        try place(name) { () throws(StoreError) in try RecordName(reserved: name) }
+    }
+
+    /// The place of whatever record a file stands for.
+    ///
+    /// - Throws: `StoreError` `.invalidName`.
+    func place(stored name: String) throws(StoreError) -> RecordPlace {
+        try place(name) { () throws(StoreError) in try RecordName(stored: name) }
+    }
+
+    private func place(
+        _ name: String, _ check: () throws(StoreError) -> RecordName
+    ) throws(StoreError) -> RecordPlace {
         // To Swift, strings of other bytes can be equal (U+212A and K). Names are ASCII, whose equals are all longer in
         // bytes: equal and as long means the same bytes.
         if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
-        let place = RecordPlace(try RecordName(name), group: group)
+        let place = RecordPlace(try check(), group: group)
+        // Only users' names are remembered: what is known is not checked again.
+        if place.name.isReserved { return place }
         places.withLock { places in
             if places.count >= Self.capacity { places.removeAll() }
             places[name] = place

@@ -16,103 +16,127 @@ struct RecordWriter: ~Copyable {
         self.lock = lock
     }
 
+    /// Refuses early what a write with that condition would refuse.
+    func require(_ condition: WriteCondition) throws(StoreError) {
+        guard condition != .always else { return }
+        try require(condition, try store.standing(at: place))
+    }
+
     /// Seals and writes the next value.
-    func write(_ payload: RecordPayload, durability: Durability) throws(StoreError) -> UInt64 {
+    func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64 {
         guard payload.count <= store.options.maximumRecordSize else {
             throw StoreError(
                 .tooLarge, "write", place.name.text,
                 "It has \(payload.count) bytes; \(store.options.maximumRecordSize) are allowed.")
         }
-        let sequence = try nextSequence(try standing())
+        let standing = try store.standing(at: place)
+        try require(request.condition, standing)
+        try requireNoNewer(than: payload.schemaVersion, standing)
+        let sequence = try nextSequence(standing)
+        let protection = payload.protection ?? store.protection(of: standing)
+        keepIfRefused(standing)
         return try payload.withUnsafeBytes { bytes in
             put(
                 bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
-                notAfter: payload.notAfter, protection: payload.protection, durability: durability)
+                notAfter: payload.notAfter, protection: protection, request)
         }.get()
     }
 
     /// Writes a tombstone.
-    func delete(durability: Durability) throws(StoreError) -> UInt64 {
-        let standing = try standing()
+    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64 {
+        let standing = try store.standing(at: place)
+        try require(request.condition, standing)
         // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
         // value could be put back as well.
         switch standing {
-        case .nothing where store.watermarks.mark(of: place.context.nameTag) == nil:
-            throw StoreError(.absent, "delete", place.name.text, "No record of that name was written.")
-        case .verified(let header)
-        where header.header.flags.contains(.tombstone) && store.watermarks.verdict(on: header) != .replayed:
+        case .nothing where !store.isMissing(place):
+            throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
+        case .tombstone:
             throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
         default: break
         }
-        return try put(
-            UnsafeRawBufferPointer(start: nil, count: 0), sequence: try nextSequence(standing), flags: .tombstone,
-            codec: .raw, schemaVersion: 0, notAfter: 0, protection: .afterFirstUnlock, durability: durability
-        ).get()
+        let sequence = try nextSequence(standing)
+        keepIfRefused(standing)
+        return try putTombstone(sequence, request)
     }
 
-    /// What lies in the record's place.
-    private enum Standing {
-        case nothing
-        case verified(VerifiedHeader)
-        /// Refused; the claim helps not to fall behind, when there is one.
-        case refused(claim: BlobHeader?)
-    }
-
-    private func standing() throws(StoreError) -> Standing {
-        let prefix: [UInt8]?
-        do throws(FileError) {
-            prefix = try store.backend.readPrefix(place.address, count: BlobLayout.headerSize)
-        } catch {
-            // A planted link or pipe: the rename puts the new blob in its place and never follows it.
-            guard error.code == .notRegularFile || error.code == .unsafePath else {
-                throw StoreError(error, "write", place.name.text)
-            }
-            return .refused(claim: nil)
+    /// Takes the tombstone of a deleted record away.
+    func purge(_ request: WriteRequest) throws(StoreError) {
+        let standing = try store.standing(at: place)
+        let sequence: UInt64
+        switch standing {
+        // One that a power loss could take back is written durably first: what is remembered has to be true.
+        case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
+            sequence = try putTombstone(try nextSequence(standing), request)
+        case .tombstone(let tombstone):
+            try acceptDeletion(tombstone)
+            sequence = tombstone.header.sequence
+        case .nothing: throw StoreError(.absent, "purge", place.name.text, "Nothing is left of a record of that name.")
+        case .value, .refused:
+            throw StoreError(
+                .conflict, "purge", place.name.text, "It is not deleted: \(standing.text).",
+                advice: "Delete it first.", cause: standing.rejection)
         }
-        guard let prefix else { return .nothing }
-        do throws(StoreError) {
-            return .verified(try store.verifyHeader(prefix, "replace", place))
-        } catch {
-            return try refused(prefix, error)
+        try requireLock("purge")
+        // Before the file goes: after a crash in between a tombstone is left, and not a record that is missed.
+        store.watermarks.notePurge(of: place.context.nameTag, at: sequence)
+        do throws(FileError) { try store.backend.remove(place.address) } catch {
+            throw StoreError(writing: error, place.name.text)
         }
     }
 
-    /// A blob that cannot be read is not destroyed by a write: it is kept in quarantine first. One whose key is
-    /// missing is not replaced at all, because then it is the vault that is wrong; unless the vault says that the key
-    /// was destroyed.
-    private func refused(_ prefix: [UInt8], _ error: StoreError) throws(StoreError) -> Standing {
-        guard Self.replaceable.contains(error.code) || store.isKeyDestroyed(of: prefix) else { throw error }
-        _ = try StoreError.onFiles("keep in quarantine", place.name.text) { () throws(FileError) in
-            try store.backend.quarantine(place.address)
+    /// This user may never have read the deletion: unless it is accepted before its mark goes, what was deleted could be put
+    /// back.
+    private func acceptDeletion(_ tombstone: VerifiedHeader) throws(StoreError) {
+        let verdict = store.acknowledge(tombstone)
+        guard verdict == .advances || verdict == .same else {
+            throw StoreError(
+                .conflict, "purge", place.name.text, "It was written anew meanwhile.", advice: "Delete it first.")
         }
-        let claim = try? UnverifiedHeader(parsing: prefix).claimed
-        return .refused(claim: claim?.nameTag == place.context.nameTag ? claim : nil)
     }
 
-    /// What is wrong with a blob itself. Everything else may be wrong with the vault.
-    private static let replaceable: Set<StoreError.Code> = [
-        .malformed, .wrongGroup, .wrongName, .wrongCommitment, .retiredEpoch, .tooLarge,
-    ]
+    // MARK: What has to hold
+
+    private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
+        switch (condition, standing) {
+        case (.always, _), (.absent, .nothing), (.absent, .tombstone): return
+        case (.sequence(let sequence), .value(let header)) where header.sequence == sequence: return
+        default:
+            throw StoreError(
+                .conflict, "write", place.name.text, "\(condition.text), but \(standing.text).",
+                cause: standing.rejection)
+        }
+    }
+
+    /// A program that cannot read what lies there would lose what it does not know of.
+    private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
+        guard case .value(let header) = standing, header.schemaVersion > version else { return }
+        throw StoreError(
+            .tooNew, "write", place.name.text,
+            "What is there has schema version \(header.schemaVersion); this program writes \(version).",
+            advice: "Update this program; to go back on purpose, delete the record first.")
+    }
 
     /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
     private static let trustedClaim: UInt64 = 1 << 16
 
     /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
-    private func nextSequence(_ standing: Standing) throws(StoreError) -> UInt64 {
+    private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
         let mark = store.watermarks.mark(of: place.context.nameTag)
         var highest = mark?.sequence ?? 0
         switch standing {
         case .nothing: break
-        case .verified(let header):
-            let verdict = store.watermarks.verdict(on: header)
-            if verdict == .jumps { try store.judge(verdict, header.header, place) }
-            highest = max(highest, header.header.sequence)
-        case .refused(let claim):
-            // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
-            // claim counts for much only where nothing better is known.
-            let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
-            if let claim, claim.sequence > highest, claim.sequence - highest <= trust {
-                highest = claim.sequence
+        case .value(let header): highest = max(highest, header.sequence)
+        case .tombstone(let tombstone): highest = max(highest, tombstone.header.sequence)
+        case .refused(let blob):
+            switch blob.claim {
+            case .none: break
+            case .authentic(let sequence): highest = max(highest, sequence)
+            case .asserted(let sequence):
+                // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
+                // claim counts for much only where nothing better is known.
+                let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
+                if sequence > highest, sequence - highest <= trust { highest = sequence }
             }
         }
         guard highest < UInt64.max - 1 else {
@@ -121,39 +145,70 @@ struct RecordWriter: ~Copyable {
         return highest + 1
     }
 
+    /// A blob that readers refuse is not destroyed by a write: it is kept in quarantine first. Where that is impossible the
+    /// write goes on all the same, else whoever planted the blob could stop every writer.
+    private func keepIfRefused(_ standing: StandingBlob) {
+        guard case .refused(let blob) = standing, blob.isFile else { return }
+        store.keepInQuarantine(blob.rejection, at: place)
+    }
+
+    // MARK: The new blob
+
+    private func putTombstone(_ sequence: UInt64, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+        try put(
+            UnsafeRawBufferPointer(start: nil, count: 0), sequence: sequence, flags: .tombstone, codec: .raw,
+            schemaVersion: 0, notAfter: 0, protection: .afterFirstUnlock, request
+        ).get()
+    }
+
     private func put(
         _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
-        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, durability: Durability
+        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, _ request: WriteRequest
     ) -> Result<UInt64, StoreError> {
         do throws(StoreError) {
             let key = try store.activeKey(for: protection)
             let description = BlobDescription(
-                record: place.context, flags: durability == .unsynced ? flags.union(.unsynced) : flags,
+                record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
                 schemaVersion: schemaVersion, sequence: sequence,
                 sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
             let blob = BlobSealer.seal(plaintext, as: description, key: key)
-            try replace(with: blob, durability)
-            try remember(blob)
+            try replace(with: blob, request)
+            try remember(blob, key)
             return .success(sequence)
         } catch {
             return .failure(error)
         }
     }
 
-    private func replace(with blob: [UInt8], _ durability: Durability) throws(StoreError) {
-        // A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
-        guard lock.isStillNamed() else {
-            throw StoreError(
-                .lockTimeout, "write", place.name.text, "The container's lock file was replaced meanwhile.",
-                advice: "Write again.")
-        }
-        try StoreError.onFiles("write", place.name.text) { () throws(FileError) in
-            try store.backend.replace(place.address, with: blob, durability: durability)
+    private func replace(with blob: [UInt8], _ request: WriteRequest) throws(StoreError) {
+        // Under the record's lock: whoever has the lease by now writes after us or waits, and never before us.
+        if let fence = request.fence { try store.requireLease(fence) }
+        try requireLock("write")
+        do throws(FileError) {
+            try store.backend.replace(place.address, with: blob, durability: request.durability)
+        } catch {
+            throw StoreError(writing: error, place.name.text)
         }
     }
 
-    /// A writer has accepted what it wrote.
-    private func remember(_ blob: [UInt8]) throws(StoreError) {
-        _ = store.watermarks.accept(try store.verifyHeader(blob, "write", place))
+    /// A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
+    private func requireLock(_ operation: String) throws(StoreError) {
+        guard !lock.isStillNamed() else { return }
+        throw StoreError(
+            .lockTimeout, operation, place.name.text, "The container's lock file was replaced meanwhile.",
+            advice: "Try again.")
+    }
+
+    /// A writer has accepted what it wrote. Here it shows whether somebody else wrote at the same time: then the lock was
+    /// no lock.
+    private func remember(_ blob: [UInt8], _ key: SealingKey) throws(StoreError) {
+        let verdict = store.acknowledge(try store.verifyHeader(blob, sealedUnder: key, place))
+        guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
+            throw StoreError(
+                .lockLost, "write", place.name.text,
+                "It is written, but the container's lock file was replaced meanwhile: "
+                    + "another program may have written at the same moment, and one of the two is lost.",
+                advice: "Read it back, and find out what removes \(store.containerPath)'s lock file.")
+        }
     }
 }

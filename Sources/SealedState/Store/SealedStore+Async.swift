@@ -1,12 +1,14 @@
 public import AppGroups
-internal import Dispatch
 public import KeyVault
 public import SharedFiles
-internal import Synchronization
 
-/// The calls that may wait, for tasks: they wait on a thread of their own, never on one of the task pool.
+/// The calls that may wait, for tasks: they wait on threads that are kept for that, never on those that run tasks.
 ///
-/// Cancelling the task ends the waiting for the lock with `.cancelled`; once the lock is held the write is finished.
+/// A process has at most 64 such threads. Calls beyond stand in a line, which counts against their limit: it is how long
+/// a call may wait in all. So while 64 calls wait, `.lockTimeout` may also be told of a record whose lock is free.
+///
+/// Cancelling the task ends the waiting, in the line and for the lock, with `.cancelled`; once the lock is held the write is
+/// finished.
 extension SealedStore {
     /// Opens a group's container and vault; see the initialiser. A passphrase's slow hash does not block the task pool.
     public static func open(
@@ -22,10 +24,15 @@ extension SealedStore {
     /// Creates or replaces a record; see the form without `async`.
     @discardableResult
     public func write<Record: SealedRecord>(
-        _ value: Record, named name: String = Record.recordName, durability: Durability? = nil
+        _ value: Record, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
-        try await Self.offload { (isCancelled) throws(StoreError) in
-            try self.write(value, named: name, durability: durability, isCancelled: isCancelled)
+        try await limited(timeout) { (call) throws(StoreError) in
+            try self.write(
+                value, at: self.places.place(name),
+                self.request(
+                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
+                    isCancelled: { call.isCancelled }))
         }
     }
 
@@ -33,53 +40,80 @@ extension SealedStore {
     @discardableResult
     public func update<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
-        durability: Durability? = nil, _ change: @escaping @Sendable (inout Record) -> Void
+        onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
+        timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Void
     ) async throws(StoreError) -> UInt64 {
-        try await Self.offload { (isCancelled) throws(StoreError) in
+        try await limited(timeout) { (call) throws(StoreError) in
             try self.update(
-                type, named: name, startingWith: initial, durability: durability, isCancelled: isCancelled, change)
+                type, at: self.places.place(name), startingWith: initial,
+                self.request(
+                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
+                    isCancelled: { call.isCancelled }), change)
         }
     }
 
     /// Deletes a record; see the form without `async`.
     @discardableResult
-    public func delete(named name: String, durability: Durability? = nil) async throws(StoreError) -> UInt64 {
-        try await Self.offload { (isCancelled) throws(StoreError) in
-            try self.delete(named: name, durability: durability, isCancelled: isCancelled)
+    public func delete(
+        named name: String, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
+        durability: Durability? = nil, timeout: Duration? = nil
+    ) async throws(StoreError) -> UInt64 {
+        try await limited(timeout) { (call) throws(StoreError) in
+            try self.delete(
+                at: self.places.place(name),
+                self.request(
+                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
+                    isCancelled: { call.isCancelled }))
         }
     }
 
     /// Deletes the record of a type; see the form without `async`.
     @discardableResult
     public func delete<Record: SealedRecord>(
-        _ type: Record.Type, named name: String = Record.recordName, durability: Durability? = nil
+        _ type: Record.Type, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
-        try await delete(named: name, durability: durability)
+        try await delete(named: name, onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
     }
 
-    private static let queue = DispatchQueue(label: "SealedState.store", attributes: .concurrent)
+    /// Removes the tombstone of a deleted record; see the form without `async`.
+    public func purge(named name: String, timeout: Duration? = nil) async throws(StoreError) {
+        try await limited(timeout) { (call) throws(StoreError) in
+            try self.purge(
+                at: self.places.place(name),
+                self.request(durability: .durable, timeout: call.remaining, isCancelled: { call.isCancelled }))
+        }
+    }
 
-    private static func offload<Value: Sendable>(
+    // The caller's code runs on them as well, so they have a task thread's usual stack.
+    static let threads = WaitingThreads(named: "store-call", most: 64, stackSize: 8 << 20)
+
+    /// Runs a call that may block, for as long as that takes.
+    static func offload<Value: Sendable>(
         _ body: @escaping @Sendable (@escaping () -> Bool) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let flag = CancellationFlag()
-        let result: Result<Value, StoreError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                queue.async {
-                    let result = Result { () throws(StoreError) in try body { flag.isSet } }
-                    continuation.resume(returning: result)
-                }
+        try await offload(atMost: nil) { (call) throws(StoreError) in try body { call.isCancelled } }
+    }
+
+    /// Runs a call that may block for so long. With a limit it may end before `body` runs: `.lockTimeout`, `.cancelled`.
+    static func offload<Value: Sendable>(
+        atMost limit: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError>
+        do throws(FileError) {
+            result = try await threads.run(atMost: limit, "use the store", "on another thread") { call in
+                Result { () throws(StoreError) in try body(call) }
             }
-        } onCancel: {
-            flag.set()
+        } catch {
+            throw StoreError(error, "wait for", "one of the threads for the store's calls")
         }
         return try result.get()
     }
-}
 
-/// Tells a waiting thread that its task was cancelled.
-private final class CancellationFlag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
+    /// A change of a record: it may wait for so long in all, for its thread and for the lock.
+    private func limited<Value: Sendable>(
+        _ timeout: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await Self.offload(atMost: timeout ?? options.lockTimeout, body)
+    }
 }

@@ -5,8 +5,9 @@ internal import Sealing
 /// Which keys a blob is opened with.
 extension SealedStore {
     /// Opens a blob with the keys at hand; where they do not know its key another program may have rotated, and the
-    /// vault is looked at once more.
+    /// vault is looked at once more. A key of *when unlocked* is never at hand: it comes from the vault for this one opening.
     ///
+    /// The blob's key decides, whatever class its type asks for now: a blob from before the type changed stays readable.
     /// - Parameter blob: The blob, or its first 176 bytes.
     /// - Throws: `StoreError` `.locked` for a key that needs the user, and what the opening threw; where the key was
     ///   destroyed it says so.
@@ -19,10 +20,9 @@ extension SealedStore {
                 throw StoreError(error, operation, place.name.text)
             }
         }
-        let keyring = try currentKeyring(operation, place)
+        let keyring = try keyring(toOpen: blob, operation, place.name.text)
         do throws(SealingError) { return try open(keyring) } catch {
-            throw unusableKey(of: blob, keyring, operation, place.name.text)
-                ?? StoreError(error, operation, place.name.text)
+            throw destroyedKey(of: blob, operation, place.name.text) ?? StoreError(error, operation, place.name.text)
         }
     }
 
@@ -38,6 +38,20 @@ extension SealedStore {
         return header
     }
 
+    /// The header of a blob that was just sealed, without asking the vault: a lock that comes meanwhile does not undo the
+    /// write.
+    func verifyHeader(
+        _ blob: [UInt8], sealedUnder key: SealingKey, _ place: RecordPlace
+    ) throws(StoreError) -> VerifiedHeader {
+        do throws(SealingError) {
+            return try blob.withRawBytes { bytes throws(SealingError) in
+                try BlobOpener.verifyHeader(bytes, context: place.context, keys: key)
+            }
+        } catch {
+            throw StoreError(error, "write", place.name.text)
+        }
+    }
+
     /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended.
     func requireEpoch(of header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
         let minimum = vault.keyring.minimumEpoch
@@ -47,14 +61,29 @@ extension SealedStore {
             "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
     }
 
-    /// What new blobs of a class are sealed under.
+    /// What new blobs of a class are sealed under. A key of *when unlocked* is for one write: to keep it would be to keep it
+    /// from a lock.
+    ///
+    /// - Throws: `StoreError` `.locked`, those of the vault.
     func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
-        do throws(VaultError) { return try vault.activeKey() } catch { throw StoreError(error, "write with") }
+        do throws(VaultError) { return try vault.activeKey(for: protection) } catch {
+            throw StoreError(error, "write with")
+        }
     }
 
-    private func currentKeyring(_ operation: String, _ place: RecordPlace) throws(StoreError) -> Keyring {
-        do throws(VaultError) { return try vault.currentKeyring() } catch {
-            throw StoreError(error, "\(operation) \(place.name.text) with the keys of")
+    /// Sees to it that a class has a key to seal with, and that it is within reach. Called before a record's lock is taken:
+    /// the vault's lock comes before those.
+    ///
+    /// - Throws: `StoreError` `.locked`, `.orphanedBlobs`, those of changing the vault.
+    func prepareKey(for protection: ProtectionClass) throws(StoreError) {
+        if protection == .afterFirstUnlock { return }
+        do throws(VaultError) { try vault.makeKey(for: protection) } catch {
+            let failure = StoreError(error, "write with")
+            guard failure.code == .durabilityUnknown else { throw failure }
+            // Of the vault: said of a record it would mean that the record is in place.
+            throw StoreError(
+                .file, failure.operation, failure.subject, failure.reason, advice: failure.advice, errno: failure.errno,
+                cause: error)
         }
     }
 }

@@ -5,24 +5,29 @@ package import SharedFiles
 
 /// Records without a type, for tools: the same bytes, locks and checks as the typed calls.
 extension SealedStore {
-    /// Writes an encoded payload.
+    /// Writes an encoded payload; the parameters are those of `write`.
+    ///
+    /// - Throws: What `write` throws; `.unsafeStructure` or `.unencodable` for one that no reader gives to a decoder.
     @discardableResult
     package func write(
-        payload: RecordPayload, named name: String, durability: Durability? = nil
+        payload: RecordPayload, named name: String, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
         let place = try places.place(name)
-        return try locked(place, nil) { writer throws(StoreError) in
-            try writer.write(payload, durability: durability ?? options.durability)
-        }
+        try requireSafeStructure(of: payload, named: place.name.text)
+        return try write(
+            payload, at: place,
+            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
     /// A fresh, authentic payload: every check of a typed read but those that need the type.
     package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
-        let blob = try acceptedBlob(at: try places.place(name))
-        let header = blob.header
-        try Freshness(now: options.now(), skew: options.clockSkew).check(
-            sealedAt: Date(milliseconds: header.sealedAt),
-            expiresAt: header.notAfter == 0 ? nil : Date(milliseconds: header.notAfter), maximumAge: nil, named: name)
+        let place = try places.place(name)
+        let blob = try acceptedBlob(at: place)
+        try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            try requireSafeStructure(of: bytes, codec: blob.header.codec, named: place.name.text)
+        }
+        try checkFreshness(of: blob, at: place)
         return blob.opened
     }
 
@@ -32,13 +37,16 @@ extension SealedStore {
     /// The highest accepted state of a record.
     package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
 
-    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order.
+    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
+    /// one is gone on purpose.
     package var acceptedNames: [NameTag] {
         // The vault's own writes are among what was accepted; it is no record.
         let vault = BlobContext(group: group.identifier, kind: .vault, name: "").nameTag
-        return watermarks.acceptedNames.filter { $0 != vault }
+        return watermarks.acceptedNames.filter { $0 != vault && !watermarks.isPurged($0) }
     }
 
-    /// The context that a record's blob is bound to.
-    package func context(ofRecord name: String) throws(StoreError) -> BlobContext { try places.place(name).context }
+    /// The context that a record's blob is bound to; of the library's own records as well.
+    package func context(ofRecord name: String) throws(StoreError) -> BlobContext {
+        try places.place(stored: name).context
+    }
 }

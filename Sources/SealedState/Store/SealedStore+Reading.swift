@@ -4,7 +4,8 @@ extension SealedStore {
     /// - Parameters:
     ///   - type: The record's type.
     ///   - name: Where it lies; the type's `recordName` unless stated.
-    /// - Throws: `StoreError`, saying why there is no value to believe.
+    /// - Throws: `StoreError`, saying why there is no value to believe. Where the store keeps the last good value, that is
+    ///   returned instead of a rejection.
     public func read<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> Record {
@@ -13,6 +14,7 @@ extension SealedStore {
 
     /// The record's current value with its provenance. Takes no lock.
     ///
+    /// Where the store keeps the last good value, that is returned instead of a rejection, and `rejection` says why.
     /// - Throws: `StoreError`, saying why there is no value to believe.
     public func snapshot<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName

@@ -1,23 +1,36 @@
-internal import CryptoPrimitives
-internal import FoundationEssentials
-internal import KeyVault
-internal import Sealing
 public import SharedFiles
 
+/// Writing, for users. Every call waits for the record's lock, at most as long as its time limit.
+///
+/// Parameters that they have in common:
+/// - `onlyIf`: What has to be there; else `.conflict`, and nothing is written.
+/// - `holding`: The lease that the caller relies on; once another program has it, `.leaseLost`, and nothing is written.
+/// - `durability`: The store's unless stated.
+/// - `timeout`: How long to wait for the record's lock; the store's `lockTimeout` unless stated.
+///
+/// After every error but two the old value stands. After `.durabilityUnknown` the new one is in place and may not survive
+/// a power loss; after `.lockLost` it is in place and another program's write of the same moment may be lost.
 extension SealedStore {
     /// Creates or replaces a record. Blocks while another program writes the same record.
     ///
     /// - Parameters:
     ///   - value: The value; its own rules are checked first.
     ///   - name: Where it goes; the type's `recordName` unless stated.
+    ///   - condition: What has to be there; anything unless stated.
+    ///   - fence: The lease that the caller relies on.
     ///   - durability: The store's unless stated.
-    /// - Returns: The sequence of this write.
-    /// - Throws: `StoreError`; the old value stands, except after `.durabilityUnknown`.
+    ///   - timeout: How long to wait for the record's lock; the store's limit unless stated.
+    /// - Returns: The sequence of this write, for a later `onlyIf: .sequence(_)`.
+    /// - Throws: `StoreError`; `.conflict`, `.leaseLost`, `.lockTimeout`, `.noSpace`, `.quotaExceeded`, `.readOnly`,
+    ///   `.permissionDenied`, `.invalid` and `.tooLarge` leave the old value in place.
     @discardableResult
     public func write<Record: SealedRecord>(
-        _ value: Record, named name: String = Record.recordName, durability: Durability? = nil
+        _ value: Record, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try write(value, named: name, durability: durability, isCancelled: nil)
+        try write(
+            value, at: places.place(name),
+            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
@@ -27,94 +40,57 @@ extension SealedStore {
     ///   - type: The record's type.
     ///   - name: Where it lies.
     ///   - initial: What `change` gets when the record is absent; with nil that is an error.
-    ///   - change: Changes the value; it must not use the store for the same record.
+    ///   - condition: What has to be there; anything unless stated. Asked before `change` is called.
+    ///   - fence: The lease that the caller relies on.
+    ///   - durability: The store's unless stated.
+    ///   - timeout: How long to wait for the record's lock; the store's limit unless stated.
+    ///   - change: Changes the value; it must not use the store for the same record. It may throw, and then nothing is
+    ///     written.
     /// - Returns: The sequence of this write.
-    /// - Throws: `StoreError`; the old value stands, except after `.durabilityUnknown`.
+    /// - Throws: `StoreError`, as `write`; `.declined` with the closure's error as its `cause` when `change` threw. A
+    ///   `StoreError` that `change` throws comes out as it is.
     @discardableResult
     public func update<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
-        durability: Durability? = nil, _ change: (inout Record) -> Void
+        onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
+        timeout: Duration? = nil, _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
         try update(
-            type, named: name, startingWith: initial, durability: durability, isCancelled: nil, change)
+            type, at: places.place(name), startingWith: initial,
+            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
     }
 
     /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone unseen.
     ///
     /// - Returns: The tombstone's sequence.
-    /// - Throws: `StoreError`, `.absent` when there is nothing to delete.
+    /// - Throws: `StoreError`, as `write`; `.absent` when there is nothing to delete.
     @discardableResult
-    public func delete(named name: String, durability: Durability? = nil) throws(StoreError) -> UInt64 {
-        try delete(named: name, durability: durability, isCancelled: nil)
+    public func delete(
+        named name: String, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
+        durability: Durability? = nil, timeout: Duration? = nil
+    ) throws(StoreError) -> UInt64 {
+        try delete(
+            at: places.place(name),
+            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
     /// Deletes the record of a type.
     @discardableResult
     public func delete<Record: SealedRecord>(
-        _ type: Record.Type, named name: String = Record.recordName, durability: Durability? = nil
+        _ type: Record.Type, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try delete(named: name, durability: durability)
-    }
-}
-
-extension SealedStore {
-    func write<Record: SealedRecord>(
-        _ value: Record, named name: String, durability: Durability?, isCancelled: (() -> Bool)?
-    ) throws(StoreError) -> UInt64 {
-        let place = try places.place(name)
-        let payload = try encode(value, named: name)
-        defer { payload.wipe() }
-        return try locked(place, isCancelled) { writer throws(StoreError) in
-            try writer.write(payload, durability: durability ?? options.durability)
-        }
+        try delete(named: name, onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
     }
 
-    func update<Record: SealedRecord>(
-        _ type: Record.Type, named name: String, startingWith initial: Record?, durability: Durability?,
-        isCancelled: (() -> Bool)?, _ change: (inout Record) -> Void
-    ) throws(StoreError) -> UInt64 {
-        let place = try places.place(name)
-        return try locked(place, isCancelled) { writer throws(StoreError) in
-            var value = try current(type, named: name, startingWith: initial)
-            change(&value)
-            let payload = try encode(value, named: name)
-            defer { payload.wipe() }
-            return try writer.write(payload, durability: durability ?? options.durability)
-        }
-    }
-
-    func delete(named name: String, durability: Durability?, isCancelled: (() -> Bool)?) throws(StoreError) -> UInt64 {
-        let place = try places.place(name)
-        return try locked(place, isCancelled) { writer throws(StoreError) in
-            try writer.delete(durability: durability ?? options.durability)
-        }
-    }
-
-    func locked(
-        _ place: RecordPlace, _ isCancelled: (() -> Bool)?,
-        _ body: (borrowing RecordWriter) throws(StoreError) -> UInt64
-    ) throws(StoreError) -> UInt64 {
-        let lock = try StoreError.onFiles("write", place.name.text) { () throws(FileError) in
-            try backend.lock(place.address, timeout: options.lockTimeout, isCancelled: isCancelled)
-        }
-        // What other processes accepted since: a write that stayed below it would be refused by them.
-        watermarks.refresh()
-        return try body(RecordWriter(store: self, place: place, lock: lock))
-    }
-
-    private func current<Record: SealedRecord>(
-        _ type: Record.Type, named name: String, startingWith initial: Record?
-    ) throws(StoreError) -> Record {
-        do throws(StoreError) {
-            let place = try places.place(name)
-            let snapshot = try decodedSnapshot(of: type, from: acceptedBlob(at: place), at: place)
-            try Freshness(now: options.now(), skew: options.clockSkew)
-                .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
-            try validate(snapshot.value, named: name)
-            return snapshot.value
-        } catch {
-            guard error.code == .absent, let initial else { throw error }
-            return initial
-        }
+    /// Removes the tombstone of a deleted record, always durably: nothing of the record is left in the container.
+    ///
+    /// That is an act of its own, after `delete`. What this user's programs have accepted is kept, so that an old blob
+    /// that is put back is refused all the same, and the next write goes on beyond it. Users who never saw the deletion
+    /// will miss the record without knowing why.
+    /// - Throws: `StoreError`: `.absent` when nothing is there; `.conflict` when something other than a tombstone is,
+    ///   which is left as it is; `.durabilityUnknown` when it is gone and may come back after a power loss.
+    public func purge(named name: String, timeout: Duration? = nil) throws(StoreError) {
+        try purge(at: places.place(name), request(durability: .durable, timeout: timeout))
     }
 }

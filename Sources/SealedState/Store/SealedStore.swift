@@ -18,9 +18,12 @@ public final class SealedStore: Sendable {
     public let options: StoreOptions
 
     package let vault: Vault
+    /// Where the container is looked for again when it was replaced.
+    package let home: GroupsHome
     let container: GroupContainer
     let backend: any BlobBackend
     let places: RecordPlaces
+    let lastGood = LastGoodValues()
 
     /// Opens the group's container and vault, and makes them where there are none yet.
     ///
@@ -46,12 +49,27 @@ public final class SealedStore: Sendable {
             throw StoreError(error, "open the store of")
         }
         vault = try Self.openVault(group, home, credential, container, creating: creating)
+        self.home = home
         self.group = group
         self.options = options
         self.container = container
         containerPath = container.path
         backend = FileBackend(container: container)
         places = RecordPlaces(group: group.identifier)
+    }
+
+    /// The same store on the container that has the group's place now.
+    ///
+    /// A store itself never changes its container: a writer that holds a lock in one must not write to another.
+    init(_ store: SealedStore, on container: GroupContainer) {
+        vault = store.vault
+        home = store.home
+        group = store.group
+        options = store.options
+        self.container = container
+        containerPath = container.path
+        backend = FileBackend(container: container)
+        places = store.places
     }
 
     /// What this user's programs have accepted.

@@ -11,9 +11,12 @@ public struct StoreOptions: Sendable {
     public var maximumValues = 100_000
     /// What happens to a blob that is refused. Nothing more than refusing it unless stated.
     public var rejectionPolicy: RejectionPolicy = .refuse
-    /// Told of each rejection, on the thread of the read; it must not use the store. It gets no contents.
+    /// Told of each rejection of a read, an update or a watch, on the thread that meets it; it must not use the store. It
+    /// gets no contents. Also told, with `isRejection` false, of a blob that could not be put into quarantine: a copy by the
+    /// policy, or what a write is about to replace.
     public var onRejection: (@Sendable (StoreError) -> Void)?
-    /// How long a writer waits for a record's lock. 5 seconds unless stated.
+    /// How long a writer waits for a record's lock. 5 seconds unless stated. In the `async` forms it runs from the call on,
+    /// the wait for a thread included.
     public var lockTimeout: Duration = .seconds(5)
     /// How far in the future a record may claim to have been sealed. 5 seconds unless stated: programs of one machine
     /// share its clock, but the clock is stepped now and then.

@@ -10,3 +10,15 @@ struct WriteRequest {
     var timeout: Duration
     var isCancelled: (() -> Bool)?
 }
+
+extension SealedStore {
+    /// A request with the store's own durability and time limit where the call gives none.
+    func request(
+        onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
+        timeout: Duration? = nil, isCancelled: (() -> Bool)? = nil
+    ) -> WriteRequest {
+        WriteRequest(
+            condition: condition, fence: fence, durability: durability ?? options.durability,
+            timeout: timeout ?? options.lockTimeout, isCancelled: isCancelled)
+    }
+}

@@ -1,3 +1,4 @@
+internal import KeyVault
 internal import Sealing
 
 /// A blob that is authentic, in its place and in order; what it says was not looked at yet.
@@ -6,6 +7,8 @@ struct AcceptedBlob: ~Copyable {
     let opened: BlobOpener.Opened
     /// The file's bytes, as sealed.
     let sealed: [UInt8]
+    /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
+    var anchor = ClockAnchor.unknown
 
     var header: BlobHeader { opened.header.header }
 }

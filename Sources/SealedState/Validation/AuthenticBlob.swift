@@ -14,9 +14,11 @@ extension SealedStore {
         var previous: Commitment?
         var attempts = 0
         while true {
-            let blob = try openAuthentic(place)
+            var blob = try openAuthentic(place)
             let header = blob.header
-            let verdict = watermarks.accept(blob.opened.header)
+            let acceptance = watermarks.accept(blob.opened.header, at: { options.now().timeIntervalSince1970 })
+            let verdict = acceptance.verdict
+            blob.anchor = acceptance.anchor
             // Another thread may have accepted a newer blob after this one was read: then the file has changed since,
             // and reading it again ends the race. A blob that is still there is a replay; so is a row of old ones that
             // somebody keeps exchanging.
@@ -34,8 +36,7 @@ extension SealedStore {
     }
 
     private func openAuthentic(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
-        // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
-        let limit = BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
+        let limit = maximumBlobSize
         let blob: [UInt8]
         do throws(FileError) {
             blob = try backend.read(place.address, limit: limit)
@@ -51,7 +52,14 @@ extension SealedStore {
         return AcceptedBlob(opened: opened, sealed: blob)
     }
 
-    private func absent(_ place: RecordPlace) -> StoreError {
+    /// The largest blob that is read.
+    var maximumBlobSize: Int {
+        // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
+        BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
+    }
+
+    /// Why there is no file in a record's place.
+    func absent(_ place: RecordPlace) -> StoreError {
         if backend.isRemoved {
             return StoreError(
                 .containerMissing, "read", place.name.text, "\(containerPath) was removed while it was open.",
@@ -59,6 +67,9 @@ extension SealedStore {
         }
         guard let mark = watermarks.mark(of: place.context.nameTag) else {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
+        }
+        if watermarks.isPurged(place.context.nameTag) {
+            return StoreError(.absent, "read", place.name.text, "It was deleted, and the mark of that was purged.")
         }
         return StoreError(
             .absent, "read", place.name.text,

@@ -1,17 +1,103 @@
-internal import CryptoPrimitives
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import KeyVault
-internal import Sealing
-internal import SharedFiles
+package import Sealing
+
+/// Time within a boot: `docs/decisions/0012-time-within-a-boot.md`.
+extension SealedStore {
+    /// Refuses a value that is not of the present, by the wall clock or by what it would show had nobody set it since.
+    func checkFreshness<Record: SealedRecord>(
+        of snapshot: RecordSnapshot<Record>, from blob: borrowing AcceptedBlob, at place: RecordPlace
+    ) throws(StoreError) {
+        if let end = snapshot.value.expiresAt, !end.timeIntervalSince1970.isFinite {
+            throw StoreError(.invalid, "validate", place.name.text, "Its expiry is no date.")
+        }
+        try checkFreshness(
+            ValidityPeriod(of: snapshot), of: blob.header, anchor: blob.anchor, named: place.name.text,
+            at: options.now(), isRemembered: true)
+    }
+
+    /// The same for a payload without a type: by its header alone. Nothing is remembered of a blob that was only looked
+    /// at.
+    func checkFreshness(of blob: borrowing AcceptedBlob, at place: RecordPlace) throws(StoreError) {
+        try checkFreshness(
+            ValidityPeriod(blob.header), of: blob.header, anchor: blob.anchor, named: place.name.text,
+            at: options.now(), isRemembered: blob.anchor.isKnown)
+    }
+
+    /// The same for a header alone that was verified before, for tools: what a read would say of its times. Nothing is
+    /// remembered.
+    ///
+    /// - Parameters:
+    ///   - name: What the rejection is to name.
+    ///   - now: The wall clock.
+    package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
+        try checkFreshness(
+            ValidityPeriod(header), of: header, anchor: .unknown, named: name, at: now, isRemembered: false)
+    }
+
+    private func checkFreshness(
+        _ period: ValidityPeriod, of header: BlobHeader, anchor: ClockAnchor, named name: String, at now: Date,
+        isRemembered: Bool
+    ) throws(StoreError) {
+        let wall = Freshness(now: now, skew: options.clockSkew)
+        // By the wall clock alone: a clock that was wrong once must not make the future valid.
+        try wall.requireBegun(period, named: name)
+        guard period.hasEnd else { return }
+        let elapsed = watermarks.anchor(of: header, asOf: anchor).date
+        let isOverAnyway = elapsed.map(period.isOver) ?? false
+        if period.isOver(at: wall.now) {
+            // Only where that is news: a value that is stale by its anchor stays so until the machine restarts.
+            if isRemembered && !isOverAnyway {
+                watermarks.raise(ClockAnchor(atLeast: wall.now.timeIntervalSince1970), of: header)
+            }
+            throw wall.stale(period, named: name)
+        }
+        if isOverAnyway, let elapsed {
+            throw Freshness(now: elapsed, skew: options.clockSkew).stale(period, named: name)
+        }
+    }
+}
+
+// MARK: What comes
 
 extension SealedStore {
-    func checkFreshness<Record: SealedRecord>(
-        of snapshot: RecordSnapshot<Record>, named name: String
-    ) throws(StoreError) {
-        let freshness = Freshness(now: options.now(), skew: options.clockSkew)
-        let ends = [snapshot.value.expiresAt, snapshot.provenance.notAfter].compactMap { $0 }
-        try freshness.check(
-            sealedAt: snapshot.provenance.sealedAt, expiresAt: ends.min(), maximumAge: Record.maximumAge,
-            named: name)
+    /// When the answer that a read gave will change with time alone, for who waits for it; nil for never.
+    ///
+    /// A valid value turns stale then; where it stands in for one that is not valid yet, that one becomes valid. By the
+    /// wall clock as it stands: who waits asks again when the clock was set, and when the time has come.
+    func nextChange<Record: SealedRecord>(
+        of snapshot: RecordSnapshot<Record>, named name: String = Record.recordName
+    ) -> Date? {
+        let beginning = snapshot.rejection.flatMap { $0.code == .notYetValid ? change(ofRefused: name) : nil }
+        return [end(of: snapshot, named: name), beginning].compactMap { $0 }.min()
     }
+
+    /// When a record that is refused as `notYetValid` becomes valid; nil where it is not refused for that.
+    func nextChange(ofRefused name: String) -> Date? {
+        guard let place = try? places.place(name),
+            let prefix = try? backend.readPrefix(place.address, count: BlobLayout.headerSize),
+            let header = try? verifyHeader(prefix, "read", place)
+        else { return nil }
+        let begins = Date(milliseconds: header.header.sealedAt) - options.clockSkew.seconds
+        return begins > options.now() ? begins : nil
+    }
+
+    /// The same for one that was refused for that a moment ago. Its time may have come since, or another blob may lie there:
+    /// then now.
+    func change(ofRefused name: String) -> Date { nextChange(ofRefused: name) ?? options.now() }
+
+    private func end<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, named name: String) -> Date? {
+        let period = ValidityPeriod(of: snapshot)
+        guard let end = period.end, let place = try? places.place(name) else { return nil }
+        let now = options.now()
+        let known = watermarks.anchor(of: place.context.nameTag, sequence: snapshot.provenance.sequence)
+        let judged = max(now, known.date ?? now)
+        // A maximum age may be reached, and dates are rounded: a millisecond later it is certainly over.
+        return now + max(0, end.timeIntervalSince(judged)) + 0.001
+    }
+}
+
+extension ClockAnchor {
+    /// What the clock would show now.
+    fileprivate var date: Date? { now.map { Date(timeIntervalSince1970: $0) } }
 }

@@ -22,4 +22,13 @@ extension SealedStore {
             throw StoreError(.sequenceJump, "read", name, "It is \(found), too far ahead of \(accepted).")
         }
     }
+
+    /// A writer has accepted what it wrote. Called when the write is known to be done: what was written durably then holds
+    /// across a restart as well.
+    ///
+    /// - Returns: Anything but `advances` and `same` says that somebody else wrote at the same time.
+    @discardableResult
+    func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
+        watermarks.acknowledge(header, at: options.now().timeIntervalSince1970)
+    }
 }

@@ -90,7 +90,7 @@ struct RotationProcessTests {
         try yard.plantStream("large", large)
         let sequences = try (0..<count).map { try yard.header(ofRecord: "r\($0)").sequence }
         var kills = 0
-        for round in 0..<(TracedStore.isLong ? 200 : 12) {
+        for round in 0..<(isLongForm ? 200 : 12) {
             let rotation = try yard.child("rotate", "400")
             _ = try rotation.readLine()
             usleep(UInt32(round * 7919 % 70_000))
@@ -111,23 +111,23 @@ struct RotationProcessTests {
 }
 
 /// A rotation that is killed at any system call leaves every blob whole, and the next one brings it to its end.
-@Suite(.enabled(if: TracedStore.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+@Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct RotationCrashFaultTests {
     @Test func killingARotationAtEverySystemCallLeavesEveryBlobWhole() throws {
         let yard = try RotationYard()
         try yard.write(2)
         try yard.plantStream("stream", RotationYard.contents(100_000))
-        let traced = TracedStore(fixture: yard.fixture, command: ["rotate"])
+        let traced = yard.fixture.traced(["rotate"])
         defer { traced.removeLog() }
         #expect(try traced.run().outputText.contains("completed"))
-        var calls = try traced.calls(from: TracedStore.isLong ? nil : ".lock")
+        var calls = try traced.calls(from: isLongForm ? nil : ".lock")
         // The last rename completes the rotation; what follows looks at other processes, and is never twice the same.
         calls = Array(calls[...(try #require(calls.lastIndex { $0.name == "renameat" }))]).filter { call in
-            call.name != "execve" && (TracedStore.isLong || call.isChange)
+            call.name != "execve" && (isLongForm || call.isChange)
                 && (call.name != "fcntl" || call.line.contains("SETLK"))
         }
         #expect(Set(calls.map(\.name)).isSuperset(of: ["write", "renameat", "linkat"]))
-        for (index, call) in calls.enumerated() where TracedStore.isLong || index % 4 == 0 || call.name == "renameat" {
+        for (index, call) in calls.enumerated() where isLongForm || index % 4 == 0 || call.name == "renameat" {
             let killed = try traced.run(killedAt: call)
             #expect(killed.status == .signalled(SIGKILL), "\(call)")
             try requireWhole(yard, "\(call)")

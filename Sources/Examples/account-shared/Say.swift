@@ -1,0 +1,11 @@
+internal import Glibc
+
+/// Prints one line at once, even into a pipe, and whichever thread is waiting for input meanwhile.
+public func say(_ line: String) {
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        if count < 0 && errno != EINTR { return }
+        rest = rest.dropFirst(max(0, count))
+    }
+}

@@ -1,0 +1,52 @@
+/// Why a payload is given to no decoder. It tells of the structure, never of the contents.
+package enum StructureFault: Error, Hashable, Sendable {
+    /// More levels of containers than allowed.
+    case tooDeep(limit: Int)
+    /// More values than allowed, each counted as often as it is referenced.
+    case tooManyValues(limit: Int)
+    /// More bytes of text and data than allowed, counted as often as they are referenced.
+    case tooMuchContent(limit: Int)
+    /// A key of more bytes than `StructureLimits.longestKey`.
+    case longKey
+    /// A container of a property list that contains itself.
+    case cycle
+    /// More combining marks in a row than a text of any language has.
+    case stackedMarks
+    /// Something that a property list can hold and a record cannot.
+    case unsupported(String)
+    /// Not what its codec says.
+    case malformed(String)
+
+    /// What is wrong, as a sentence.
+    package var reason: String {
+        switch self {
+        case .tooDeep(let limit): "It is nested deeper than \(limit) levels."
+        case .tooManyValues(let limit): "It has more than \(limit) values."
+        case .tooMuchContent(let limit): "Its contents, written out, have more than \(limit) bytes."
+        case .longKey: "A key in it has more than \(StructureLimits.longestKey) bytes."
+        case .cycle: "A part of it contains itself."
+        case .stackedMarks: "A text in it has over \(MarkRun.longest) combining marks in a row."
+        case .unsupported(let what): "It holds \(what)."
+        case .malformed(let what): "It is no binary property list: \(what)."
+        }
+    }
+
+    /// What a store says of it: what is no property list at all is not dangerous, it does not decode.
+    package var code: StoreError.Code {
+        switch self {
+        case .malformed, .unsupported: .undecodable
+        default: .unsafeStructure
+        }
+    }
+
+    /// What a writer can do about it.
+    var writingAdvice: String {
+        switch self {
+        case .tooDeep: "Nest the value less; the old one stands."
+        case .tooManyValues, .tooMuchContent: "Write less in one record; the old value stands."
+        case .longKey: "Use shorter keys, and keep long texts as values; the old value stands."
+        case .stackedMarks: "Correct the text; the old value stands."
+        case .cycle, .unsupported, .malformed: "Write what the codec can hold; the old value stands."
+        }
+    }
+}

@@ -1,0 +1,195 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// Takes, renews and gives back leases: each step is one change of the lease's record under that record's lock.
+///
+/// | this process | another one |
+/// | --- | --- |
+/// | takes lease 7 for 10 s | |
+/// | is stopped | waits, sees the time run out, takes lease 8 |
+/// | goes on; its write names fence 7: `leaseLost` | its write names fence 8: written |
+struct LeaseTable {
+    let store: SealedStore
+
+    static func place(_ name: String, group: String) throws(StoreError) -> RecordPlace {
+        RecordPlace(
+            try RecordName(reserved: "\(RecordName.reservedSegment)/leases/\(try RecordName(name).text)"), group: group)
+    }
+
+    /// Where the lease's record lies, to wait for it.
+    static func path(of name: String, in store: SealedStore) -> String {
+        "\(store.containerPath)/\(ContainerLayout.records)/\(RecordName.reservedSegment)/leases/\(name)"
+            + ContainerLayout.recordSuffix
+    }
+
+    /// Tries once.
+    ///
+    /// - Parameters:
+    ///   - waitedSince: The fence of the holder that the caller waits for; work that was completed under it or a later
+    ///     one counts.
+    ///   - timeout: How long to wait for the lock of the lease's record.
+    func attempt(
+        _ name: String, for duration: Duration, waitedSince: UInt64?, timeout: Duration? = nil,
+        isCancelled: (() -> Bool)? = nil
+    ) throws(StoreError) -> LeaseAttempt {
+        let place = try Self.place(name, group: store.group.identifier)
+        let request = store.request(timeout: timeout, isCancelled: isCancelled)
+        return try store.locked(place, request) { writer throws(StoreError) in
+            let record = try usable(place)
+            if let record {
+                if let waitedSince, record.lastCompleted >= waitedSince { return .completed }
+                if try isHeld(record, place) {
+                    return .busy(number: record.number, remaining: record.remaining(at: .now))
+                }
+            }
+            return try take(record, name, place, duration, writer)
+        }
+    }
+
+    private func take(
+        _ previous: LeaseRecord?, _ name: String, _ place: RecordPlace, _ duration: Duration,
+        _ writer: borrowing RecordWriter
+    ) throws(StoreError) -> LeaseAttempt {
+        let lease = try freshLease(after: previous, name, place)
+        let now = LeaseMoment.now
+        let record = LeaseRecord(
+            number: lease.fence.number, state: .held, lastCompleted: previous?.lastCompleted ?? 0,
+            endsAt: now.adding(duration),
+            boot: now.boot, processID: getpid())
+        try write(record, place, writer)
+        return .taken(lease)
+    }
+
+    /// A number beyond everything that this record is known to have said, so that a fence never comes twice, even where the
+    /// record's file was taken away, and the byte of it. Where a member's forgery or lost marks let an old number come again,
+    /// a holder that still has its byte is passed by.
+    private func freshLease(
+        after previous: LeaseRecord?, _ name: String, _ place: RecordPlace
+    ) throws(StoreError) -> HeldLease {
+        let highest = max(previous?.number ?? 0, store.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0)
+        guard highest < LeaseRecord.maximumNumber - Self.maximumPassedBy else {
+            throw StoreError(.sequenceJump, "take the lease", name, "Its fence cannot grow any further.")
+        }
+        for number in highest + 1...highest + Self.maximumPassedBy {
+            do throws(StoreError) {
+                let fence = LeaseFence(lease: name, number: number)
+                return HeldLease(fence: fence, place: place, presence: try presence(number, place))
+            } catch {
+                guard error.code == .lockTimeout else { throw error }
+            }
+        }
+        throw StoreError(.leaseTimeout, "take the lease", name, "The bytes of its next fences are all held by others.")
+    }
+
+    private static let maximumPassedBy: UInt64 = 64
+
+    /// Gives a lease back. Returns whether it was still this one's.
+    func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
+        let (place, fence) = (lease.place, lease.fence)
+        return try store.locked(place, store.request()) { writer throws(StoreError) in
+            guard var record = try current(place), record.number == fence.number, record.state == .held else {
+                return false
+            }
+            let wasRunning = record.isRunning(at: .now)
+            record.state = completed ? .completed : .failed
+            if completed { record.lastCompleted = fence.number }
+            try write(record, place, writer)
+            return wasRunning
+        }
+    }
+
+    /// Sets the end of a lease that is still held anew.
+    ///
+    /// - Throws: `StoreError` `.leaseLost`.
+    func renew(_ fence: LeaseFence, for duration: Duration) throws(StoreError) {
+        let place = try Self.place(fence.lease, group: store.group.identifier)
+        try store.locked(place, store.request()) { writer throws(StoreError) in
+            var record = try require(fence, place)
+            record.endsAt = LeaseMoment.now.adding(duration)
+            try write(record, place, writer)
+        }
+    }
+
+    /// Refuses a fence whose time is up, or whose lease somebody else has taken. Takes no lock: what is written under the
+    /// record's own lock after this look is in order before whatever the next holder writes there.
+    ///
+    /// - Throws: `StoreError` `.leaseLost`, also where the lease's record is refused: then nobody can prove to hold it.
+    @discardableResult
+    func require(_ fence: LeaseFence, _ place: RecordPlace) throws(StoreError) -> LeaseRecord {
+        let found: LeaseRecord?
+        do throws(StoreError) { found = try current(place) } catch {
+            guard error.isRejection else { throw error }
+            throw lost(fence, "The lease's record is refused (\(error.code.rawValue)).", error)
+        }
+        guard let record = found, record.number == fence.number, record.state == .held else {
+            throw lost(fence, "Another holder came after it, or it was given back.")
+        }
+        guard record.isRunning(at: .now) else { throw lost(fence, "Its time is up.") }
+        return record
+    }
+
+    private func lost(_ fence: LeaseFence, _ reason: String, _ cause: StoreError? = nil) -> StoreError {
+        StoreError(
+            .leaseLost, "rely on the lease", fence.lease, "Fence \(fence.number) holds no more. \(reason)", cause: cause
+        )
+    }
+
+    /// Time that is not up, and a holder that lives, or cannot be known to be dead.
+    private func isHeld(_ record: LeaseRecord, _ place: RecordPlace) throws(StoreError) -> Bool {
+        guard record.isRunning(at: .now) else { return false }
+        do throws(StoreError) {
+            _ = try presence(record.number, place)
+            return false
+        } catch {
+            guard error.code == .lockTimeout else { throw error }
+            return true
+        }
+    }
+
+    /// The byte that a holder keeps locked: another one for each fence, so that a stopped holder is in nobody's way.
+    /// Tried once and never waited for, so it does not matter that the record's lock is held meanwhile.
+    private func presence(_ number: UInt64, _ place: RecordPlace) throws(StoreError) -> HeldLock {
+        let slot = Self.hash(of: place) &+ number &* 0x9E37_79B9_7F4A_7C15
+        return try StoreError.onFiles("hold the lease", place.name.text) { () throws(FileError) in
+            try store.backend.presence(LockRange(slot: slot))
+        }
+    }
+
+    private static func hash(of place: RecordPlace) -> UInt64 {
+        place.context.nameTag.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+    }
+
+    /// A record that readers refuse tells of no holder: whoever takes the lease then gets a fence beyond all that were
+    /// accepted, and a holder that still lives finds its own refused.
+    private func usable(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
+        do throws(StoreError) { return try current(place) } catch {
+            guard error.isRejection else { throw error }
+            return nil
+        }
+    }
+
+    /// What the record says; nil where there is none. Whether it is fresh is not asked: leases do not look at the wall clock.
+    private func current(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
+        do throws(StoreError) {
+            let snapshot = try store.decodedSnapshot(
+                of: LeaseRecord.self, from: store.acceptedBlob(at: place), at: place)
+            try snapshot.value.requirePlausible(sequence: snapshot.provenance.sequence)
+            return snapshot.value
+        } catch {
+            store.notice(error, at: place)
+            guard error.code == .absent else { throw error }
+            return nil
+        }
+    }
+
+    private func write(
+        _ record: LeaseRecord, _ place: RecordPlace, _ writer: borrowing RecordWriter
+    ) throws(StoreError) {
+        let payload = try store.encode(record, named: place.name.text)
+        defer { payload.wipe() }
+        _ = try writer.write(payload, store.request())
+    }
+}

@@ -1,0 +1,62 @@
+internal import SharedFiles
+
+/// Tries to take a lease, and waits in between until something happens to it.
+///
+/// A lease that is given back or renewed is a change of its record's file and wakes the waiter at once. A holder's death
+/// changes no file, so the waiter also looks by itself now and then.
+struct LeaseWait {
+    private static let longestPause = Duration.milliseconds(200)
+    private static let shortestPause = Duration.milliseconds(1)
+
+    let store: SealedStore
+    let name: String
+    let duration: Duration
+    let limit: Duration
+
+    /// The lease; nil when another program completed the work meanwhile.
+    func take() async throws(StoreError) -> HeldLease? {
+        let deadline = ContinuousClock.now + limit
+        var waitedSince: UInt64?
+        var signal: LeaseSignal?
+        while true {
+            switch try await attempt(waitedSince, until: deadline) {
+            case .taken(let lease): return lease
+            case .completed: return nil
+            case .busy(let number, let remaining):
+                if waitedSince == nil { waitedSince = number }
+                let left = deadline - ContinuousClock.now
+                guard left > .zero else { throw timeout("Holder \(number) kept it for the whole limit of \(limit).") }
+                guard let signal else {
+                    // Looked at once more after the watch is in place: what happened before it wakes nobody.
+                    signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store))
+                    continue
+                }
+                await signal.wait(atMost: min(left, max(remaining, Self.shortestPause), Self.longestPause))
+                if Task.isCancelled { throw StoreError(.cancelled, "take the lease", name, "The task was cancelled.") }
+            }
+        }
+    }
+
+    private func attempt(
+        _ waitedSince: UInt64?, until deadline: ContinuousClock.Instant
+    ) async throws(StoreError) -> LeaseAttempt {
+        // A lock is held for a moment only: who does not want to wait for a holder still waits for that.
+        let left = max(deadline - ContinuousClock.now, Self.longestPause)
+        do throws(StoreError) {
+            return try await SealedStore.offload(atMost: left) { (call) throws(StoreError) in
+                try LeaseTable(store: store).attempt(
+                    name, for: duration, waitedSince: waitedSince, timeout: call.remaining ?? left,
+                    isCancelled: { call.isCancelled })
+            }
+        } catch {
+            guard error.code == .lockTimeout else { throw error }
+            throw timeout("The lock of its record was held by somebody else for the whole limit.", error)
+        }
+    }
+
+    private func timeout(_ reason: String, _ cause: StoreError? = nil) -> StoreError {
+        StoreError(
+            .leaseTimeout, "take the lease", name, reason, advice: "Try again, or end the program that holds it.",
+            cause: cause)
+    }
+}

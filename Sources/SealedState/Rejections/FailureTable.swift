@@ -1,0 +1,77 @@
+/// The codes that refuse no blob: there is no value, or a call could not do its work.
+enum FailureTable {
+    static let entries: [CodeEntry] = noValue + writing + setUp
+
+    private static let noValue = [
+        CodeEntry(
+            .absent, says: "No record of that name was written, or it was deleted.",
+            advice: "Show the placeholder until the producing program has written it."),
+        CodeEntry(
+            .locked, .key, says: "The key is protected until the vault is unlocked.",
+            advice: "Unlock the vault; no new key is made meanwhile."),
+    ]
+
+    private static let writing = [
+        CodeEntry(.unencodable, says: "The value cannot be written down.", advice: seeReason),
+        CodeEntry(.invalidName, says: "It is no valid name of a record.", advice: seeReason),
+        CodeEntry(
+            .lockTimeout, says: "Another program held the record's lock for the whole time limit.",
+            advice: "Try again, or end the program that holds the lock."),
+        CodeEntry(.cancelled, says: "The calling task was cancelled while it waited.", advice: seeReason),
+        CodeEntry(
+            .durabilityUnknown, says: "The new value is in place, but whether it outlives a power loss is not known.",
+            advice: "Read it back, and write it again if in doubt."),
+        CodeEntry(
+            .noSpace, says: "The file system is full.", advice: "Free space and write again; the old value stands."),
+        CodeEntry(
+            .quotaExceeded, says: "The user's or the group's disk quota is used up.",
+            advice: "Free space within the quota or raise it, and write again; the old value stands."),
+        CodeEntry(
+            .readOnly, says: "The file system is mounted read-only.",
+            advice: "Mount the file system for writing; the old value stands."),
+        CodeEntry(
+            .conflict, says: "What lies there is not what the write's condition asks for; nothing was written.",
+            advice: "Read it again and decide anew."),
+        CodeEntry(
+            .leaseLost, says: "Another program has taken the lease meanwhile; nothing was written.",
+            advice: "Take the lease again; what another program did meanwhile counts."),
+        CodeEntry(
+            .declined,
+            says: "The program's own change gave the update up; nothing was written.",
+            advice: seeReason),
+        CodeEntry(
+            .lockLost,
+            says:
+                "The new value is in place, but the container's lock file was replaced meanwhile: a write may be lost.",
+            advice: "Read it back, and write it again if it is not there."),
+        CodeEntry(
+            .invalidCursor, says: "It is no cursor of this record's updates.",
+            advice: "Begin without a cursor."),
+        CodeEntry(.leaseTimeout, says: "Others held the lease for the whole time limit.", advice: seeReason),
+        CodeEntry(.watchLimit, says: "The system gives no more watches for changes.", advice: seeReason),
+        CodeEntry(.permissionDenied, says: "The system's permissions refuse it.", advice: seeReason),
+    ]
+
+    private static let setUp = [
+        CodeEntry(.container, says: "The group's container or its place cannot be used as it is.", advice: seeReason),
+        CodeEntry(.containerMissing, says: "The group has no container, or it was removed.", advice: seeReason),
+        CodeEntry(.vaultAbsent, says: "The group has no vault yet.", advice: seeReason),
+        CodeEntry(.vaultCorrupt, says: "The vault is damaged.", advice: seeReason),
+        CodeEntry(.vaultRolledBack, says: "An older copy of the vault was put in its place.", advice: seeReason),
+        CodeEntry(.wrongPassphrase, says: "The passphrase opens no slot of the vault.", advice: seeReason),
+        CodeEntry(.wrongKeyFile, says: "The key file opens no slot of the vault.", advice: seeReason),
+        CodeEntry(
+            .orphanedBlobs, says: "Blobs exist whose key the vault does not have; no new key was made.",
+            advice: seeReason),
+        CodeEntry(
+            .keyInUse, says: "The key is active, or something still needs it, or whether it does cannot be known.",
+            advice: "Rotate first, end the programs that hold it, or force it by name."),
+        CodeEntry(
+            .keyNotFound, says: "The vault has no key of that id.",
+            advice: "See which keys there are: sealctl vault rotate --status."),
+        CodeEntry(.vault, says: "The vault cannot be used.", advice: seeReason),
+        CodeEntry(.file, says: "The file system refused.", advice: seeReason),
+    ]
+
+    private static let seeReason = "See the reason."
+}

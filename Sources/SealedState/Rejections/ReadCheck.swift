@@ -1,0 +1,64 @@
+/// The checks of a read, in the order in which they run: what costs least and trusts least comes first.
+///
+/// Each has its own rejections (`StoreError.Code.check`); the first one that fails is the answer.
+public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
+    /// The file is no larger than the store reads.
+    case size
+    /// A regular file, with the header and the length of a sealed blob of a known format.
+    case shape
+    /// Sealed for this group, this kind and this name.
+    case place
+    /// The vault holds its key and can use it now.
+    case key
+    /// The vault has the same epoch for that key.
+    case epoch
+    /// The header is what was written under that key.
+    case commitment
+    /// The contents are what was sealed.
+    case contents
+    /// No completed rotation has retired its key.
+    case retirement
+    /// It is not behind what was accepted before, nor beside it, nor too far ahead.
+    case order
+    /// The type reads its schema version.
+    case version
+    /// Its nesting and its number of values are safe to decode.
+    case structure
+    /// It decodes as the type.
+    case decoding
+    /// The steps from an older version to the present one succeed.
+    case migration
+    /// It has not expired and is not of the future.
+    case freshness
+    /// The record's own rules hold.
+    case rules
+
+    /// What passes it, in a few words.
+    public var meaning: String { Self.meanings[self] ?? "" }
+
+    /// Whether it needs the record's type: such a check cannot be made by tools that know only the name.
+    public var needsType: Bool { [.version, .decoding, .migration, .rules].contains(self) }
+
+    /// Earlier checks are smaller.
+    public static func < (left: ReadCheck, right: ReadCheck) -> Bool { left.position < right.position }
+
+    private var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    private static let meanings: [ReadCheck: String] = [
+        .size: "no larger than the store reads",
+        .shape: "a regular file with the shape of a sealed blob of a known format",
+        .place: "sealed for this group, kind and name",
+        .key: "the vault holds its key and can use it now",
+        .epoch: "the vault has the same epoch for that key",
+        .commitment: "the header is what was written under that key",
+        .contents: "the contents are what was sealed",
+        .retirement: "no completed rotation has retired its key",
+        .order: "not behind what was accepted before, nor beside it, nor too far ahead",
+        .version: "a schema version that the type reads",
+        .structure: "nesting and number of values are safe to decode",
+        .decoding: "it decodes as the type",
+        .migration: "the steps from an older version succeed",
+        .freshness: "not expired, and not of the future",
+        .rules: "the record's own rules hold",
+    ]
+}

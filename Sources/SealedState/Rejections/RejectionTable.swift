@@ -1,0 +1,105 @@
+/// The rejections, in the order of the checks. docs/validation.md has the same table, and a test compares the two.
+enum RejectionTable {
+    static let entries: [CodeEntry] = beforeOpening + opening + order + contents
+
+    private static let beforeOpening = [
+        CodeEntry(
+            .tooLarge, .size, .rejection,
+            says: "The file is larger than this store reads; nothing of it was looked at.",
+            advice: "Raise the store's size limit if the record is yours."),
+        CodeEntry(
+            .malformed, .shape, [.rejection, .evidence],
+            says: "It is not a sealed blob, or it is damaged beyond recognition.",
+            advice: "Do not use it; the next write replaces it and keeps it in quarantine."),
+        CodeEntry(
+            .unsupportedFormat, .shape, [.rejection, .expected],
+            says: "It is a sealed blob of a format that this version does not know.",
+            advice: "Update this program."),
+        CodeEntry(
+            .wrongGroup, .place, [.rejection, .evidence],
+            says: "It was sealed for another app group, so it was brought here from elsewhere.",
+            advice: "Put the file back where it was written, or write the record anew."),
+        CodeEntry(
+            .wrongName, .place, [.rejection, .evidence],
+            says:
+                "It was sealed under another record's name, or as another kind of blob, so it was moved or copied here.",
+            advice: "Put the file back where it was written, or write the record anew."),
+    ]
+
+    private static let opening = [
+        CodeEntry(
+            .unknownKey, .key, .rejection,
+            says: "It was sealed under a key that this vault does not hold, or holds no longer.",
+            advice: "Restore the vault that belongs to this container."),
+        CodeEntry(
+            .wrongEpoch, .epoch, .rejection,
+            says: "Its epoch is not the one that the vault has for its key: one of the two was changed or rolled back.",
+            advice: "Restore the vault that belongs to this container."),
+        CodeEntry(
+            .wrongCommitment, .commitment, [.rejection, .evidence],
+            says: "Its header was changed, or was never written under the key that it names.",
+            advice: "Do not use it; the next write replaces it and keeps it in quarantine."),
+        CodeEntry(
+            .tampered, .contents, [.rejection, .evidence],
+            says: "Its contents were changed, cut short or added to after they were sealed.",
+            advice: "Do not use it; the next write replaces it."),
+        CodeEntry(
+            .retiredEpoch, .retirement, [.rejection, .evidence],
+            says: "It was sealed under a key that a completed rotation has retired.",
+            advice: "Do not use it: somebody sealed it under a key that was retired, or put it back."),
+    ]
+
+    private static let order = [
+        CodeEntry(
+            .replayed, .order, [.rejection, .evidence],
+            says: "It is authentic, but older than a state that was accepted before: somebody put an old copy back.",
+            advice: outOfOrder),
+        CodeEntry(
+            .forked, .order, [.rejection, .evidence],
+            says:
+                "It is authentic, but another blob of the same sequence was accepted before: a copy of the container is "
+                + "being written elsewhere.",
+            advice: outOfOrder),
+        CodeEntry(
+            .sequenceJump, .order, [.rejection, .evidence],
+            says: "It is authentic, but its sequence is further ahead than any program writes.",
+            advice: "Find out which program wrote it, then restore the record from a backup."),
+    ]
+
+    private static let contents = [
+        CodeEntry(
+            .tooOld, .version, [.rejection, .expected],
+            says: "It was written in a schema version that is older than this program still reads.",
+            advice: "Let a current program write the record anew."),
+        CodeEntry(
+            .tooNew, .version, [.rejection, .expected],
+            says: "It was written in a schema version that is newer than this program knows.",
+            advice: "Update this program."),
+        CodeEntry(
+            .unsafeStructure, .structure, [.rejection, .evidence],
+            says: "Its contents are nested deeper, hold more values or have longer keys than a decoder is given.",
+            advice: "Do not use it, and look at the program that wrote it; or raise the store's limits."),
+        CodeEntry(
+            .undecodable, .decoding, [.rejection, .evidence],
+            says: "Its contents are authentic, but they do not decode as the type that reads them.",
+            advice: "Look at the program that wrote it: its type is another one, or its schema version was not raised."),
+        CodeEntry(
+            .migrationFailed, .migration, .rejection,
+            says: "A step that turns an older schema version into the present one failed.",
+            advice: "Mend the step, or let a current program write the record anew."),
+        CodeEntry(
+            .notYetValid, .freshness, [.rejection, .expected],
+            says: "It was sealed in the future: the clock of this machine is wrong now, or was wrong then.",
+            advice: "Check the clock of this machine."),
+        CodeEntry(
+            .stale, .freshness, [.rejection, .expected],
+            says: "It has expired, or is older than its type allows.",
+            advice: "Wait for the producing program to refresh it."),
+        CodeEntry(
+            .invalid, .rules, [.rejection, .evidence],
+            says: "It decodes, but it breaks the record's own rules.",
+            advice: "Look at the program that wrote it; its next valid write mends it."),
+    ]
+
+    private static let outOfOrder = "Do not use it; the producing program's next write mends it."
+}

@@ -1,0 +1,60 @@
+package import Sealing
+
+/// A payload of a readable version, about to become a value: as it is, or through the type's migrations.
+package struct RecordDecoding {
+    let bytes: UnsafeRawBufferPointer
+    let codec: PayloadCodec
+    let schemaVersion: Int
+    let limits: StructureLimits
+    let name: String
+
+    /// A payload with what its header says.
+    package init(
+        bytes: UnsafeRawBufferPointer, codec: PayloadCodec, schemaVersion: Int, limits: StructureLimits, name: String
+    ) {
+        self.bytes = bytes
+        self.codec = codec
+        self.schemaVersion = schemaVersion
+        self.limits = limits
+        self.name = name
+    }
+
+    /// - Throws: `StoreError`: `.unsafeStructure`, `.undecodable`, `.migrationFailed`.
+    package func value<Record: SealedRecord>(of type: Record.Type) throws(StoreError) -> Record {
+        do {
+            guard schemaVersion < type.schemaVersion else { return try decode(type) }
+            let migrations = type.migrations
+            if let fault = migrations.fault(upTo: type.schemaVersion) { throw fault }
+            guard let path = migrations.path(from: schemaVersion) else { return try decode(type) }
+            return try path(self)
+        } catch {
+            throw refusal(error, of: type)
+        }
+    }
+
+    /// Everything that a read checks of a payload, but its time.
+    ///
+    /// - Throws: `StoreError`: `.tooNew`, `.tooOld`, what `value(of:)` throws, `.invalid`.
+    package func checkedValue<Record: SealedRecord>(of type: Record.Type) throws(StoreError) -> Record {
+        try VersionCheck.check(schemaVersion, against: type, named: name)
+        let value = try value(of: type)
+        guard let failure = ValidationFailure(of: value) else { return value }
+        throw StoreError(.invalid, "validate", name, "It breaks its own rules: \(failure).", cause: failure)
+    }
+
+    /// The payload as a type of any version.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try PayloadCoding.decode(type, from: bytes, codec: codec, limits: limits)
+    }
+
+    private func refusal<Record: SealedRecord>(_ error: any Error, of type: Record.Type) -> StoreError {
+        switch error {
+        case let fault as StructureFault: return StoreError(fault.code, "read", name, fault.reason)
+        case let fault as MigrationFault:
+            return StoreError(.migrationFailed, "read", name, fault.reason, advice: fault.advice)
+        default:
+            let version = schemaVersion < type.schemaVersion ? "As schema version \(schemaVersion): " : ""
+            return StoreError(.undecodable, "read", name, version + CodingFault.describe(error))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import SharedFiles
+
+/// What the calls for users and the library's own records have in common: a place, a request, the lock.
+extension SealedStore {
+    func write<Record: SealedRecord>(
+        _ value: Record, at place: RecordPlace, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        let payload = try encode(value, named: place.name.text)
+        defer { payload.wipe() }
+        return try write(payload, at: place, request)
+    }
+
+    func write(
+        _ payload: RecordPayload, at place: RecordPlace, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        try prepareKey(for: payload.protection ?? protection(at: place))
+        return try locked(place, request) { writer throws(StoreError) in try writer.write(payload, request) }
+    }
+
+    func update<Record: SealedRecord>(
+        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ request: WriteRequest,
+        _ change: (inout Record) throws -> Void
+    ) throws(StoreError) -> UInt64 {
+        try prepareKey(for: Record.protection)
+        return try locked(place, request) { writer throws(StoreError) in
+            try writer.require(request.condition)
+            var value = try current(type, at: place, startingWith: initial)
+            do { try change(&value) } catch { throw Self.declined(error, place) }
+            let payload = try encode(value, named: place.name.text)
+            defer { payload.wipe() }
+            return try writer.write(payload, request)
+        }
+    }
+
+    func delete(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+        try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
+    }
+
+    func purge(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) {
+        try locked(place, request) { writer throws(StoreError) in try writer.purge(request) }
+    }
+
+    func locked<Result>(
+        _ place: RecordPlace, _ request: WriteRequest,
+        _ body: (borrowing RecordWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let lock: HeldLock
+        do throws(FileError) {
+            lock = try backend.lock(place.address, timeout: request.timeout, isCancelled: request.isCancelled)
+        } catch {
+            throw StoreError(writing: error, place.name.text)
+        }
+        // What other processes accepted since: a write that stayed below it would be refused by them.
+        watermarks.refresh()
+        return try body(RecordWriter(store: self, place: place, lock: lock))
+    }
+
+    private func current<Record: SealedRecord>(
+        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?
+    ) throws(StoreError) -> Record {
+        let name = place.name.text
+        do throws(StoreError) {
+            let snapshot = try decodedSnapshot(of: type, from: acceptedBlob(at: place), at: place)
+            try Freshness(now: options.now(), skew: options.clockSkew)
+                .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
+            try validate(snapshot.value, named: name)
+            return snapshot.value
+        } catch {
+            notice(error, at: place)
+            guard error.code == .absent, let initial else { throw error }
+            return initial
+        }
+    }
+
+    private static func declined(_ error: any Error, _ place: RecordPlace) -> StoreError {
+        if let error = error as? StoreError { return error }
+        // The error's own words stay with its thrower: they may hold contents.
+        return StoreError(
+            .declined, "update", place.name.text, "The change was given up by the program itself.",
+            advice: "See the cause; nothing was written.", cause: error)
+    }
+}

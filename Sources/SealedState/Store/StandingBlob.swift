@@ -1,0 +1,93 @@
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// What lies in a record's place, as far as a write has to know: only headers are opened for it.
+enum StandingBlob {
+    case nothing
+    /// A value whose header readers accept.
+    case value(BlobHeader)
+    /// A deletion that readers accept.
+    case tombstone(VerifiedHeader)
+    /// Readers refuse it.
+    case refused(RefusedBlob)
+}
+
+/// A blob that readers refuse and that a write may replace.
+struct RefusedBlob {
+    /// What its header says of the sequence.
+    enum Claim {
+        case none
+        /// Anybody may have written it.
+        case asserted(UInt64)
+        /// Sealed by somebody who holds a key.
+        case authentic(UInt64)
+    }
+
+    let rejection: StoreError
+    let claim: Claim
+    /// Whether it is a file that can be kept; links, pipes and the like are not.
+    var isFile = true
+}
+
+extension SealedStore {
+    /// Looks at what lies in a place, whose lock is held.
+    ///
+    /// - Throws: `StoreError` for a blob that must not be replaced, because it may be the vault or this program that is
+    ///   wrong (docs/decisions/0004), and for a place that cannot be read.
+    func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+        let prefix: [UInt8]?
+        do throws(FileError) {
+            prefix = try backend.readPrefix(place.address, count: BlobLayout.headerSize)
+        } catch {
+            // A planted link or pipe: the rename puts the new blob in its place and never follows it.
+            guard error.code == .notRegularFile || error.code == .unsafePath else {
+                throw StoreError(writing: error, place.name.text)
+            }
+            let rejection = StoreError(error, "replace", place.name.text)
+            return .refused(RefusedBlob(rejection: rejection, claim: .none, isFile: false))
+        }
+        guard let prefix else { return .nothing }
+        let header: VerifiedHeader
+        do throws(StoreError) { header = try verifyHeader(prefix, "replace", place) } catch {
+            return .refused(try replaceable(prefix, error, place))
+        }
+        return judged(header, place)
+    }
+
+    private func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
+        var verdict = watermarks.verdict(on: header)
+        // At the very end of what readers believe: the next sequence would be beyond it for whoever has not read this one.
+        if verdict == .advances, isLastBelieved(header.header) { verdict = .jumps }
+        do throws(StoreError) { try judge(verdict, header.header, place) } catch {
+            // A jump is refused by every reader, and following it would be refused as well.
+            let claim: RefusedBlob.Claim = verdict == .jumps ? .none : .authentic(header.header.sequence)
+            return .refused(RefusedBlob(rejection: error, claim: claim))
+        }
+        return header.header.flags.contains(.tombstone) ? .tombstone(header) : .value(header.header)
+    }
+
+    private func isLastBelieved(_ header: BlobHeader) -> Bool {
+        guard let mark = watermarks.mark(of: header.nameTag) else {
+            return header.sequence >= Watermark.maximumFirstSequence
+        }
+        return header.sequence > mark.sequence && header.sequence - mark.sequence >= Watermark.maximumJump
+    }
+
+    /// What is wrong with a blob itself. Everything else may be wrong with the vault or the program.
+    private static let replaceableCodes: Set<StoreError.Code> = [
+        .malformed, .wrongGroup, .wrongName, .wrongCommitment, .retiredEpoch, .tooLarge,
+    ]
+
+    /// - Throws: The rejection itself where the blob may be right and the vault or the program wrong.
+    private func replaceable(
+        _ prefix: [UInt8], _ rejection: StoreError, _ place: RecordPlace
+    ) throws(StoreError) -> RefusedBlob {
+        let damage = HeaderDamage(prefix, place, self)
+        if Self.replaceableCodes.contains(rejection.code) || isKeyDestroyed(of: prefix) {
+            return RefusedBlob(rejection: rejection, claim: damage.claim)
+        }
+        guard let claim = damage.evidentClaim(rejection.code) else { throw rejection }
+        return RefusedBlob(rejection: rejection, claim: claim)
+    }
+}

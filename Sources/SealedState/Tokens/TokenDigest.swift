@@ -1,0 +1,61 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+/// What a record keeps of a token so that the token is recognised, and cannot be had from it: a salted hash, keyed by the
+/// vault.
+///
+/// ```swift
+/// struct SharedAuthState: SealedRecord {
+///     static let recordName = "shared_auth_state"
+///     static let schemaVersion = 1
+///     var accessTokenDigest: TokenDigest?
+///     var tokenExpiresAt: Date?
+///     var expiresAt: Date? { tokenExpiresAt }
+///     var isAuthenticated: Bool { accessTokenDigest != nil }
+/// }
+///
+/// state.accessTokenDigest = try store.digest(of: token)
+/// let isSameToken = try state.accessTokenDigest?.matches(token, in: store) ?? false
+/// ```
+///
+/// It is checked by every program that opens the group's vault, and by nobody else: without the vault's token key not even a
+/// token that is easy to guess can be tried. It outlives every rotation, and a backup that holds the keys.
+///
+/// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/data-protection.md`).
+///
+/// Equal digests are the same digest. Two that were made of one token are not equal: `matches(_:in:)` compares.
+public struct TokenDigest: Hashable, Sendable {
+    /// Which of the vault's token keys it was made with.
+    let keyID: Bytes16
+    let salt: Bytes16
+    let hash: Bytes32
+
+    init(keyID: Bytes16, salt: Bytes16, hash: Bytes32) {
+        self.keyID = keyID
+        self.salt = salt
+        self.hash = hash
+    }
+
+    /// The hash of a token: keyed first by the salt, so that the token itself is copied nowhere.
+    static func hash(_ token: UnsafeRawBufferPointer, salt: Bytes16, key: UnsafeRawBufferPointer) -> Bytes32 {
+        ScratchMemory.withSecret(count: 32) { salted in
+            salt.withUnsafeBytes { BLAKE2b.hash($0, key: key, personalization: .tokenSalt, into: salted) }
+            return Bytes32(filling: {
+                BLAKE2b.hash(token, key: UnsafeRawBufferPointer(salted), personalization: .tokenDigest, into: $0)
+            })
+        }
+    }
+
+    /// Whether it is the digest of a token, in a time that does not depend on where they differ.
+    func isDigest(of token: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> Bool {
+        let found = Self.hash(token, salt: salt, key: key)
+        return found.withUnsafeBytes { found in hash.withUnsafeBytes { ConstantTime.areEqual(found, $0) } }
+    }
+}
+
+extension Personalization {
+    /// A digest's own key (key: the token key; input: the salt); `docs/vault.md` lists both.
+    fileprivate static let tokenSalt = Personalization("SealedState.tks1")
+    /// The digest (key: the digest's own).
+    fileprivate static let tokenDigest = Personalization("SealedState.tkd1")
+}

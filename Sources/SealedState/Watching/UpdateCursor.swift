@@ -1,0 +1,101 @@
+internal import CryptoPrimitives
+internal import KeyVault
+internal import Sealing
+
+/// A place in a record's history, to go on watching from, in this process or a later one.
+///
+/// An opaque line of text (`description`), and `Codable` as that. It holds which state was delivered and how a read of it
+/// ended; nothing of the contents, and nothing that is not in clear in the record's file. It is good for one record of one
+/// group only.
+public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
+    let mark: UpdateMark
+
+    init(_ mark: UpdateMark) { self.mark = mark }
+
+    private static let version: UInt8 = 1
+    /// Version, name tag, epoch, sequence, whether a commitment is known, and the commitment.
+    private static let fixedSize = 1 + 16 + 4 + 8 + 1 + 32
+    private static let checkSize = 16
+    private static let maximumOutcomeSize = 128
+    private static let personalization = Personalization("SealedState.cur1")
+
+    /// Takes a cursor from its text.
+    ///
+    /// - Throws: `StoreError` `.invalidCursor` for anything that is no cursor of this version, whole.
+    public init(_ text: String) throws(StoreError) {
+        guard let mark = Self.parse(text) else { throw .invalidCursor("It is damaged, or was never a cursor.") }
+        self.init(mark)
+    }
+
+    /// The cursor as one line of lower-case hexadecimal digits.
+    public var description: String {
+        let body = self.body
+        return (body + Self.check(body)).withUnsafeBytes { $0.hexadecimal }
+    }
+
+    private var body: [UInt8] {
+        let accepted = mark.accepted
+        var bytes = [Self.version]
+        mark.name.bytes.withUnsafeBytes { bytes += $0 }
+        Swift.withUnsafeBytes(of: accepted.epoch.littleEndian) { bytes += $0 }
+        Swift.withUnsafeBytes(of: accepted.sequence.littleEndian) { bytes += $0 }
+        bytes.append(accepted.commitment == nil ? 0 : 1)
+        (accepted.commitment?.bytes ?? .zero).withUnsafeBytes { bytes += $0 }
+        return bytes + mark.outcome.utf8
+    }
+
+    /// Against typing errors and cuts only: who changes a cursor fools nobody but the program that trusts it.
+    private static func check(_ body: [UInt8]) -> [UInt8] {
+        BLAKE2b.hash(body, personalization: personalization, count: checkSize)
+    }
+
+    private static func parse(_ text: String) -> UpdateMark? {
+        let digits = Array(text.utf8)
+        let sizes = (fixedSize + checkSize)...(fixedSize + checkSize + maximumOutcomeSize)
+        guard digits.count.isMultiple(of: 2), sizes.contains(digits.count / 2) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: digits.count / 2)
+        let isHexadecimal = digits.withUnsafeBytes { digits in
+            bytes.withUnsafeMutableBytes { (try? Hexadecimal.decode(digits, into: $0)) != nil }
+        }
+        let body = Array(bytes.dropLast(checkSize))
+        // Only what this type writes: one state has one text.
+        guard isHexadecimal, body[0] == version, check(body) == bytes.suffix(checkSize) else { return nil }
+        return mark(body).flatMap { UpdateCursor($0).description == text ? $0 : nil }
+    }
+
+    private static func mark(_ body: [UInt8]) -> UpdateMark? {
+        body.withUnsafeBytes { body in
+            func part(_ offset: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[offset...]) }
+            let epoch = UInt32(littleEndian: body.loadUnaligned(fromByteOffset: 17, as: UInt32.self))
+            let sequence = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: 21, as: UInt64.self))
+            let commitment = body[29] == 0 ? nil : Commitment(bytes: Bytes32(part(30)))
+            guard let outcome = String(validating: body[fixedSize...], as: UTF8.self) else { return nil }
+            return UpdateMark(
+                name: NameTag(bytes: Bytes16(part(1))),
+                accepted: Watermark(epoch: epoch, sequence: sequence, commitment: commitment), outcome: outcome)
+        }
+    }
+}
+
+extension UpdateCursor: Codable {
+    /// From its text.
+    ///
+    /// - Throws: `StoreError` `.invalidCursor`, or what the decoder throws.
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// As its text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension StoreError {
+    static func invalidCursor(_ reason: String) -> StoreError {
+        StoreError(
+            .invalidCursor, "resume watching from", "a cursor", reason,
+            advice: "Watch from the present state instead.")
+    }
+}

@@ -1,0 +1,42 @@
+#if Service
+public import Metrics
+import SealedState
+internal import Synchronization
+
+/// Counts rejections by code: `sealedstate_rejections{code="replayed"}`.
+///
+/// A copy that could not be put into quarantine is counted in `sealedstate_quarantine_failures`.
+public final class RejectionMetrics: Sendable {
+    /// The counter of rejections.
+    public static let rejections = "sealedstate_rejections"
+    /// The counter of copies that could not be kept.
+    public static let quarantineFailures = "sealedstate_quarantine_failures"
+
+    private let factory: any MetricsFactory
+    // Made once each: a factory may take a lock, or make a new series, for every counter.
+    private let counters = Mutex<[StoreError.Code: Counter]>([:])
+    private let failures: Counter
+
+    /// Counters of a factory; the program's own unless stated.
+    public init(_ factory: any MetricsFactory = MetricsSystem.factory) {
+        self.factory = factory
+        failures = Counter(label: Self.quarantineFailures, dimensions: [], factory: factory)
+    }
+
+    /// Counts one; it fits `StoreOptions.onRejection`.
+    public func count(_ error: StoreError) {
+        guard error.isRejection else { return failures.increment() }
+        counter(of: error.code).increment()
+    }
+
+    private func counter(of code: StoreError.Code) -> Counter {
+        counters.withLock { counters in
+            if let known = counters[code] { return known }
+            let counter = Counter(
+                label: Self.rejections, dimensions: [("code", code.rawValue)], factory: factory)
+            counters[code] = counter
+            return counter
+        }
+    }
+}
+#endif

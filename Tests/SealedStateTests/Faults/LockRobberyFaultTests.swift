@@ -1,0 +1,108 @@
+import Glibc
+import SealedState
+import Synchronization
+import TestSupport
+import Testing
+
+/// A member who takes the lock file away again and again while eight others write.
+///
+/// What holds then: no torn state, nothing that a reader has accepted is taken back, no sequence is acknowledged twice, and
+/// whoever may have overwritten somebody is told (`lockLost`). What does not: an update can be lost.
+@Suite(.timeLimit(.minutes(30))) struct LockRobberyFaultTests {
+    /// A writer's lines: `ack RECORD COUNT SEQUENCE` or `failed RECORD CODE`.
+    private struct Saying: Sendable {
+        let writer: Int
+        let words: [Substring]
+        var isAcknowledged: Bool { words.first == "ack" && words.count == 4 }
+        var code: String? { words.first == "failed" ? words.last.map(String.init) : nil }
+        /// The record and its sequence.
+        var place: [Substring] { [words[1], words[3]] }
+    }
+
+    private static let rounds = isLongForm ? 3000 : 60
+    /// What a robbed writer may be told.
+    private static let refusals = notices.union(["lockTimeout"])
+    /// Of these, what says that an update may be lost.
+    private static let notices: Set = ["lockLost", "forked", "replayed"]
+
+    // writers: lock, read, add one, write, lock … told where another lock file has come in between
+    // member:  ……… removes it ……… puts another one there ……… removes it ………
+    // reader:  whole states, never an older one
+    @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
+        let yard = try StressYard()
+        let writing = Mutex(StressYard.writers)
+        let results = try concurrently(StressYard.writers + 2) { slot -> [Saying] in
+            let isOver = { writing.withLock { $0 == 0 } }
+            if slot == StressYard.writers { try Self.rob(yard.fixture, replacing: isReplaced, until: isOver) }
+            if slot > StressYard.writers { try Self.read(yard, until: isOver) }
+            if slot >= StressYard.writers { return [] }
+            defer { writing.withLock { $0 -= 1 } }
+            return try Self.write(slot, yard)
+        }
+        try judge(try results.flatMap { try $0.get() }, yard)
+    }
+
+    private static func write(_ slot: Int, _ yard: StressYard) throws -> [Saying] {
+        let writer = try yard.start("stress-write", "\(slot)", "\(yard.seed >> 32 &+ UInt64(slot))")
+        return try (0..<rounds).map { _ in
+            Saying(writer: slot, words: try #require(try writer.readLine()).split(separator: " "))
+        }
+    }
+
+    private static func rob(_ fixture: StoreFixture, replacing: Bool, until isOver: () -> Bool) throws {
+        let lock = fixture.container + "/.sealedstate.lock"
+        while !isOver() {
+            if replacing {
+                try SystemFile.write(fixture.place.path("other"), [])
+                rename(fixture.place.path("other"), lock)
+            } else {
+                unlink(lock)
+            }
+            usleep(.random(in: 0...3000))
+        }
+    }
+
+    private static func read(_ yard: StressYard, until isOver: () -> Bool) throws {
+        let reader = try yard.start("stress-read", "7")
+        // A lost update shows in the sum; a state that two have written is refused until a plain write.
+        let allowed: Set = ["lost", "forked", "replayed"]
+        while !isOver() {
+            // Nothing to say in that time is no failure.
+            guard let line = try? reader.readLine(timeLimit: .milliseconds(200)) else { continue }
+            let words = line.split(separator: " ")
+            guard words.first == "seen" || allowed.contains(words.last.map(String.init) ?? "") else {
+                throw StressFailure("a reader said", line)
+            }
+        }
+    }
+
+    private func judge(_ sayings: [Saying], _ yard: StressYard) throws {
+        let codes = Set(sayings.compactMap(\.code))
+        // Not empty: the robbery was met.
+        #expect(!codes.isEmpty && codes.isSubset(of: Self.refusals), "\(codes)")
+        let acknowledged = sayings.filter(\.isAcknowledged)
+        #expect(acknowledged.count + sayings.count(where: { $0.code != nil }) == sayings.count)
+        #expect(Set(acknowledged.map(\.place)).count == acknowledged.count)
+        if try isLost(acknowledged, yard) { #expect(!codes.isDisjoint(with: Self.notices), "\(codes)") }
+
+        // Whatever was left: a plain write ends it, above everything that was acknowledged.
+        let store = try yard.fixture.open()
+        for record in 0..<StressYard.records {
+            let highest =
+                acknowledged.filter { $0.words[1] == "\(record)" }.compactMap { UInt64($0.words[3]) }.max() ?? 0
+            #expect(try store.write(ProbeRecord(number: record), named: "stress/\(record)") > highest)
+            #expect(try store.read(ProbeRecord.self, named: "stress/\(record)").number == record)
+        }
+    }
+
+    /// Whether the records, where they can be read, hold less than was acknowledged.
+    private func isLost(_ acknowledged: [Saying], _ yard: StressYard) throws -> Bool {
+        let states = try yard.fixture.probe("stress-finish").split(separator: "\n").map { FinalRecord(String($0)) }
+        return acknowledged.contains { saying in
+            guard let record = Int(saying.words[1]), let count = Int(saying.words[2]), record < states.count,
+                let state = states[record]
+            else { return false }
+            return state.counts[saying.writer] < count
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import SealedState
+import TestSupport
+import Testing
+
+/// What a member could put where a write makes something of its own: the new value's name, the quarantine, the directory
+/// of records. The record's own name and the lock file are `PlantedFileTests`'.
+@Suite(.timeLimit(.minutes(10))) struct PlantedPathFaultTests {
+    enum Planted: String, CaseIterable, Sendable {
+        case fifo, directory, linkToFile, linkToDirectory, danglingLink, hardLink, device
+
+        static var possible: [Planted] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
+
+        func plant(_ path: String, _ fixture: StoreFixture) {
+            let outside = fixture.place.path("outside")
+            switch self {
+            case .fifo: #expect(mkfifo(path, 0o600) == 0)
+            case .directory: #expect(mkdir(path, 0o700) == 0)
+            case .linkToFile: #expect(symlink(outside + "/precious", path) == 0)
+            case .linkToDirectory: #expect(symlink(outside, path) == 0)
+            case .danglingLink: #expect(symlink(outside + "/new", path) == 0)
+            case .hardLink: #expect(link(outside + "/precious", path) == 0)
+            case .device: #expect(mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0)
+            }
+        }
+    }
+
+    let fixture: StoreFixture
+    let store: SealedStore
+
+    init() throws {
+        fixture = try StoreFixture()
+        store = try fixture.open()
+        try fixture.place.directory("outside")
+        try store.write(Note(text: "x"))
+        try SystemFile.write(fixture.place.path("outside/precious"), Array("precious".utf8), mode: 0o640)
+    }
+
+    private func expectOutsideUntouched(names: [String] = ["precious"]) throws {
+        #expect(try SystemFile.names(fixture.place.path("outside")) == names)
+        #expect(try SystemFile.read(fixture.place.path("outside/precious")) == Array("precious".utf8))
+        #expect(try SystemFile.mode(fixture.place.path("outside/precious")) == 0o640)
+    }
+
+    @Test(arguments: Planted.possible, [Durability.durable, .unsynced]) func theNewValuesNameIsTakenBack(
+        _ planted: Planted, _ durability: Durability
+    ) throws {
+        let pending = fixture.records + "/.note.sealed.new"
+        planted.plant(pending, fixture)
+        if planted == .directory {
+            // Whose it is nobody knows, and it may hold something.
+            #expect(code { try store.write(Note(text: "y"), durability: durability) } == .container)
+            #expect(try store.read(Note.self).text == "x")
+            rmdir(pending)
+        }
+        #expect(try store.write(Note(text: "y"), durability: durability) == 2)
+        #expect(try store.read(Note.self).text == "y")
+        #expect(try fixture.litter() == [])
+        try expectOutsideUntouched()
+    }
+
+    @Test func aSecondNameOfTheRecordIsNoOnesToChange() throws {
+        unlink(fixture.file("note"))
+        Planted.hardLink.plant(fixture.file("note"), fixture)
+        #expect(code { _ = try store.read(Note.self) } == .malformed)
+        #expect(try store.write(Note(text: "y")) == 2)
+        #expect(try store.read(Note.self).text == "y")
+        try expectOutsideUntouched()
+    }
+
+    @Test(arguments: Planted.possible.filter { $0 != .directory }) func nothingIsKeptWhereTheQuarantineIsNoDirectory(
+        _ planted: Planted
+    ) throws {
+        planted.plant(fixture.quarantine, fixture)
+        let damaged = Array("damaged".utf8)
+        try fixture.plant(damaged)
+        // Else whoever planted both could stop every writer.
+        #expect(try store.write(Note(text: "y")) == 2)
+        #expect(try store.read(Note.self).text == "y")
+        try expectOutsideUntouched()
+    }
+
+    @Test(arguments: Planted.possible.filter { $0 != .directory }) func nothingIsWrittenWhereTheRecordsAreNoDirectory(
+        _ planted: Planted
+    ) throws {
+        let away = fixture.records + ".away"
+        #expect(rename(fixture.records, away) == 0)
+        planted.plant(fixture.records, fixture)
+        #expect(code { try store.write(Note(text: "y")) } == .container)
+        #expect(code { try store.update(Note.self) { $0.text = "y" } } != nil)
+        #expect(code { try store.delete(Note.self) } == .container)
+        #expect(code { _ = try store.read(Note.self) } != nil)
+        try expectOutsideUntouched()
+        unlink(fixture.records)
+        #expect(rename(away, fixture.records) == 0)
+        #expect(try store.read(Note.self).text == "x")
+    }
+}

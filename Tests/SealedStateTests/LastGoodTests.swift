@@ -1,0 +1,195 @@
+import FoundationEssentials
+import Glibc
+import KeyVault
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// A store that answers with the last good value.
+@Suite struct LastGoodTests {
+    let fixture: StoreFixture
+    let clock = TestClock(Date())
+    let store: SealedStore
+
+    init() throws {
+        fixture = try StoreFixture()
+        store = try fixture.open { [clock] options in
+            options.rejectionPolicy = .keepLastGood
+            options.now = { clock.now }
+        }
+        try store.write(Note(text: "first"))
+        _ = try store.read(Note.self)
+    }
+
+    private func snapshot() throws -> RecordSnapshot<Note> { try store.snapshot(of: Note.self) }
+
+    private func forged(_ sequence: UInt64, _ change: (inout Forgery) throws -> Void = { _ in }) throws -> [UInt8] {
+        var forgery = try Forgery(store)
+        forgery.sequence = sequence
+        try change(&forgery)
+        return forgery.blob
+    }
+
+    @Test func aSoundValueIsNotMarked() throws {
+        #expect(try snapshot().rejection == nil)
+    }
+
+    @Test(arguments: Fault.allCases) func aRefusedBlobLeavesTheLastGoodValue(_ fault: Fault) throws {
+        let sequence: UInt64 = fault == .old ? 1 : 3
+        try store.write(Note(text: "second"))
+        _ = try store.read(Note.self)
+        try fixture.plant(forged(sequence) { if fault != .old { try fault.apply(to: &$0) } })
+        let answer = try snapshot()
+        #expect(answer.value.text == "second" && answer.rejection?.code == fault.code)
+        #expect(answer.provenance.sequence == 2)
+        #expect(try store.read(Note.self).text == "second")
+        #expect(store.readIfValid(Note.self)?.text == "second")
+    }
+
+    @Test func aNewerValueTakesItsPlaceAndTheMarkGoes() throws {
+        try fixture.plant([1, 2, 3])
+        #expect(try snapshot().rejection?.code == .malformed)
+        try store.write(Note(text: "mended"))
+        let answer = try snapshot()
+        #expect(answer.value.text == "mended" && answer.rejection == nil)
+    }
+
+    @Test func anExpiredLastGoodValueIsNotReturned() throws {
+        try store.write(Note(text: "short", expiresAt: clock.now + 60))
+        _ = try store.read(Note.self)
+        try fixture.plant([1, 2, 3])
+        #expect(try snapshot().value.text == "short")
+        clock.advance(by: 61)
+        #expect(code { _ = try snapshot() } == .malformed)
+    }
+
+    @Test func aStaleValueHasNoLastGoodInItsPlace() throws {
+        clock.advance(by: 4000)
+        #expect(code { _ = try snapshot() } == .stale)
+    }
+
+    @Test func aDeletionEndsIt() throws {
+        try store.delete(Note.self)
+        #expect(code { _ = try snapshot() } == .absent)
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try snapshot() } == .malformed)
+    }
+
+    // store:   read 1 ........................................... read: refused, and 1 is not shown again
+    // other:   ....... delete (2) ... somebody damages the tombstone
+    @Test func aDeletionThatThisStoreHasNotSeenEndsItAsWell() throws {
+        try fixture.open().delete(Note.self)
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try snapshot() } == .malformed)
+    }
+
+    // store:   read 1 ...................................... read: refused: what 2 was, a deletion or not, is unknown here
+    // probe:   ....... write (2) ... somebody damages it
+    @Test func aStateOfAnotherProcessThatWasNotSeenEndsItAsWell() throws {
+        try store.write(ProbeRecord(number: 1))
+        _ = try store.read(ProbeRecord.self)
+        _ = try fixture.probe("store-write", "7", "2", "unsynced")
+        try fixture.plant([1, 2, 3], ProbeRecord.recordName)
+        #expect(code { _ = try store.read(ProbeRecord.self) } == .malformed)
+    }
+
+    @Test func aDeletionPutBackIsNotUndoneByTheOldBlob() throws {
+        let old = try fixture.blob()
+        try fixture.open().delete(Note.self)
+        try fixture.plant(old)
+        #expect(code { _ = try snapshot() } == .replayed)
+    }
+
+    @Test func aRefusedButAcceptedStateIsNoDeletion() throws {
+        // An older program meets newer data, then that data is damaged: both times it keeps what it has.
+        try fixture.plant(forged(2) { $0.schemaVersion = 99 })
+        #expect(try snapshot().rejection?.code == .tooNew)
+        try fixture.plant([1, 2, 3])
+        #expect(try snapshot().rejection?.code == .malformed)
+        #expect(try snapshot().value.text == "first")
+    }
+
+    @Test func aFileThatIsTakenAwayEndsIt() throws {
+        let blob = try fixture.blob()
+        #expect(unlink(fixture.file(Note.recordName)) == 0)
+        #expect(code { _ = try snapshot() } == .absent)
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try snapshot() } == .malformed)
+        try fixture.plant(blob)
+        #expect(try snapshot().value.text == "first")
+    }
+
+    @Test func aKeyThatIsRetiredEndsIt() throws {
+        var options = RotationOptions()
+        options.durability = .unsynced
+        try store.rotate(options)
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try snapshot() } == .malformed)
+    }
+
+    @Test func anUpdateNeverStartsFromTheLastGoodValue() throws {
+        try fixture.plant([1, 2, 3])
+        #expect(code { try store.update(Note.self) { $0.number += 1 } } == .malformed)
+    }
+
+    @Test func anotherTypeIsNotGivenWhatItCannotDecode() throws {
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try store.read(WidgetAuthState.self, named: Note.recordName) } == .malformed)
+    }
+
+    @Test func aStoreThatRefusesKeepsNothing() throws {
+        let strict = try fixture.open()
+        _ = try strict.read(Note.self)
+        #expect(strict.lastGood.entry(for: try strict.context(ofRecord: Note.recordName).nameTag) == nil)
+        try fixture.plant([1, 2, 3])
+        #expect(code { _ = try strict.read(Note.self) } == .malformed)
+    }
+
+    @Test func whatIsKeptIsSealed() throws {
+        try store.write(Note(text: "a canary of the last good value"))
+        _ = try store.read(Note.self)
+        let entry = try #require(store.lastGood.entry(for: try store.context(ofRecord: Note.recordName).nameTag))
+        #expect(entry.sealed == (try fixture.blob()))
+    }
+}
+
+/// The bounds of what is remembered.
+@Suite struct LastGoodValuesTests {
+    private func tag(_ number: Int) -> NameTag {
+        BlobContext(group: "group.com.example.store", kind: .record, name: "r\(number)").nameTag
+    }
+
+    @Test func theOldestGoesBeyondTheCount() {
+        let values = LastGoodValues(maximumCount: 3, maximumSize: 1000)
+        for number in 0..<3 { values.keep([1], sequence: 1, for: tag(number)) }
+        values.keep([1], sequence: 2, for: tag(0))
+        values.keep([1], sequence: 1, for: tag(3))
+        #expect((0..<4).map { values.entry(for: tag($0)) != nil } == [true, false, true, true])
+    }
+
+    @Test func theOldestGoBeyondTheSize() {
+        let values = LastGoodValues(maximumCount: 100, maximumSize: 100)
+        for number in 0..<4 { values.keep([UInt8](repeating: 0, count: 30), sequence: 1, for: tag(number)) }
+        #expect((0..<4).map { values.entry(for: tag($0)) != nil } == [false, true, true, true])
+        values.forget(tag(1))
+        values.keep([UInt8](repeating: 0, count: 40), sequence: 1, for: tag(5))
+        #expect((0..<6).map { values.entry(for: tag($0)) != nil } == [false, false, true, true, false, true])
+    }
+
+    @Test func whatIsTooLargeEndsWhatWasKept() {
+        let values = LastGoodValues(maximumCount: 100, maximumSize: 100)
+        values.keep([1], sequence: 1, for: tag(0))
+        values.keep([UInt8](repeating: 0, count: 101), sequence: 2, for: tag(0))
+        #expect(values.entry(for: tag(0)) == nil)
+    }
+
+    @Test func anOlderValueDoesNotTakeTheNewersPlace() {
+        let values = LastGoodValues()
+        values.keep([2], sequence: 2, for: tag(0))
+        values.keep([1], sequence: 1, for: tag(0))
+        #expect(values.entry(for: tag(0))?.sealed == [2])
+    }
+}

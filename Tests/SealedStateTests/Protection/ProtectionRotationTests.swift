@@ -1,0 +1,118 @@
+import FoundationEssentials
+import KeyVault
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Rotations with blobs of the class *when unlocked*.
+@Suite(.enabled(if: ProtectedYard.isAvailable)) final class ProtectionRotationTests {
+    private let yard: ProtectedYard
+
+    init() throws {
+        yard = try ProtectedYard()
+        try yard.person.write(Guarded(number: 1))
+        try yard.person.write(ProbeRecord(number: 2))
+    }
+
+    deinit { yard.end() }
+
+    private func keys() throws -> [String] {
+        try yard.service.rotationStatus().keys.map { "\($0.epoch) \($0.protection) \($0.state)" }
+    }
+
+    @Test func aPersonsRotationResealsBothClasses() throws {
+        let report = try yard.person.rotate()
+        #expect(report.isCompleted && report.resealed == 2 && !report.needsUnlocking)
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(try yard.protection(ProbeRecord.recordName) == .afterFirstUnlock)
+        #expect(try [yard.header().epoch, yard.header(ProbeRecord.recordName).epoch] == [2, 2])
+        #expect(try yard.person.read(Guarded.self).number == 1)
+        #expect(try yard.person.write(Guarded(number: 5)) == 2)
+        let status = try yard.person.rotationStatus()
+        #expect(status.activeEpoch == 2)
+        #expect(status.keys.filter { $0.state == .active }.map(\.blobCount) == [1, 1])
+    }
+
+    @Test func theOldKeysOfBothClassesMayBeDestroyed() throws {
+        try yard.person.rotate()
+        // The other program notices at its next look.
+        _ = try yard.service.write(ProbeRecord(number: 3))
+        for key in try yard.person.rotationStatus().keys where key.epoch == 1 {
+            #expect(key.obstacles == [])
+            try yard.person.destroyKey(key.id)
+        }
+        #expect(try yard.person.read(Guarded.self).number == 1)
+    }
+
+    @Test func aRotationWhileLockedSaysWhatIsMissingAndGoesOnOnceUnlocked() throws {
+        let report = try yard.service.rotate()
+        #expect(!report.isCompleted && report.needsUnlocking && report.resealed == 1)
+        #expect(report.left.map(\.code) == [.locked])
+        #expect(report.left.map(\.isBlocking) == [true])
+        #expect(try yard.service.rotationStatus().isRotating)
+        #expect(try yard.header().epoch == 1)
+        #expect(
+            try keys() == [
+                "1 afterFirstUnlock decryptOnly", "1 whenUnlocked decryptOnly", "2 afterFirstUnlock active",
+            ])
+        // What is readable stays so.
+        #expect(try yard.person.read(Guarded.self).number == 1)
+        try yard.unlock()
+        let last = try yard.service.rotate()
+        #expect(last.isCompleted && last.resealed == 1 && last.epoch == 2)
+        #expect(try yard.header().epoch == 2)
+        #expect(try yard.service.read(Guarded.self).number == 1)
+        #expect(try keys().last == "2 whenUnlocked active")
+    }
+
+    @Test func aWriteDuringALockedRotationIsOfTheNewEpoch() throws {
+        try yard.service.rotate()
+        #expect(try yard.person.write(Guarded(number: 7)) == 2)
+        #expect(try yard.header().epoch == 2)
+        // Nothing is left to do; that it is done shows to who can look.
+        #expect(try yard.service.rotate().needsUnlocking)
+        #expect(try yard.person.rotate().isCompleted)
+    }
+
+    @Test func whatIsLockedSpeaksAgainstDestroyingItsOwnKeyOnly() throws {
+        try yard.service.rotate()
+        let keys = try yard.service.rotationStatus().keys
+        let own = try #require(keys.first { $0.epoch == 1 && $0.protection == .whenUnlocked })
+        let other = try #require(keys.first { $0.epoch == 1 && $0.protection == .afterFirstUnlock })
+        #expect(own.obstacles.contains(.lockedBlobs(1)))
+        #expect(!other.obstacles.contains { if case .unknownFiles = $0 { true } else { false } })
+        #expect(!other.obstacles.contains(.lockedBlobs(1)))
+        #expect(code { try yard.service.destroyKey(own.id) } == .keyInUse)
+        #expect(code { try yard.service.destroyKey(own.id, forcedByName: true) } == nil)
+        #expect(code { _ = try yard.person.read(Guarded.self) } == .unknownKey)
+    }
+
+    @Test func aLockThatComesBetweenTwoWalksStopsOnlyThatClass() throws {
+        try yard.unlock()
+        var options = RotationOptions()
+        options.durability = .unsynced
+        let lock = { [yard] in try? yard.lock() }
+        var isLocked = false
+        let report = try yard.service.rotate(options) { progress in
+            if !isLocked { lock() }
+            isLocked = true
+            _ = progress
+        }
+        #expect(!report.isCompleted && report.needsUnlocking)
+        #expect(try yard.header(ProbeRecord.recordName).epoch == 2)
+        try yard.unlock()
+        #expect(try yard.service.rotate(options).isCompleted)
+    }
+
+    @Test func aProcessThatMayNotUnlockLeavesTheRestToOneThatMay() throws {
+        let service = try yard.session(asPerson: false)
+        let person = try yard.session(asPerson: true)
+        #expect(try service.ask("rotate") == "locked")
+        #expect(try person.ask("rotate") == "completed")
+        #expect(try person.ask("read \(Guarded.recordName)") == "1")
+        for child in [service, person] { _ = try child.finish() }
+        #expect(try yard.header().epoch == 2)
+    }
+}

@@ -1,0 +1,189 @@
+import FoundationEssentials
+import KeyVault
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Records of the class *when unlocked*, for who has a person's credential, who has not, and who had one.
+@Suite(.enabled(if: ProtectedYard.isAvailable)) final class ProtectionTests {
+    private let yard: ProtectedYard
+
+    init() throws { yard = try ProtectedYard() }
+    deinit { yard.end() }
+
+    // MARK: Locked
+
+    @Test func aPersonsCredentialAloneIsEnough() throws {
+        #expect(try yard.person.write(Guarded(number: 1)) == 1)
+        #expect(try yard.person.write(Guarded(number: 2)) == 2)
+        #expect(try yard.person.read(Guarded.self) == Guarded(number: 2))
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(try yard.header().epoch == 1)
+    }
+
+    @Test func everyCallWithoutOneSaysLockedAndChangesNothing() throws {
+        try yard.person.write(Guarded(number: 1))
+        let before = try yard.fixture.blob(Guarded.recordName)
+        let service = yard.service
+        #expect(code { _ = try service.read(Guarded.self) } == .locked)
+        #expect(code { try service.write(Guarded(number: 2)) } == .locked)
+        #expect(code { try service.update(Guarded.self) { $0.number = 3 } } == .locked)
+        #expect(code { try service.delete(Guarded.self) } == .locked)
+        #expect(try service.list().first { $0.name == Guarded.recordName }?.rejection?.code == .locked)
+        // A new one as well, and one that others have under the other class.
+        #expect(code { try service.write(Guarded(number: 1), named: "new") } == .locked)
+        #expect(code { try service.write(Unguarded(number: 2)) } == .locked)
+        #expect(try yard.fixture.blob(Guarded.recordName) == before)
+        #expect(!SystemFile.exists(yard.fixture.file("new")))
+        #expect(try yard.fixture.files().filter { $0.contains("/Quarantine/") } == [])
+    }
+
+    @Test func theOtherClassGoesOn() throws {
+        try yard.person.write(Guarded(number: 1))
+        try yard.service.write(ProbeRecord(number: 5))
+        #expect(try yard.service.read(ProbeRecord.self).number == 5)
+        #expect(try yard.protection(ProbeRecord.recordName) == .afterFirstUnlock)
+    }
+
+    @Test func theAdviceIsToUnlock() throws {
+        try yard.person.write(Guarded(number: 1))
+        let error = try #require(refusal { _ = try yard.service.read(Guarded.self) })
+        #expect(error.advice.contains("sealctl vault unlock"))
+        #expect((error.cause as? VaultError)?.code == .locked)
+    }
+
+    // MARK: Damage
+
+    /// One flipped bit each in key id, epoch, format, suite, kind, flags, writer, codec and the reserved bytes.
+    @Test(arguments: [48, 12, 4, 5, 6, 7, 88, 104, 105]) func aFlippedBitStopsNoWriterWhoHasTheKey(
+        _ offset: Int
+    ) throws {
+        try yard.person.write(Guarded(number: 1))
+        var blob = try yard.fixture.blob(Guarded.recordName)
+        blob[offset] ^= 0x40
+        try yard.fixture.plant(blob, Guarded.recordName)
+        #expect(code { try yard.service.write(Guarded(number: 2)) } == .locked)
+        #expect(try yard.fixture.blob(Guarded.recordName) == blob)
+        #expect(try yard.person.write(Guarded(number: 2)) == 2)
+        #expect(try yard.person.read(Guarded.self).number == 2)
+        #expect(try yard.protection() == .whenUnlocked)
+    }
+
+    // MARK: Unlocking and locking
+
+    @Test func anUnlockedVaultServesEverybodyAndALockedOneNobody() throws {
+        try yard.person.write(Guarded(number: 1))
+        try yard.unlock()
+        #expect(try yard.service.read(Guarded.self).number == 1)
+        #expect(try yard.service.update(Guarded.self) { $0.number += 1 } == 2)
+        #expect(try yard.service.list().first?.provenance?.sequence == 2)
+        try yard.lock()
+        for store in [yard.person, yard.service] {
+            #expect(code { _ = try store.read(Guarded.self) } == .locked)
+            #expect(code { try store.write(Guarded(number: 9)) } == .locked)
+        }
+        try yard.unlock()
+        #expect(try yard.service.read(Guarded.self).number == 2)
+    }
+
+    @Test func aDeletionIsSeenWhileLocked() throws {
+        try yard.person.write(Guarded(number: 1))
+        try yard.person.delete(Guarded.self)
+        #expect(try yard.protection() == .afterFirstUnlock)
+        #expect(code { _ = try yard.service.read(Guarded.self) } == .absent)
+        #expect(code { try yard.service.write(Guarded(number: 1)) } == .locked)
+    }
+
+    // MARK: A class that changes
+
+    @Test func theNextWriteMovesARecordToItsTypesClass() throws {
+        try yard.person.write(Guarded(number: 1))
+        #expect(try yard.person.read(Unguarded.self).number == 1)
+        try yard.person.write(Unguarded(number: 2))
+        #expect(try yard.protection() == .afterFirstUnlock)
+        #expect(try yard.service.read(Guarded.self).number == 2)
+        try yard.person.update(Guarded.self) { $0.number += 1 }
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(code { _ = try yard.service.read(Unguarded.self) } == .locked)
+        #expect(try yard.person.read(Unguarded.self).number == 3)
+    }
+
+    // MARK: What locked does not hide
+
+    @Test func aBlobThatWasMovedIsInTheWrongPlaceAlsoWhileLocked() throws {
+        try yard.person.write(Guarded(number: 1))
+        try yard.fixture.plant(yard.fixture.blob(Guarded.recordName), "moved")
+        #expect(code { _ = try yard.service.read(Guarded.self, named: "moved") } == .wrongName)
+    }
+
+    @Test(arguments: [(20, StoreError.Code.wrongGroup), (60, .unknownKey), (0, .malformed)])
+    func damageThatShowsWithoutTheKeyIsNotLocked(offset: Int, expected: StoreError.Code) throws {
+        try yard.person.write(Guarded(number: 1))
+        var blob = try yard.fixture.blob(Guarded.recordName)
+        blob[offset] ^= 1
+        try yard.fixture.plant(blob, Guarded.recordName)
+        #expect(code { _ = try yard.service.read(Guarded.self) } == expected)
+    }
+
+    @Test(arguments: [(70, StoreError.Code.wrongCommitment), (180, .tampered)])
+    func damageThatTakesTheKeyShowsOnceUnlocked(offset: Int, expected: StoreError.Code) throws {
+        try yard.person.write(Guarded(number: 1))
+        var blob = try yard.fixture.blob(Guarded.recordName)
+        blob[offset] ^= 1
+        try yard.fixture.plant(blob, Guarded.recordName)
+        #expect(code { _ = try yard.service.read(Guarded.self) } == .locked)
+        #expect(code { _ = try yard.person.read(Guarded.self) } == expected)
+    }
+
+    @Test func aReplayIsRefused() throws {
+        try yard.person.write(Guarded(number: 1))
+        let old = try yard.fixture.blob(Guarded.recordName)
+        try yard.person.write(Guarded(number: 2))
+        try yard.fixture.plant(old, Guarded.recordName)
+        #expect(code { _ = try yard.person.read(Guarded.self) } == .replayed)
+    }
+
+    @Test func aBlobUnderALostKeyKeepsTheClassFromBeginningAnew() throws {
+        try yard.service.write(ProbeRecord(number: 1))
+        var blob = try yard.fixture.blob(ProbeRecord.recordName)
+        blob[60] ^= 1
+        try yard.fixture.plant(blob, "lost")
+        #expect(code { try yard.person.write(Guarded(number: 1)) } == .orphanedBlobs)
+        #expect(try yard.person.vault.keySummaries().count == 1)
+        #expect(try yard.service.write(ProbeRecord(number: 2)) == 2)
+    }
+
+    // MARK: Processes
+
+    @Test func sixteenProcessesMakeOneKey() throws {
+        // process 1..16: no key ......... vault's lock, look again, make or go on; then its own record
+        let children = try (0..<16).map { _ in try yard.session(asPerson: true) }
+        for (number, child) in children.enumerated() { try child.write("write \(number) r\(number)\n") }
+        for child in children { #expect(try child.readLine() == "written 1") }
+        for child in children { _ = try child.finish() }
+        #expect(Set(try (0..<16).map { try yard.header("r\($0)").keyID }).count == 1)
+        #expect(try yard.person.vault.keySummaries().map(\.protection) == [.afterFirstUnlock, .whenUnlocked])
+        #expect(try yard.person.read(Guarded.self, named: "r7").number == 7)
+    }
+
+    @Test func aLockInOneProcessReachesTheOthers() throws {
+        // person: write  unlock                       lock
+        // service:               read  write  ...            read: locked
+        let person = try yard.session(asPerson: true)
+        let service = try yard.session(asPerson: false)
+        #expect(try person.ask("write 1 r") == "written 1")
+        #expect(try service.ask("read r") == "locked")
+        #expect(try person.ask("unlock") == "true")
+        #expect(try service.ask("read r") == "1")
+        #expect(try service.ask("write 2 r") == "written 2")
+        #expect(try person.ask("read r") == "2")
+        #expect(try service.ask("lock") == "done")
+        for child in [person, service] {
+            #expect(try child.ask("read r") == "locked")
+            #expect(try child.ask("write 3 r") == "locked")
+            _ = try child.finish()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import TestSupport
+import Testing
+
+/// Eight writers, eight readers and two watchers on four records, all of them killed and stopped at random.
+@Suite(.timeLimit(.minutes(60))) struct StressFaultTests {
+    private enum Outcome: Sendable {
+        case wrote(WriterLog)
+        case saw(ReaderLog)
+    }
+
+    // writers:  lock, read, add one, write, acknowledge … killed … another goes on       | the last one ends each record
+    // readers:  read, read … killed … another never sees less … stopped, woken           | see it
+    // watchers: told of some states, in order … killed … another is told the present one | are told it
+    @Test func nothingAcknowledgedIsLostAndNobodyLooksBack() throws {
+        let yard = try StressYard()
+        let wanted = isLongForm ? 3000 : 40
+        let outcomes = try concurrently(StressYard.writers + 10) { slot in
+            switch slot {
+            case 0..<8: return Outcome.wrote(try yard.write(slot, acknowledgements: wanted))
+            case 8..<16: return .saw(try yard.look(slot, "stress-read"))
+            default: return .saw(try yard.look(slot, "stress-watch"))
+            }
+        }
+        var logs: [WriterLog] = []
+        for outcome in outcomes {
+            switch outcome {
+            case .success(.wrote(let log)): logs.append(log)
+            case .success(.saw(let log)): #expect(log.sequences == yard.lastStates.map(\.sequence), yard.comment)
+            case .failure(let error): Issue.record("\(error), \(yard.comment)")
+            }
+        }
+        try judge(logs, yard)
+    }
+
+    private func judge(_ logs: [WriterLog], _ yard: StressYard) throws {
+        let states = yard.lastStates
+        try #require(states.count == StressYard.records && logs.count == StressYard.writers, yard.comment)
+        for state in states { #expect(state.counts.reduce(0, +) == Int(state.sequence), yard.comment) }
+        for (writer, log) in logs.enumerated() {
+            for (record, state) in states.enumerated() {
+                let last = log.acknowledged.last { $0.record == record }?.count ?? 0
+                #expect(state.counts[writer] >= last, yard.comment)
+            }
+            // At most one more for each kill: the write that was not acknowledged any more.
+            let written = states.reduce(0) { $0 + $1.counts[writer] }
+            #expect((0...log.kills).contains(written - log.acknowledged.count), yard.comment)
+        }
+        let places = logs.flatMap(\.acknowledged).map { [UInt64($0.record), $0.sequence] }
+        #expect(Set(places).count == places.count, yard.comment)
+        #expect(logs.allSatisfy { $0.kills > 0 }, yard.comment)
+    }
+}

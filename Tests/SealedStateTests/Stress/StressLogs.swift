@@ -1,0 +1,52 @@
+/// What a process said and should not have said.
+struct StressFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ what: String, _ line: String?) { description = "\(what): \(line ?? "nothing")" }
+}
+
+/// What one writer's processes have said.
+struct WriterLog {
+    /// An acknowledged write: the writer's own count in the record, and the record's sequence.
+    struct Acknowledgement: Hashable {
+        let record: Int
+        let count: Int
+        let sequence: UInt64
+    }
+
+    private(set) var acknowledged: [Acknowledgement] = []
+    var kills = 0
+
+    mutating func note(_ line: String?) throws(StressFailure) {
+        let words = (line ?? "").split(separator: " ")
+        guard words.count == 4, words[0] == "ack", let record = Int(words[1]), let count = Int(words[2]),
+            let sequence = UInt64(words[3])
+        else { throw StressFailure("a writer said", line) }
+        // A count that comes again was acknowledged and lost.
+        if let last = acknowledged.last(where: { $0.record == record }),
+            count <= last.count || sequence <= last.sequence
+        {
+            throw StressFailure("lost after \(last)", line)
+        }
+        acknowledged.append(Acknowledgement(record: record, count: count, sequence: sequence))
+    }
+}
+
+/// What one reader's or watcher's processes have said.
+struct ReaderLog {
+    private(set) var sequences = [UInt64](repeating: 0, count: StressYard.records)
+    private var ended: Set<Int> = []
+
+    var isComplete: Bool { ended.count == StressYard.records }
+
+    mutating func note(_ line: String?) throws(StressFailure) {
+        let words = (line ?? "").split(separator: " ")
+        guard words.count == 4, words[0] == "seen", let record = Int(words[1]), let sequence = UInt64(words[2]) else {
+            throw StressFailure("a reader said", line)
+        }
+        // Also across a kill: what was seen is never taken back.
+        if sequence < sequences[record] { throw StressFailure("taken back after \(sequences[record])", line) }
+        sequences[record] = sequence
+        if words[3] == "last" { ended.insert(record) }
+    }
+}

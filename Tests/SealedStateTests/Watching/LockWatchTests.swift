@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Glibc
+import SealedState
+import TestSupport
+import Testing
+
+/// A watched record of the class *when unlocked*.
+@Suite("Watching through lock and unlock", .enabled(if: ProtectedYard.isAvailable), .timeLimit(.minutes(5)))
+final class LockWatchTests {
+    private let yard: ProtectedYard
+
+    init() throws { yard = try ProtectedYard() }
+    deinit { yard.end() }
+
+    @Test func unlockingAndLockingAreTold() async throws {
+        try await yard.person.write(Guarded(number: 1))
+        let updates = Watching(try yard.service.updates(of: Guarded.self))
+        #expect(try await updates.next(\.refusal) == .locked)
+        for _ in 0..<3 {
+            try yard.unlock()
+            #expect(try await updates.next(\.value?.number) == 1)
+            try yard.lock()
+            #expect(try await updates.next(\.refusal) == .locked)
+        }
+    }
+
+    @Test func whatIsWrittenWhileLockedIsToldOnceUnlocked() async throws {
+        try await yard.person.write(Guarded(number: 1))
+        let updates = Watching(try yard.service.updates(of: Guarded.self))
+        #expect(try await updates.next(\.refusal) == .locked)
+        try await yard.person.write(Guarded(number: 2))
+        try yard.unlock()
+        #expect(try await updates.next(\.value?.number) == 2)
+    }
+
+    /// A look that changed what is watched would be followed by the next one, and so on.
+    @Test func aLookAtALockedRecordChangesNothingInTheVaultsDirectory() async throws {
+        try await yard.person.write(Guarded(number: 1))
+        #expect(code { _ = try yard.service.read(Guarded.self) } == .locked)
+        let before = try times()
+        for _ in 0..<3 { #expect(code { _ = try yard.service.read(Guarded.self) } == .locked) }
+        #expect(try times() == before)
+    }
+
+    private func times() throws -> [String: [Int]] {
+        let directory = yard.fixture.place.path("Vaults/\(yard.fixture.group)")
+        var times: [String: [Int]] = [:]
+        for name in try SystemFile.names(directory) + ["."] {
+            var status = stat()
+            #expect(lstat("\(directory)/\(name)", &status) == 0)
+            times[name] = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_nsec, Int(status.st_ino)]
+        }
+        return times
+    }
+}
