@@ -17,6 +17,8 @@ struct AuditRun {
     private var ownBlobs = 0
     /// How many records no reader of this user has accepted before.
     private var firstContacts = 0
+    /// How many blobs need the vault to be unlocked.
+    private var lockedBlobs = 0
     private var missing: MissingRecords
 
     /// Takes the list of names; nothing is opened yet.
@@ -50,6 +52,11 @@ struct AuditRun {
             notes.append(
                 "This user's programs have never accepted a state of \(firstContacts) of the records: "
                     + "an older blob that was put back there could not be told.")
+        }
+        if lockedBlobs > 0 {
+            notes.append(
+                "\(lockedBlobs) \(lockedBlobs == 1 ? "blob is" : "blobs are") protected \"when unlocked\" and "
+                    + "\(lockedBlobs == 1 ? "was" : "were") not opened: the vault is locked.")
         }
         return AuditReport(
             containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
@@ -89,6 +96,7 @@ extension AuditRun {
         guard subject.kind != .directory else { return }
         findings += blob?.findings ?? []
         if blob?.isFirstContact == true { firstContacts += 1 }
+        if blob?.isLocked == true { lockedBlobs += 1 }
         let header = try? subject.header?.get().claimed
         if let header, let group = scope.group, subject.kind != .quarantined,
             header.groupTag == BlobContext(group: group.identifier, kind: .record, name: "").groupTag

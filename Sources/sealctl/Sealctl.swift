@@ -11,8 +11,8 @@ struct Sealctl: ParsableCommand {
         version: "sealctl \(SealedStateVersion.current)",
         subcommands: [
             InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, DeleteCommand.self,
-            EncryptCommand.self, DecryptCommand.self, InspectCommand.self, AuditCommand.self, VaultCommand.self,
-            ExecCommand.self,
+            EncryptCommand.self, DecryptCommand.self, InspectCommand.self, ExplainCommand.self, AuditCommand.self,
+            VaultCommand.self, ExecCommand.self,
         ])
 
     /// Parses and runs one command; every way out has a status of `ExitStatus`.

@@ -58,15 +58,30 @@ import Testing
         #expect(try store.read(Token.self).text == "second")
     }
 
+    // A copy lies elsewhere, so that the note of what was there before does not count.
     @Test func firstContactIsSaid() throws {
         try yard.filled()
         let other = try AuditYard(copying: yard)
-        for name in try SystemFile.names(other.directory.path("home/Watermarks")) {
-            try #require(unlink(other.directory.path("home/Watermarks/\(name)")) == 0)
-        }
+        try forget(other)
         let report = try other.audit()
         #expect(report.isClean && report.withKeys)
         #expect(report.notes.count == 1)
+    }
+
+    @Test func lostMemoryOfReadersIsAFinding() throws {
+        try yard.filled()
+        let other = try AuditYard(copying: yard)
+        // By a child: what this process has accepted it does not forget.
+        let words = ["store-write", other.directory.path("home"), other.group.identifier, "1", "10", "durable"]
+        #expect(try ChildProcess.run("sealed-probe", words).outputText == "written 1\n")
+        try forget(other)
+        #expect(try other.audit().ids == ["watermarks.lost"])
+    }
+
+    private func forget(_ yard: AuditYard) throws {
+        for name in try SystemFile.names(yard.directory.path("home/Watermarks")) {
+            try #require(unlink(yard.directory.path("home/Watermarks/\(name)")) == 0)
+        }
     }
 
     @Test func damagedMemoryOfReadersIsAFinding() throws {

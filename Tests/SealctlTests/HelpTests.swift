@@ -2,11 +2,24 @@ import TestSupport
 import Testing
 
 @Suite struct HelpTests {
-    static let commands = ["init", "put", "get", "list", "delete", "encrypt", "decrypt", "inspect", "audit"]
+    static let commands = ["init", "put", "get", "list", "delete", "encrypt", "decrypt", "inspect", "explain", "audit"]
     static let vaultCommands = [
         "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "identity",
         "keys", "rotate", "destroy-key", "log", "accept",
     ].map { "vault \($0)" }
+    static let itemCommands =
+        ["add", "find", "list", "update", "delete", "export", "import"].map { "vault \($0)" } + ["exec"]
+
+    /// A new command has to be in one of these lists.
+    @Test(arguments: [([], commands + ["vault", "exec"]), (["vault"], (vaultCommands + itemCommands).map(\.leafWord))])
+    func theseAreAllCommands(command: [String], expected: [String]) throws {
+        let help = try Sandbox().succeed(command + ["--help"]).outputText
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0.hasPrefix("SUBCOMMANDS") })
+        let listed = lines[(start + 1)...].prefix { !$0.isEmpty }.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+        let names = listed.map { String($0.split(separator: " ")[0]) }
+        #expect(Set(names) == Set(expected.filter { !$0.isEmpty }))
+    }
 
     @Test func theVersionIsOneLine() throws {
         let result = try Sandbox().sealctl(["--version"])
@@ -14,7 +27,7 @@ import Testing
         #expect(result.outputText.hasPrefix("sealctl ") && result.outputText.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: commands + vaultCommands)
+    @Test(arguments: commands + vaultCommands + itemCommands)
     func everyCommandHasExamples(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         #expect(result.exitCode == 0)
@@ -26,7 +39,7 @@ import Testing
     }
 
     /// The help is wrapped at 80 columns: a wrapped example can't be copied.
-    @Test(arguments: commands + vaultCommands)
+    @Test(arguments: commands + vaultCommands + itemCommands)
     func everyExampleStandsOnOneLine(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)
@@ -49,5 +62,17 @@ import Testing
         let result = try Sandbox().sealctl(["--generate-completion-script", shell])
         #expect(result.exitCode == 0)
         for command in Self.commands { #expect(result.outputText.contains(command)) }
+        for option in ["accessible", "if-absent", "if-sequence", "purge", "expires-in"] {
+            #expect(result.outputText.contains(option))
+        }
+        #expect(result.outputText.contains("when-unlocked"))
+    }
+}
+
+extension String {
+    /// The command below `vault`; empty for one that lies deeper, or not there.
+    fileprivate var leafWord: String {
+        let words = split(separator: " ")
+        return words.count == 2 ? String(words[1]) : ""
     }
 }

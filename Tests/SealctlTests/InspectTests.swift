@@ -95,4 +95,44 @@ import Testing
         #expect(try sandbox.shell("cat ../groups/Watermarks/*").output == marks)
         #expect(try SystemFile.read(sandbox.record("a")) == old)
     }
+
+    /// get, explain, list and inspect are one answer: a clock that is set back makes nothing valid again.
+    @Test func whatAReaderFoundExpiredIsExpiredForEveryCommand() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("clock", "{}", ["--expires-in", "1h"])
+        let later = try sandbox.shell("date -d '+2 hours' +%s").outputText.split(separator: "\n")[0]
+        let read = try ChildProcess.run(
+            "sealed-probe", ["clock-read", sandbox.path("groups"), Sandbox.group, String(later)])
+        #expect(read.outputText == "stale\n")
+        #expect(try sandbox.sealctl(["get", "clock"]).exitCode == 69)
+        #expect(try sandbox.sealctl(["explain", "clock"]).exitCode == 69)
+        let seen = try decode(MachineInspection.self, sandbox.succeed(["inspect", "clock", "--json"]).output)
+        #expect(seen.verdict == "verified" && seen.freshness == "expired")
+        let listed = try decode([MachineRecord].self, sandbox.succeed(["list", "--json"]).output)
+        #expect(listed.map(\.state) == ["expired"])
+        #expect(try sandbox.succeed(["audit", "--json"]).outputText.contains("blob.stale"))
+    }
+
+    private struct Inspected: Decodable {
+        let verdict: String
+        let name: String?
+    }
+
+    @Test func aLeaseIsARecordThatCanBeInspected() throws {
+        let sandbox = try Sandbox.initialised()
+        let child = try ChildProcess(
+            "sealed-probe", ["lease", sandbox.path("groups"), Sandbox.group, "refresh", "600000"])
+        #expect(try child.readLine() == "waiting")
+        #expect(try child.readLine()?.hasPrefix("took ") == true)
+        child.closeInput()
+        _ = try child.finish()
+        let path = sandbox.record("_sealed/leases/refresh")
+        for arguments in [["inspect", path, "--json"], ["inspect", "-", "--json"]] {
+            let seen = try decode(
+                Inspected.self, sandbox.succeed(arguments, input: SystemFile.read(path)).output)
+            #expect(seen.verdict == "verified" && seen.name == "_sealed/leases/refresh")
+        }
+        #expect(try sandbox.succeed(["audit"]).outputText.contains("no findings"))
+        #expect(try sandbox.succeed(["list", "--json"]).outputText == "[]\n")
+    }
 }

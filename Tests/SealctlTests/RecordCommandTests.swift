@@ -53,6 +53,36 @@ import Testing
         #expect(try sandbox.succeed(["get", "a"]).outputText == "1")
     }
 
+    @Test func aPurgeIsASecondStep() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        #expect(try sandbox.sealctl(["delete", "a", "--purge"]).exitCode == 69)
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "{}")
+        try sandbox.succeed(["delete", "a"])
+        #expect(try sandbox.succeed(["delete", "a", "--purge"]).outputText == "a purged\n")
+        #expect(try decode([MachineRecord].self, sandbox.succeed(["list", "--json"]).output).isEmpty)
+        #expect(try sandbox.sealctl(["delete", "a", "--purge"]).exitCode == 44)
+        #expect(try sandbox.sealctl(["audit"]).exitCode == 0)
+        try sandbox.put("a", "1")
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "1")
+    }
+
+    @Test func aPutCanDependOnWhatIsThere() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "1", ["--if-absent"])
+        for (condition, status) in [(["--if-absent"], Int32(45)), (["--if-sequence", "2"], 69)] {
+            let result = try sandbox.sealctl(["put", "a", "-", "--json"] + condition, input: Array("2".utf8))
+            #expect(result.exitCode == status)
+            #expect(try decode(MachineError.self, result.errors).code == "conflict")
+        }
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "1")
+        try sandbox.put("a", "2", ["--if-sequence", "1"])
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "2")
+        #expect(
+            try sandbox.sealctl(["put", "a", "-", "--if-absent", "--if-sequence", "1"], input: Array("3".utf8)).exitCode
+                == 64)
+    }
+
     @Test func anExpiredRecordIsUnavailable() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}", ["--expires-in", "1s"])

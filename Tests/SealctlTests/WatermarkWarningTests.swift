@@ -42,7 +42,20 @@ import Testing
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         #expect(try sandbox.succeed(command).errors.isEmpty)
-        try sandbox.shell("rm -r ../groups/Watermarks")
+        // Another user's, or another home's, first contact; the note of it lies with the vault.
+        try sandbox.shell("rm -r ../groups/Watermarks ../groups/Vaults/*/.marks.*")
         #expect(try sandbox.succeed(command).errors.isEmpty)
+    }
+
+    @Test func aLostFileIsWarnedOfUntilItIsAccepted() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        try sandbox.shell("rm -r ../groups/Watermarks")
+        for _ in 0..<2 {
+            let warning = try decode(MachineWarning.self, sandbox.succeed(["get", "a", "--json"]).errors)
+            #expect(warning.warning == "watermarksLost" && !warning.message.isEmpty && !warning.hint.isEmpty)
+        }
+        try sandbox.succeed(["vault", "accept"])
+        #expect(try sandbox.succeed(["get", "a"]).errors.isEmpty)
     }
 }

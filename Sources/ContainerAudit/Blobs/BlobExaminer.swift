@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import KeyVault
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -61,12 +62,14 @@ struct BlobExaminer: Sendable {
         of subject: AuditSubject, in context: BlobContext?
     ) -> Result<VerifiedHeader, SealingError>? {
         guard let store = scope.store,
-            let head = try? scope.root.readPrefix(subject.path, count: BlobLayout.headerSize).bytes
+            let head = try? scope.root.readPrefix(subject.path, count: BlobLayout.headerSize).bytes,
+            let id = try? UnverifiedHeader(parsing: head).claimed.keyID,
+            let keys = try? store.vault.keyring(toOpen: id)
         else { return nil }
         do throws(SealingError) {
             return .success(
                 try head.span.withUnsafeBytes { head throws(SealingError) in
-                    try BlobOpener.verifyHeader(head, context: context, keys: store.vault.keyring)
+                    try BlobOpener.verifyHeader(head, context: context, keys: keys)
                 })
         } catch {
             return .failure(error)
@@ -81,7 +84,15 @@ struct BlobExaminer: Sendable {
             throw FileError(.tooLarge, operation: "open", path: scope.root.display(subject.path))
         }
         let context = BlobPlaceRule(scope: scope).context(of: claimed, at: subject.place)
-        let reader = BlobReader(root: scope.root, keys: store.vault.keyring, limits: scope.limits)
+        let keys: Keyring
+        do throws(VaultError) { keys = try store.vault.keyring(toOpen: claimed.keyID) } catch {
+            // Locked is a state and no fault.
+            if error.code == .locked { return BlobExamination(verdict: .unverified, isLocked: true) }
+            let place = FindingPlace(subject.path, in: scope)
+            return BlobExamination(
+                verdict: .unverified, findings: [AuditCheck.vaultRefused.finding(at: place, error.reason)])
+        }
+        let reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits)
         var last: VerifiedHeader?
         for _ in 0..<Self.maximumReadings {
             switch try reader.open(subject.path, context: context) {

@@ -28,21 +28,32 @@ struct BlobJudge: Sendable {
         .refused(code.rawValue, check.finding(at: place, detail))
     }
 
-    /// How far a writer's clock may be ahead, as in a store.
-    private static let skewMilliseconds: UInt64 = 5000
-
     /// What the clock says; it never decides order.
     func freshness(_ header: BlobHeader, isVerified: Bool) -> [Finding] {
-        let confidence: Confidence = isVerified ? .certain : .likely
+        if isVerified, let store = scope.store { return freshness(header, judgedBy: store) }
         let now = scope.nowMilliseconds
         if header.sealedAt > now, header.sealedAt - now > Self.skewMilliseconds {
             let detail = "It was sealed \(Self.text(header.sealedAt - now)) in the future."
-            return [AuditCheck.blobNotYetValid.finding(at: place, detail, confidence: confidence)]
+            return [AuditCheck.blobNotYetValid.finding(at: place, detail, confidence: .likely)]
         }
         guard header.notAfter != 0, now >= header.notAfter, !header.flags.contains(.tombstone) else { return [] }
         let detail = "It expired \(Self.text(now - header.notAfter)) ago."
-        return [AuditCheck.blobStale.finding(at: place, detail, confidence: confidence)]
+        return [AuditCheck.blobStale.finding(at: place, detail, confidence: .likely)]
     }
+
+    /// As readers judge it: a clock that was set back makes nothing valid again before the next restart.
+    private func freshness(_ header: BlobHeader, judgedBy store: SealedStore) -> [Finding] {
+        do throws(StoreError) {
+            try store.checkFreshness(of: header, named: place.path, at: scope.now)
+            return []
+        } catch {
+            let check: AuditCheck = error.code == .notYetValid ? .blobNotYetValid : .blobStale
+            return [check.finding(at: place, error.reason)]
+        }
+    }
+
+    /// How far a writer's clock may be ahead, as in a store.
+    private static let skewMilliseconds: UInt64 = 5000
 
     /// A record beyond the usual limit.
     func oversized(_ size: Int64) -> Finding {

@@ -58,10 +58,18 @@ extension AuditCheck {
         meaning:
             "Part of the file that holds the accepted states is not authentic or cannot be read; an older blob that "
             + "is put back may go unseen.",
-        remedy: "Check the records that you can judge, then move the file away, so that a new one is begun.")
+        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}")
+
+    static let watermarksLost = AuditCheck(
+        id: "watermarks.lost", severity: .high, title: "What readers remember was lost",
+        meaning:
+            "This user's programs had noted here what they accepted, and the notes were gone or empty when they looked "
+            + "again; an older blob that was put back meanwhile went unseen.",
+        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}")
 
     static let vault = [
         vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, keyFileMode,
         keyFileAbsent, keyFileDamaged, watermarksMode, watermarksDamaged,
+        watermarksLost,
     ]
 }

@@ -26,7 +26,7 @@ enum AuditReportDocument {
         | field | type | meaning |
         | --- | --- | --- |
         | `path` | string | below the container |
-        | `kind` | string | what it is, such as `sealedRecord`, `json`, `link`; the set grows |
+        | `kind` | string | what it is, such as `sealedRecord`, `json`, `link`, `signal` or `quarantineNote`; the set grows |
         | `size` | number | bytes |
         | `mode` | string or null | permission bits, set-id and sticky, octal |
         | `record` | object or null | what the header of a sealed blob claims |

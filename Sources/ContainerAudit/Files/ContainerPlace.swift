@@ -9,13 +9,17 @@ enum ContainerPlace: Hashable, Sendable {
     case amongRecords
     case caches
     case quarantine
-    /// The container's lock file.
+    /// One of the container's lock files.
     case lockFile
+    /// Directly in the directory of notifications.
+    case notifications
+    /// Directly in the directory of coordinated accesses.
+    case coordination
     case elsewhere
 
     /// - Parameter path: Below the container, `/`-separated.
     init(_ path: String) {
-        if path == ContainerLayout.lockFile {
+        if path == ContainerLayout.lockFile || path == ContainerLayout.leaseFile {
             self = .lockFile
         } else if path.hasPrefix(ContainerLayout.quarantine + "/") {
             self = .quarantine
@@ -23,9 +27,17 @@ enum ContainerPlace: Hashable, Sendable {
             self = .caches
         } else if path.hasPrefix(ContainerLayout.records + "/") {
             self = Self.recordName(path).map { .record(name: $0) } ?? .amongRecords
+        } else if Self.isDirectly(path, in: ContainerLayout.notifications) {
+            self = .notifications
+        } else if Self.isDirectly(path, in: ContainerLayout.coordination) {
+            self = .coordination
         } else {
             self = .elsewhere
         }
+    }
+
+    private static func isDirectly(_ path: String, in directory: String) -> Bool {
+        path.hasPrefix(directory + "/") && !path.dropFirst(directory.utf8.count + 1).contains("/")
     }
 
     /// The record's name, where it is a record's place.
@@ -39,6 +51,6 @@ enum ContainerPlace: Hashable, Sendable {
     private static func recordName(_ path: String) -> String? {
         guard path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
         let name = path.dropFirst(ContainerLayout.records.count + 1).dropLast(ContainerLayout.recordSuffix.count)
-        return try? RecordName(String(name)).text
+        return try? RecordName(stored: String(name)).text
     }
 }

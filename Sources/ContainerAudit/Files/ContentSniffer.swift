@@ -28,7 +28,7 @@ enum ContentSniffer {
     ]
 
     /// UTF-8 without control characters that no text has; a character that the cut left incomplete is forgiven.
-    private static func isText(_ head: [UInt8]) -> Bool {
+    static func isText(_ head: [UInt8]) -> Bool {
         let hasControls = head.contains { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
         if hasControls { return false }
         var decoder = UTF8()

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
@@ -11,7 +12,8 @@ struct FileClassifier: Sendable {
 
     /// - Throws: `FileError` when a regular file cannot be read, `.notFound` when it is gone.
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
-        switch attributes.kind {
+        if let signal = try SignalFiles(root: root).classify(entry, attributes) { return signal }
+        return switch attributes.kind {
         case .regular: try regular(entry, attributes)
         case .directory: AuditSubject(entry, attributes, .directory)
         case .symbolicLink: AuditSubject(entry, attributes, .link)
@@ -21,6 +23,9 @@ struct FileClassifier: Sendable {
 
     private func regular(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
         let head = try root.readPrefix(entry.path, count: Self.headSize).bytes
+        if QuarantineNote.isNote(path: entry.path, size: attributes.size, head: head) {
+            return AuditSubject(entry, attributes, .quarantineNote)
+        }
         let (content, header) = content(of: head, isNamedSealed: entry.path.hasSuffix(ContainerLayout.recordSuffix))
         return AuditSubject(
             entry: entry, attributes: attributes, kind: kind(of: content, entry), content: content, header: header)

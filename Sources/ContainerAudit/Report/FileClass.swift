@@ -23,6 +23,8 @@ extension FileClass {
     public static let sealedUnknown = FileClass(rawValue: "sealedUnknown")
     /// A copy of a refused blob, kept for whoever wants to know why.
     public static let quarantined = FileClass(rawValue: "quarantined")
+    /// The note beside such a copy: why it was refused.
+    public static let quarantineNote = FileClass(rawValue: "quarantineNote")
 
     /// Whether it claims to be sealed.
     public var isSealed: Bool {
@@ -34,6 +36,8 @@ extension FileClass {
 extension FileClass {
     /// The container's lock file.
     public static let lockFile = FileClass(rawValue: "lockFile")
+    /// What a notification or a coordinated access leaves in its own directory: no contents of anybody.
+    public static let signal = FileClass(rawValue: "signal")
     /// A new value that a writer has not given its name yet, or that a crash left.
     public static let temporary = FileClass(rawValue: "temporary")
     /// A file without contents.

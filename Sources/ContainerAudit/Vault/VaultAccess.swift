@@ -94,11 +94,12 @@ struct VaultOpener {
     }
 
     private func watermarks(_ store: SealedStore) -> [Finding] {
-        switch store.watermarkCondition {
-        case .damaged, .unreadable:
-            let place = FindingPlace(outside: home.watermarksPath.string, group: group.identifier)
-            return [AuditCheck.watermarksDamaged.finding(at: place, "\(store.watermarkCondition).")]
-        default: return []
+        let condition = store.watermarkCondition
+        let place = FindingPlace(outside: home.watermarksPath.string, group: group.identifier)
+        return switch condition {
+        case .damaged, .unreadable: [AuditCheck.watermarksDamaged.finding(at: place, "\(condition).")]
+        case .lost: [AuditCheck.watermarksLost.finding(at: place, "\(condition).")]
+        case .firstContact, .intact, .notPersisted: []
         }
     }
 }

@@ -9,13 +9,20 @@ struct DeleteCommand: SealctlCommand {
         discussion: """
             A sealed mark takes the record's place and its next sequence: an old copy that is put back is refused.
 
-            Example:
+            With --purge, as a second step, the mark of an earlier deletion is removed: nothing of the record is left in \
+            the container. What was accepted stays known, so an old copy is still refused. A record that is not deleted \
+            is not purged.
+
+            Examples:
               sealctl delete widget_auth_state
+              sealctl delete widget_auth_state --purge
             """)
 
     @OptionGroup var groupOptions: GroupOptions
     @Argument(help: "The record's name.", completion: .custom { words, _, _ in RecordNames.records(words: words) })
     var name: String
+    @Flag(help: "Remove the mark of a record that was deleted before.")
+    var purge = false
     @OptionGroup var keyOptions: KeyOptions
     @OptionGroup var output: OutputOptions
 
@@ -23,9 +30,16 @@ struct DeleteCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        if purge { return try purge(store) }
         let sequence = try Failure.onStore { () throws(StoreError) in try store.delete(named: name) }
         let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
         try StandardStreams.print(
             output.json ? JSONText.object(fields).text : "\(name) deleted, sequence \(sequence)")
+    }
+
+    private func purge(_ store: SealedStore) throws(Failure) {
+        try Failure.onStore { () throws(StoreError) in try store.purge(named: name) }
+        let fields: [(String, JSONText)] = [("name", .string(name)), ("purged", .bool(true))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) purged")
     }
 }

@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import KeyVault
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -12,7 +13,8 @@ struct ListCommand: SealctlCommand {
         abstract: "List a group's records.",
         discussion: """
             Headers are verified, contents are not opened: sealctl audit opens everything. STATE is current, expired, \
-            future, deleted, or refused with the reason. SIZE is that of the contents.
+            future, deleted, locked, or refused with the reason. PROTECTED says when its key can be had, SIZE is that \
+            of the contents.
 
             Example:
               sealctl list --group group.com.example.app
@@ -32,7 +34,7 @@ struct ListCommand: SealctlCommand {
             try GroupContainer.open(group, in: home, creating: false)
         }
         let now = Timestamp.now
-        let records = listings.map { ListedRecord($0, size: Self.size(of: $0.name, in: container), now: now) }
+        let records = listings.map { ListedRecord($0, size: Self.size(of: $0.name, in: container), in: store) }
         try StandardStreams.print(output.json ? JSONText.array(records.map(\.json)).text : table(records, now))
     }
 
@@ -47,7 +49,7 @@ struct ListCommand: SealctlCommand {
         var table = TextTable([
             .init(title: "NAME"), .init(title: "VERSION", isNumber: true), .init(title: "SEQUENCE", isNumber: true),
             .init(title: "SEALED"), .init(title: "EXPIRES"), .init(title: "SIZE", isNumber: true),
-            .init(title: "STATE"),
+            .init(title: "PROTECTED"), .init(title: "STATE"),
         ])
         for record in records { table.add(record.cells(now: now)) }
         return table.text
@@ -59,30 +61,41 @@ private struct ListedRecord {
     let name: String
     let provenance: Provenance?
     let size: Int?
+    let protection: ProtectionClass?
     let state: String
     let reason: String?
 
-    init(_ listing: RecordListing, size: Int?, now: Timestamp) {
+    init(_ listing: RecordListing, size: Int?, in store: SealedStore) {
         name = listing.name
         provenance = listing.provenance
         self.size = size
-        if let rejection = listing.rejection {
-            state = "refused (\(rejection.code.rawValue))"
-            reason = rejection.code.rawValue
-        } else {
-            let ends = listing.provenance?.notAfter.map { Timestamp($0) }
-            let begins = listing.provenance.map { Timestamp($0.sealedAt) } ?? now
-            state = listing.isDeleted ? "deleted" : Freshness.word(sealedAt: begins, notAfter: ends, now: now)
-            reason = nil
-        }
+        protection = Self.protection(listing, store)
+        state = Self.state(listing, store)
+        reason = listing.rejection?.code.rawValue
     }
+
+    /// Only keys of one class can be locked in a vault that is open.
+    private static func protection(_ listing: RecordListing, _ store: SealedStore) -> ProtectionClass? {
+        if listing.rejection?.code == .locked { return .whenUnlocked }
+        return listing.header.flatMap(store.protection)
+    }
+
+    private static func state(_ listing: RecordListing, _ store: SealedStore) -> String {
+        if let rejection = listing.rejection { return rejection.code == .locked ? "locked" : "refused" }
+        if listing.isDeleted { return "deleted" }
+        return listing.header.map { Freshness.word(of: $0, judgedBy: store) } ?? "refused"
+    }
+
+    /// A refusal with its reason.
+    private var stateText: String { state == "refused" ? "refused (\(reason ?? "?"))" : state }
 
     func cells(now: Timestamp) -> [String] {
         let sealed = provenance.map { Timestamp($0.sealedAt).short } ?? "-"
         let expires = provenance.map { $0.notAfter.map { Timestamp($0).relative(to: now) } ?? "never" } ?? "-"
         return [
             name, provenance.map { String($0.schemaVersion) } ?? "-", provenance.map { String($0.sequence) } ?? "-",
-            sealed, expires, size.map { String($0) } ?? "-", state,
+            sealed, expires, size.map { String($0) } ?? "-", protection?.words ?? "-",
+            stateText,
         ]
     }
 
@@ -95,7 +108,8 @@ private struct ListedRecord {
             ("sealedAt", .optional(provenance.map { Timestamp($0.sealedAt).rfc3339 })),
             ("notAfter", .optional(provenance?.notAfter.map { Timestamp($0).rfc3339 })),
             ("size", size.map { .number($0) } ?? .null),
-            ("state", .string(reason == nil ? state : "refused")),
+            ("protection", .optional(protection?.word)),
+            ("state", .string(state)),
             ("reason", .optional(reason)),
         ])
     }

@@ -2,6 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import CryptoPrimitives
 internal import FoundationEssentials
+internal import KeyVault
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -12,11 +13,15 @@ struct PutCommand: SealctlCommand {
         commandName: "put",
         abstract: "Seal JSON as a record, in place of the one that has its name.",
         discussion: """
-            The JSON is kept byte for byte. A program whose record type has that name and schema version reads it.
+            The JSON is kept byte for byte. A program whose record type has that name and schema version reads it. \
+            A record keeps the protection of the one that it replaces, unless --accessible says otherwise; a new one \
+            can be read after the first unlock.
 
             Examples:
               sealctl put widget_auth_state state.json --expires-in 1h
               jq '.user' account.json | sealctl put accounts/ada - --schema-version 2
+              sealctl put counter counter.json --if-sequence 41
+              sealctl put token token.json --accessible when-unlocked
             """)
 
     @OptionGroup var groupOptions: GroupOptions
@@ -33,6 +38,16 @@ struct PutCommand: SealctlCommand {
     var schemaVersion: UInt32 = 1
     @Option(help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
     var expiresIn: Lifetime?
+    @Option(
+        help: ArgumentHelp(
+            "When it can be read; as the record that it replaces, else after-first-unlock.", valueName: "WHEN"))
+    var accessible: ProtectionWord?
+    @Flag(help: "Only where no record has that name, or it was deleted.")
+    var ifAbsent = false
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only where the record has that sequence, as list and put print it.", valueName: "N"))
+    var ifSequence: UInt64?
     @OptionGroup var keyOptions: KeyOptions
     @OptionGroup var output: OutputOptions
 
@@ -43,6 +58,12 @@ struct PutCommand: SealctlCommand {
         return version
     }
 
+    func validate() throws {
+        guard !ifAbsent || ifSequence == nil else {
+            throw ValidationError("--if-absent and --if-sequence exclude each other")
+        }
+    }
+
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
@@ -51,11 +72,17 @@ struct PutCommand: SealctlCommand {
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let payload = try readPayload(input, store.options)
         defer { payload.wipe() }
-        let sequence = try Failure.onStore { () throws(StoreError) in
-            try store.write(payload: payload, named: name)
-        }
+        let sequence = try write(payload, to: store)
         let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
+    }
+
+    private func write(_ payload: RecordPayload, to store: SealedStore) throws(Failure) -> UInt64 {
+        do throws(StoreError) { return try store.write(payload: payload, named: name, onlyIf: condition) } catch {
+            let failure = Failure(error)
+            guard ifAbsent, error.code == .conflict else { throw failure }
+            throw Failure(.duplicate, failure.code, failure.message, hint: failure.hint)
+        }
     }
 
     private func readPayload(_ input: InputFile, _ options: StoreOptions) throws(Failure) -> RecordPayload {
@@ -69,7 +96,8 @@ struct PutCommand: SealctlCommand {
             try Self.check(bytes, input.name, options)
             return Data(bytes)
         }
-        return RecordPayload(json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter)
+        return RecordPayload(
+            json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: accessible?.protection)
     }
 
     private static func check(
@@ -81,6 +109,10 @@ struct PutCommand: SealctlCommand {
                 "cannot put \(name): line \(error.line), column \(error.column) (byte \(error.offset)): \(error.reason)",
                 hint: "Records are JSON: correct it there.")
         }
+    }
+
+    private var condition: WriteCondition {
+        ifAbsent ? .absent : ifSequence.map { .sequence($0) } ?? .always
     }
 
     private var notAfter: UInt64 {

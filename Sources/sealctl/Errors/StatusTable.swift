@@ -7,7 +7,7 @@ internal import SharedFiles
 
 /// Which error of which floor ends with which status; what is not listed has the status beside it.
 enum StatusTable {
-    static func status(of code: StoreError.Code) -> ExitStatus { store[code] ?? .dataError }
+    static func status(of code: StoreError.Code) -> ExitStatus { store[code] ?? .internalError }
     static func status(of code: VaultError.Code) -> ExitStatus { vault[code] ?? .configuration }
     static func status(of code: AppGroupError.Code) -> ExitStatus { group[code] ?? .usage }
     static func status(of code: AuditError.Code) -> ExitStatus { audit[code] ?? .inputOutput }
@@ -22,14 +22,28 @@ enum StatusTable {
         return special[code] ?? file[code] ?? .inputOutput
     }
 
-    private static let store: [StoreError.Code: ExitStatus] = [
-        .absent: .notFound, .containerMissing: .notFound, .vaultAbsent: .notFound, .locked: .locked,
+    /// Every code of a store, since a code that is missing here would end as a fault of sealctl.
+    private static let store: [StoreError.Code: ExitStatus] = refused.merging(failed) { first, _ in first }
+
+    private static let refused: [StoreError.Code: ExitStatus] = [
+        .tooLarge: .dataError, .malformed: .dataError, .unsupportedFormat: .newerVersion, .wrongGroup: .dataError,
+        .wrongName: .dataError, .unknownKey: .dataError, .wrongEpoch: .dataError, .retiredEpoch: .dataError,
+        .wrongCommitment: .dataError, .tampered: .dataError, .replayed: .dataError, .forked: .dataError,
+        .sequenceJump: .dataError, .tooOld: .dataError, .tooNew: .newerVersion, .unsafeStructure: .dataError,
+        .undecodable: .dataError, .migrationFailed: .dataError, .stale: .unavailable, .notYetValid: .unavailable,
+        .invalid: .dataError,
+    ]
+
+    private static let failed: [StoreError.Code: ExitStatus] = [
+        .absent: .notFound, .locked: .locked,
+        .unencodable: .dataError, .invalidName: .usage, .declined: .dataError, .conflict: .unavailable,
+        .invalidCursor: .dataError, .lockTimeout: .temporary, .leaseTimeout: .temporary, .leaseLost: .temporary,
+        .cancelled: .temporary, .lockLost: .inputOutput, .durabilityUnknown: .inputOutput, .noSpace: .inputOutput,
+        .quotaExceeded: .inputOutput, .readOnly: .inputOutput, .file: .inputOutput, .watchLimit: .systemError,
+        .permissionDenied: .noPermission, .container: .configuration, .containerMissing: .notFound,
+        .vaultAbsent: .notFound, .vaultCorrupt: .dataError, .vaultRolledBack: .dataError, .vault: .configuration,
         .wrongPassphrase: .wrongPassphrase, .wrongKeyFile: .wrongPassphrase, .orphanedBlobs: .configuration,
-        .unsupportedFormat: .newerVersion, .tooNew: .newerVersion, .stale: .unavailable, .notYetValid: .unavailable,
-        .invalidName: .usage, .lockTimeout: .temporary, .cancelled: .temporary, .durabilityUnknown: .inputOutput,
-        .noSpace: .inputOutput, .permissionDenied: .noPermission, .container: .configuration, .vault: .configuration,
-        .file: .inputOutput, .vaultRolledBack: .dataError, .retiredEpoch: .dataError, .keyInUse: .unavailable,
-        .keyNotFound: .notFound,
+        .keyInUse: .unavailable, .keyNotFound: .notFound,
     ]
 
     private static let vault: [VaultError.Code: ExitStatus] = [
@@ -69,7 +83,8 @@ enum StatusTable {
         .alreadyExists: .cannotCreate, .readOnly: .cannotCreate, .tooLarge: .dataError, .tooDeep: .dataError,
         .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
         .notShared: .configuration,
-        .tooManyOpenFiles: .systemError, .unsupported: .systemError, .lockTimeout: .temporary,
+        .tooManyOpenFiles: .systemError, .watchLimit: .systemError, .unsupported: .systemError,
+        .lockTimeout: .temporary,
         .lockFileReplaced: .temporary, .cancelled: .temporary, .invalidName: .usage,
     ]
 

@@ -16,7 +16,7 @@ enum WatermarkWarning {
 
     private static func report(_ condition: WatermarkCondition, asJSON: Bool) {
         guard let (code, message) = warning(condition) else { return }
-        Warning(code, message, hint: "See sealctl audit.").report(asJSON: asJSON)
+        Warning(code, message, hint: hint(condition)).report(asJSON: asJSON)
     }
 
     private static func warning(_ condition: WatermarkCondition) -> (code: String, message: String)? {
@@ -25,7 +25,12 @@ enum WatermarkWarning {
         case .damaged(let entries):
             (
                 "watermarksDamaged",
-                "what was accepted before is damaged: \(entries) entries are not authentic; an older blob may pass"
+                "what was accepted before is or was damaged: \(entries) entries are not authentic; an older blob may pass"
+            )
+        case .lost:
+            (
+                "watermarksLost",
+                "what was accepted before was lost; an older blob may have passed, or may pass"
             )
         case .unreadable(let reason):
             (
@@ -37,6 +42,13 @@ enum WatermarkWarning {
                 "watermarksNotPersisted",
                 "what was accepted now could not be remembered: \(trimmed(reason)); an older blob may pass later"
             )
+        }
+    }
+
+    private static func hint(_ condition: WatermarkCondition) -> String {
+        switch condition {
+        case .lost, .damaged: "See sealctl audit; once it is known why, sealctl vault accept ends this warning."
+        default: "See sealctl audit."
         }
     }
 

@@ -1,3 +1,4 @@
+internal import KeyVault
 internal import Sealing
 
 /// What `inspect` found out about one blob.
@@ -13,6 +14,10 @@ struct Inspection {
     /// The record's name, where it is known.
     var record: String?
     var verdict = InspectionVerdict.unverified("no group was named")
+    /// The class of the key that it was sealed under, where the vault knows that key.
+    var protection: ProtectionClass?
+    /// `current`, `expired` or `future` as readers judge it, where it was verified.
+    var judgedFreshness: String?
     /// The order that was accepted before, as `epoch.sequence`, and how this blob stands to it.
     var watermark: (accepted: String, standing: String)?
     /// The contents of a verified JSON record.

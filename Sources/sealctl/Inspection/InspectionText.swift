@@ -22,7 +22,8 @@ struct InspectionText {
             ("file", inspection.place + size), ("format", "1, XChaCha20-Poly1305 + BLAKE2b"), ("kind", kind),
             ("name", inspection.record ?? "unknown, tag \(header.nameTag)"), ("group", group),
             ("key", "\(header.keyID), epoch \(header.epoch)"),
-        ] + recordFields + [("sealed", time(header.sealedAt)), ("expires", expiry)] + judgement
+        ] + (inspection.protection.map { [("protected", $0.words)] } ?? [])
+            + recordFields + [("sealed", time(header.sealedAt)), ("expires", expiry)] + judgement
     }
 
     private var kind: String { header.flags.contains(.tombstone) ? "\(header.kind), deleted" : "\(header.kind)" }
@@ -62,10 +63,11 @@ struct InspectionText {
 }
 
 extension Inspection {
-    /// `current`, `expired` or `future`, by what the header says.
+    /// `current`, `expired` or `future`; of a header that was not verified by what it says.
     func freshness(_ now: Timestamp) -> String {
-        Freshness.word(
-            sealedAt: Timestamp(header.sealedAt), notAfter: header.notAfter == 0 ? nil : Timestamp(header.notAfter),
-            now: now)
+        judgedFreshness
+            ?? Freshness.word(
+                sealedAt: Timestamp(header.sealedAt), notAfter: header.notAfter == 0 ? nil : Timestamp(header.notAfter),
+                now: now)
     }
 }

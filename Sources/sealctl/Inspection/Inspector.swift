@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import CryptoPrimitives
+internal import KeyVault
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -31,6 +32,7 @@ struct Inspector {
         if inspection.header.kind == .record, inspection.record == nil {
             inspection.record = try name(of: inspection.header.nameTag, in: store)
         }
+        inspection.protection = store.protection(of: inspection.header)
         do throws(Failure) {
             switch inspection.header.kind {
             case .record: try openRecord(&inspection, store)
@@ -40,6 +42,11 @@ struct Inspector {
             }
         } catch {
             guard error.status != .inputOutput else { throw error }
+            // Locked is no refusal: the blob may be sound.
+            guard error.status != .locked else {
+                inspection.verdict = .unverified(error.message)
+                return
+            }
             inspection.verdict = .refused(error)
         }
     }
@@ -47,15 +54,22 @@ struct Inspector {
     private func openRecord(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
         let limit = BlobLayout.blobSize(plaintextSize: store.options.maximumRecordSize)
         let context = try context(for: inspection, store)
+        let keys = try keys(for: inspection, store)
         let opened = try target.input.withContents(limit: limit) { blob throws(Failure) in
             do throws(SealingError) {
-                return try BlobOpener.open(blob, context: context, keys: store.vault.keyring, limit: limit)
+                return try BlobOpener.open(blob, context: context, keys: keys, limit: limit)
             } catch { throw Failure(error, "inspect", target.input.name) }
         }
         inspection.verdict = .verified
+        inspection.judgedFreshness = Freshness.word(of: opened.header.header, judgedBy: store)
         judge(&inspection, opened.header, store)
         guard !opened.header.header.flags.contains(.tombstone) else { return }
         inspection.payload = try payload(opened, store)
+    }
+
+    /// The group's keys; one that needs its user is taken from the vault for this one look.
+    private func keys(for inspection: Inspection, _ store: SealedStore) throws(Failure) -> Keyring {
+        try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: inspection.header.keyID) }
     }
 
     /// Where the name is not known, any name of this group will do: the blob lies outside of its place.
@@ -106,17 +120,20 @@ struct Inspector {
 
     private func openStream(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
         let progress = Progress("verifying", total: target.input.extent?.count)
+        let keys = try keys(for: inspection, store)
         do throws(StreamFailure<FileError>) {
             try StreamOpener.verify(
                 from: target.input.source(progress), context: BlobContext(streamOf: store.group),
-                keys: store.vault.keyring)
+                keys: keys)
         } catch { throw Failure(error, "inspect", target.input.name) }
         inspection.verdict = .verified
     }
 
     /// A header holds only a tag of its name: one of the group's records may have that tag.
     private func name(of tag: NameTag, in store: SealedStore) throws(Failure) -> String? {
-        let records = try Failure.onStore { () throws(StoreError) in try store.list() }
+        let records = try Failure.onStore { () throws(StoreError) in
+            try store.list(includingReserved: true)
+        }
         return records.first { (try? store.context(ofRecord: $0.name).nameTag) == tag }?.name
     }
 }

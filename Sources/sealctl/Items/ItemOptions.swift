@@ -39,3 +39,16 @@ enum AccessibilityWord: String, ExpressibleByArgument, CaseIterable {
         }
     }
 }
+
+/// When a record can be read, as it is typed: a record's key is of the vault, so nothing binds it to a device.
+enum ProtectionWord: String, ExpressibleByArgument, CaseIterable {
+    case afterFirstUnlock = "after-first-unlock"
+    case whenUnlocked = "when-unlocked"
+
+    var protection: ProtectionClass {
+        switch self {
+        case .afterFirstUnlock: .afterFirstUnlock
+        case .whenUnlocked: .whenUnlocked
+        }
+    }
+}

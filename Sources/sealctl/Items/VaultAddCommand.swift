@@ -14,7 +14,7 @@ struct VaultAddCommand: SealctlCommand {
             Examples:
               sealctl vault add -s db.example.com -a ada
               openssl rand -hex 32 | sealctl vault add -s api -a robot --line
-              sealctl vault add -s host -a tls --value-file key.pem --accessible when-unlocked
+              sealctl vault add -s tls -a me --value-file key --accessible when-unlocked
             """)
 
     @OptionGroup var target: VaultTarget

@@ -30,13 +30,14 @@ struct RotationStatusView {
 
     private var table: String {
         var table = TextTable([
-            .init(title: "EPOCH", isNumber: true), .init(title: "STATE"), .init(title: "BLOBS", isNumber: true),
+            .init(title: "EPOCH", isNumber: true), .init(title: "STATE"), .init(title: "PROTECTED"),
+            .init(title: "BLOBS", isNumber: true),
             .init(title: "PROGRAMS", isNumber: true), .init(title: "DESTROY"), .init(title: "KEY"),
         ])
         for key in status.keys {
             table.add([
                 String(key.epoch), key.state == .decryptOnly ? "decrypt-only" : key.state.rawValue,
-                String(key.blobCount), String(HolderView.others(key.holders).count),
+                key.protection.words, String(key.blobCount), String(HolderView.others(key.holders).count),
                 key.state == .destroyed ? "-" : key.mayBeDestroyed ? "may go" : "no", key.id,
             ])
         }
@@ -67,6 +68,7 @@ struct RotationStatusView {
     private static func key(_ key: KeyUse) -> JSONText {
         .object([
             ("id", .string(key.id)), ("epoch", .unsigned(UInt64(key.epoch))), ("state", .string(key.state.rawValue)),
+            ("protection", .string(key.protection.word)),
             ("createdAt", .string(Timestamp(key.created).rfc3339)), ("blobCount", .number(key.blobCount)),
             ("blobs", .array(key.blobs.map { .string($0) })),
             ("holders", .array(HolderView.others(key.holders).map { HolderView(holder: $0).json })),
@@ -82,6 +84,7 @@ struct RotationStatusView {
         case .rotationNotCompleted: "rotationNotCompleted"
         case .blobs(_, isInQuarantine: true): "quarantine"
         case .blobs: "blobs"
+        case .lockedBlobs: "lockedBlobs"
         case .programs: "programs"
         case .unnamedProgram: "unnamedProgram"
         case .programsUnknown: "programsUnknown"

@@ -12,6 +12,8 @@ struct VaultAcceptCommand: SealctlCommand {
             put it there to bring back a removed slot or key. After a deliberate restore this command writes it anew, \
             beyond everything that was seen. What had been changed since is lost.
 
+            It also ends the warning that the notes on what this user's programs have accepted were lost or damaged.
+
             Example:
               sealctl vault accept --group group.com.example.app --passphrase
             """)

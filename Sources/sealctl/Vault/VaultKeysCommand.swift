@@ -43,7 +43,7 @@ struct KeyView {
     var cells: [String] {
         [
             String(key.epoch), key.state.description,
-            key.protection == .whenUnlocked ? "when unlocked" : "after first unlock",
+            key.protection.words,
             Timestamp(key.createdAt).short, key.id.description,
         ]
     }
@@ -52,7 +52,7 @@ struct KeyView {
         .object([
             ("id", .string(key.id.description)), ("epoch", .unsigned(UInt64(key.epoch))),
             ("state", .string(state)),
-            ("protection", .string(key.protection == .whenUnlocked ? "whenUnlocked" : "afterFirstUnlock")),
+            ("protection", .string(key.protection.word)),
             ("createdAt", .string(Timestamp(key.createdAt).rfc3339)),
         ])
     }
@@ -64,4 +64,11 @@ struct KeyView {
         case .destroyed: "destroyed"
         }
     }
+}
+
+extension ProtectionClass {
+    /// For people.
+    var words: String { self == .whenUnlocked ? "when unlocked" : "after first unlock" }
+    /// For programs.
+    var word: String { self == .whenUnlocked ? "whenUnlocked" : "afterFirstUnlock" }
 }

@@ -70,7 +70,10 @@ struct VaultRotateCommand: SealctlCommand {
         guard !report.isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted", "the rotation of \(group) is not completed",
-            hint: "Mend what is in the way, and run it again: it goes on.")
+            hint: report.needsUnlocking
+                ? "Unlock the vault for its blobs of the class \"when unlocked\" (sealctl vault unlock), and run it again: "
+                    + "it goes on."
+                : "Mend what is in the way, and run it again: it goes on.")
     }
 
     /// An access group without a container has nothing to reseal: the new key is all.

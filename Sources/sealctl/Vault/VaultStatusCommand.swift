@@ -75,7 +75,9 @@ private struct StatusView {
     }
 
     private func keys(_ inventory: VaultInventory) -> String {
-        let active = inventory.keys.filter { $0.state == .active }.map { "epoch \($0.epoch) active" }
+        let active = inventory.keys.filter { $0.state == .active }.map {
+            "epoch \($0.epoch) active" + ($0.protection == .whenUnlocked ? " (when unlocked)" : "")
+        }
         let older = inventory.keys.filter { $0.state == .decryptOnly }.count
         let destroyed = inventory.keys.filter { $0.state == .destroyed }.count
         let rest = [(older, "decrypt-only"), (destroyed, "destroyed")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

@@ -1,0 +1,61 @@
+internal import AppGroups
+internal import SharedFiles
+
+/// Knows what notifications and coordinated accesses leave in their directories, so that a container in use is a clean one.
+///
+/// Only what has such a name, such a kind and such bytes passes, down to the last byte. All else in these directories is
+/// judged as it would be anywhere, so that nothing can be hidden there.
+struct SignalFiles: Sendable {
+    let root: Directory
+
+    /// - Returns: nil for what is none of these.
+    /// - Throws: `FileError` when it cannot be read, `.notFound` when it is gone.
+    func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject? {
+        guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
+        return switch entry.place {
+        case .notifications: try isNotification(entry, attributes) ? AuditSubject(entry, attributes, .signal) : nil
+        case .coordination: try coordination(entry, attributes)
+        default: nil
+        }
+    }
+
+    /// Sixteen bytes that are no text, or none.
+    private func isNotification(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
+        guard attributes.kind == .regular, NotificationFile.isName(entry.leaf),
+            attributes.size == 0 || attributes.size == NotificationFile.size
+        else { return false }
+        let bytes = try root.readPrefix(entry.path, count: NotificationFile.size + 1).bytes
+        if bytes.isEmpty { return true }
+        // Random bytes are text once in about a million posts, until the next post.
+        return bytes.count == NotificationFile.size && !ContentSniffer.isText(bytes)
+    }
+
+    private func coordination(
+        _ entry: ContainerEntry, _ attributes: FileAttributes
+    ) throws(FileError) -> AuditSubject? {
+        if let file = CoordinationFile(name: String(entry.leaf)) {
+            guard try fits(file, entry, attributes) else { return nil }
+            return AuditSubject(entry, attributes, file == .lock ? .lockFile : .signal)
+        }
+        // One that is about to get its name, or that a crash left before it did.
+        guard let name = TemporaryName.target(of: entry.leaf), let file = CoordinationFile(name: name), file != .lock,
+            try fits(file, entry, attributes)
+        else { return nil }
+        return AuditSubject(entry: entry, attributes: attributes, kind: .temporary, content: .signal, header: nil)
+    }
+
+    private func fits(
+        _ file: CoordinationFile, _ entry: ContainerEntry, _ attributes: FileAttributes
+    ) throws(FileError) -> Bool {
+        switch file {
+        case .socket: return attributes.kind == .socket
+        case .lock: return attributes.kind == .regular && attributes.size == 0
+        case .registration:
+            guard attributes.kind == .regular, attributes.size <= Int64(CoordinationFile.maximumSize) else {
+                return false
+            }
+            return CoordinationFile.isRegistration(
+                try root.readPrefix(entry.path, count: CoordinationFile.maximumSize + 1).bytes)
+        }
+    }
+}

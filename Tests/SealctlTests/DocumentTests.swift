@@ -1,0 +1,139 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The documents name what the program has: its options, the fields of its JSON, its statuses and warnings.
+@Suite struct DocumentTests {
+    private static let commands = HelpTests.commands + HelpTests.vaultCommands + HelpTests.itemCommands
+
+    private static func help(_ command: String) throws -> String {
+        try Sandbox().succeed(command.split(separator: " ").map { String($0) } + ["--help"]).outputText
+    }
+
+    /// Every long option that a help text declares, as `--json`.
+    private static func options(in help: String) -> Set<String> {
+        let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
+        let words = lines.flatMap { $0.prefix { $0 != "<" }.split(whereSeparator: { " ,=".contains($0) }) }
+        return Set(words.filter { $0.hasPrefix("--") }.map { String($0) })
+    }
+
+    @Test(arguments: commands)
+    func everyOptionIsInBothDocuments(command: String) throws {
+        let options = Self.options(in: try Self.help(command))
+        #expect(options.contains("--help") && (options.contains("--json") || command == "vault slot"))
+        let guide = try SourceText.read("docs/sealctl.md")
+        let page = try SourceText.read("docs/sealctl.1")
+        for option in options {
+            #expect(Self.names(guide, option), "docs/sealctl.md has no \(option)")
+            #expect(Self.names(page, option.dropFirst()), "docs/sealctl.1 has no \(option)")
+        }
+    }
+
+    /// Whether a text has the option, and not only one that begins like it.
+    private static func names(_ text: String, _ option: some StringProtocol) -> Bool {
+        text.ranges(of: String(option)).contains { range in
+            text[range.upperBound...].first.map { !$0.isLetter && $0 != "-" } ?? true
+        }
+    }
+
+    @Test func theStatusesAreThoseOfBothDocuments() throws {
+        let declared = try SourceText.read("Sources/sealctl/Errors/ExitStatus.swift").split(separator: "\n")
+            .filter { $0.contains("    case ") }.compactMap {
+                $0.split(separator: "=").last.flatMap { Int($0.dropFirst()) }
+            }
+        let guide = try SourceText.read("docs/sealctl.md").split(separator: "\n")
+        let page = try SourceText.read("docs/sealctl.1").split(separator: "\n")
+        let rows = guide.compactMap { Int($0.split(separator: "|").first?.filter { $0 != " " } ?? "") }
+        #expect(rows == declared)
+        #expect(page.compactMap { $0.hasPrefix(".It ") ? Int($0.dropFirst(4)) : nil } == declared)
+    }
+
+    @Test func everyWarningIsInTheGuide() throws {
+        let source = try SourceText.read("Sources/sealctl/Errors/WatermarkWarning.swift")
+        let words = source.split(separator: "\"").filter { $0.hasPrefix("watermarks") && $0.allSatisfy(\.isLetter) }
+        #expect(words.count == 4)
+        let guide = try SourceText.read("docs/sealctl.md")
+        for word in words { #expect(guide.contains("`\(word)`")) }
+    }
+}
+
+/// The fields of the JSON are those that the documents list, in their order.
+@Suite struct DocumentedFieldTests {
+    private static func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        return sandbox
+    }
+
+    /// The first list of fields in the row of a command.
+    private static func documented(_ row: String) throws -> [String] {
+        let guide = try SourceText.read("docs/sealctl.md").split(separator: "\n")
+        let line = try #require(guide.first { $0.hasPrefix("| \(row) |") && $0.contains("{\"") })
+        let start = try #require(line.firstRange(of: "{\"")).lowerBound
+        return line[start...].prefix { $0 != "}" }.split(separator: "\"").filter { $0.allSatisfy(\.isLetter) }.map(
+            String.init)
+    }
+
+    /// The fields of the outermost object, or of the first one of an array, as they stand in the text.
+    private static func fields(_ result: ChildResult) -> [String] {
+        var depth = 0
+        var names: [String] = []
+        var text = result.outputText[...]
+        if text.first == "[" { text = text.dropFirst() }
+        while let character = text.popFirst() {
+            switch character {
+            case "{", "[": depth += 1
+            case "}", "]":
+                depth -= 1
+                if depth == 0 { return names }
+            case "\"":
+                let word = text.prefix { $0 != "\"" }
+                text = text[word.endIndex...].dropFirst()
+                if depth == 1 && text.first == ":" { names.append(String(word)) }
+            default: break
+            }
+        }
+        return names
+    }
+
+    @Test(arguments: [
+        ("`put`, `delete`", ["put", "b", "-"]), ("`put`, `delete`", ["delete", "a"]), ("`list`", ["list"]),
+        ("`inspect`", ["inspect", "a"]), ("`explain NAME` of a record", ["explain", "a"]),
+        ("`explain NAME` of a rejection", ["explain", "stale"]), ("`explain NAME` of a rejection", ["explain"]),
+        ("`init`", ["init", "--group", "group.other"]), ("`vault status`", ["vault", "status"]),
+        ("`vault keys`", ["vault", "keys"]), ("`vault slot list`, `add`", ["vault", "slot", "list"]),
+        ("`vault rotate`", ["vault", "rotate"]), ("`vault rotate --status`", ["vault", "rotate", "--status"]),
+        ("`vault log`", ["vault", "log"]), ("`vault accept`", ["vault", "accept"]),
+    ])
+    func theFieldsAreTheDocumentedOnes(row: String, command: [String]) throws {
+        let result = try Self.sandbox().succeed(command + ["--json"], input: Array("{}".utf8))
+        #expect(try Self.fields(result) == Self.documented(row))
+    }
+
+    @Test func soAreThoseOfAPurge() throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.succeed(["delete", "a"])
+        let result = try sandbox.succeed(["delete", "a", "--purge", "--json"])
+        #expect(try Self.fields(result) == Self.documented("`delete --purge`"))
+    }
+
+    @Test func soAreThoseOfTheAudit() throws {
+        let sandbox = try Self.sandbox()
+        try SystemFile.write(sandbox.container + "/open", Array("text".utf8))
+        let text = try sandbox.sealctl(["audit", "--json"]).outputText
+        let report = try #require(text.firstRange(of: "\"files\":") == nil ? nil : text)
+        let document = try SourceText.read("docs/audit-checks.md")
+        let section = try #require(document.firstRange(of: "## The report as JSON"))
+        let rest = document[section.upperBound...].split(whereSeparator: { !$0.isLetter })
+        var names: Set<Substring> = []
+        var remaining = report[...]
+        while let quote = remaining.firstIndex(of: "\"") {
+            remaining = remaining[quote...].dropFirst()
+            let word = remaining.prefix { $0 != "\"" }
+            remaining = remaining[word.endIndex...].dropFirst()
+            if remaining.first == ":" { names.insert(word) }
+        }
+        #expect(names.isSuperset(of: ["containerPath", "findings", "keyID", "isDeleted", "remedy"]))
+        for name in names { #expect(rest.contains(name), "docs/audit-checks.md has no \(name)") }
+    }
+}

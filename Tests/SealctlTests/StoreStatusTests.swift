@@ -1,0 +1,50 @@
+import TestSupport
+import Testing
+
+/// Every code of a store ends with a status that somebody chose for it.
+@Suite struct StoreStatusTests {
+    private struct Explained: Decodable {
+        let code: String
+        let status: Int32
+    }
+
+    private static let statuses: [String: Int32] = [
+        // No value.
+        "absent": 44, "locked": 36,
+        // Refused on read.
+        "tooLarge": 65, "malformed": 65, "unsupportedFormat": 76, "wrongGroup": 65, "wrongName": 65, "unknownKey": 65,
+        "wrongEpoch": 65, "retiredEpoch": 65, "wrongCommitment": 65, "tampered": 65, "replayed": 65, "forked": 65,
+        "sequenceJump": 65, "tooOld": 65, "tooNew": 76, "unsafeStructure": 65, "undecodable": 65,
+        "migrationFailed": 65, "stale": 69, "notYetValid": 69, "invalid": 65,
+        // Writing, leases and watching.
+        "unencodable": 65, "invalidName": 64, "conflict": 69, "declined": 65, "invalidCursor": 65,
+        "lockTimeout": 75, "leaseTimeout": 75, "leaseLost": 75, "cancelled": 75, "lockLost": 74,
+        "durabilityUnknown": 74, "noSpace": 74, "quotaExceeded": 74, "readOnly": 74, "file": 74, "watchLimit": 71,
+        "permissionDenied": 77,
+        // The group's set-up.
+        "container": 78, "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
+        "wrongPassphrase": 51, "wrongKeyFile": 51, "orphanedBlobs": 78, "keyInUse": 69, "keyNotFound": 44, "vault": 78,
+    ]
+
+    /// The codes as the store declares them.
+    private static func declared() throws -> Set<String> {
+        let lines = try SourceText.read("Sources/SealedState/StoreError+Code.swift").split(separator: "\n")
+        let mark = "Code(rawValue: \""
+        return Set(
+            lines.filter { $0.contains("public static let ") }.compactMap { line in
+                line.firstRange(of: mark).map { String(line[$0.upperBound...].prefix { $0 != "\"" }) }
+            })
+    }
+
+    @Test func everyCodeOfTheStoreIsHere() throws {
+        #expect(try Self.declared() == Set(Self.statuses.keys))
+    }
+
+    @Test(arguments: statuses.keys.sorted())
+    func aCodeHasItsStatus(code: String) throws {
+        let result = try Sandbox().sealctl(["explain", code, "--json"], group: "")
+        #expect(result.exitCode == 0)
+        let explained = try decode(Explained.self, result.output)
+        #expect(explained.code == code && explained.status == Self.statuses[code])
+    }
+}
