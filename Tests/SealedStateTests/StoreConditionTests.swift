@@ -166,3 +166,23 @@ import Testing
         #expect(!SystemFile.exists(fixture.file("note")))
     }
 }
+
+/// A program that is older than what lies there.
+@Suite struct OlderWriterTests {
+    @Test func itDoesNotWriteOverWhatItCannotRead() throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        try store.write(Note(text: "old"))
+        var forgery = try Forgery(store)
+        forgery.schemaVersion = UInt32(Note.schemaVersion + 1)
+        forgery.sequence = 2
+        let newer = forgery.blob
+        try fixture.plant(newer)
+        #expect(code { try store.write(Note(text: "older")) } == .tooNew)
+        #expect(code { try store.update(Note.self) { $0.number = 1 } } == .tooNew)
+        #expect(try fixture.blob() == newer)
+        // Going back on purpose is two steps.
+        #expect(try store.delete(Note.self) == 3)
+        #expect(try store.write(Note(text: "older")) == 4)
+    }
+}
