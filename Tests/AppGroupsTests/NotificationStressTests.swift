@@ -63,7 +63,7 @@ import Testing
         }
 
         func reaches(_ token: GroupNotificationToken) async throws -> Bool {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(300)
             while await seen.token != token {
                 if ContinuousClock.now > deadline { return false }
                 try await Task.sleep(for: .milliseconds(1))

@@ -40,7 +40,7 @@ final class Told: Sendable {
 
     /// Whether it is told more often than that; the limit is far beyond what any machine needs.
     func more(than count: Int) async throws -> Bool {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(300)
         while self.count <= count {
             if ContinuousClock.now > deadline { return false }
             try await Task.sleep(for: .milliseconds(1))

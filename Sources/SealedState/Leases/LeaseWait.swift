@@ -7,6 +7,7 @@ internal import SharedFiles
 struct LeaseWait {
     private static let longestPause = Duration.milliseconds(200)
     private static let shortestPause = Duration.milliseconds(1)
+    private static let shortestLimit = Duration.seconds(1)
 
     let store: SealedStore
     let name: String
@@ -41,7 +42,7 @@ struct LeaseWait {
         _ waitedSince: UInt64?, until deadline: ContinuousClock.Instant
     ) async throws(StoreError) -> LeaseAttempt {
         // A lock is held for a moment only: who does not want to wait for a holder still waits for that.
-        let left = max(deadline - ContinuousClock.now, Self.longestPause)
+        let left = max(deadline - ContinuousClock.now, Self.shortestLimit)
         do throws(StoreError) {
             return try await SealedStore.offload(atMost: left) { (call) throws(StoreError) in
                 try LeaseTable(store: store).attempt(

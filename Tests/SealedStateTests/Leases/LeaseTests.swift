@@ -154,7 +154,7 @@ import Testing
         await #expect(throws: Broken.self) {
             try await store.withLease("refresh", for: .seconds(600)) { _ in throw Broken() }
         }
-        let outcome = try await store.withLease("refresh", for: .seconds(10), waitingUpTo: .zero) { _ in 1 }
+        let outcome = try await store.withLease("refresh", for: .seconds(10), waitingUpTo: .seconds(500)) { _ in 1 }
         #expect(outcome.value == 1)
     }
 
@@ -169,7 +169,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    let outcome = try await store.withLease("refresh", for: .seconds(60)) { _ in
+                    let outcome = try await store.withLease("refresh", for: .seconds(3600), waitingUpTo: .seconds(500))
+                    { _ in
                         #expect(tally.running.add(1, ordering: .sequentiallyConsistent).newValue == 1)
                         try await Task.sleep(for: .milliseconds(30))
                         tally.running.subtract(1, ordering: .sequentiallyConsistent)
@@ -268,7 +269,7 @@ import Testing
 
     @Test func aLeaseOutlivesARotation() async throws {
         let store = store
-        let outcome = try await store.withLease("refresh", for: .seconds(60)) { fence in
+        let outcome = try await store.withLease("refresh", for: .seconds(3600)) { fence in
             _ = try store.rotate()
             try await store.write(Note(text: "after"), holding: fence)
         }
