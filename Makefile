@@ -52,14 +52,18 @@ run: setup-build
 test faults fuzz: export SWIFT_BACKTRACE := enable=no
 faults fuzz: export SEALED_LONG := 1
 
+# All tests at once would share as many threads as there are cores: each that waits for a moment would wait for minutes.
+PARALLEL = $(if $(shell $(SWIFT) test --help-hidden | grep -- --experimental-maximum-parallelization-width),\
+    --experimental-maximum-parallelization-width 4)
+
 test: setup-test
-	$(SWIFT) test $(TESTFLAGS)
+	$(SWIFT) test $(PARALLEL) $(TESTFLAGS)
 
 # `swift test` counts a filter that matches nothing as a success; a sweep that has lost its tests is a failure.
 define sweep
 	$(SWIFT) build --build-tests
 	@$(SWIFT) test list --skip-build | grep $(1) >/dev/null || { echo "No test is named *$(1)*." >&2; exit 1; }
-	$(SWIFT) test --skip-build --filter $(1) $(TESTFLAGS)
+	$(SWIFT) test --skip-build $(PARALLEL) --filter $(1) $(TESTFLAGS)
 endef
 
 faults: setup-test

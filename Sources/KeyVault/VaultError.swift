@@ -37,7 +37,7 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
         let code: Code =
             switch error.code {
             case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
-            case .lockTimeout, .lockFileReplaced: .lockTimeout
+            case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
             case .permissionDenied: .denied
             case .durabilityUnknown: .durabilityUnknown
             default: .file

@@ -12,7 +12,7 @@ extension StoreError {
             case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed
-            case .lockTimeout, .lockFileReplaced: .lockTimeout
+            case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
             case .cancelled: .cancelled
             case .durabilityUnknown: .durabilityUnknown
             default: Self.code(ofRefusal: error) ?? .file

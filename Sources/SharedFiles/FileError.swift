@@ -83,6 +83,8 @@ extension FileError {
         public static let lockTimeout = Code(rawValue: "lockTimeout")
         /// The lock's file was replaced while it was held or awaited.
         public static let lockFileReplaced = Code(rawValue: "lockFileReplaced")
+        /// Another writer took the new value away before it had its name; the old one or the other one's stands.
+        public static let overtaken = Code(rawValue: "overtaken")
         /// The caller gave up waiting.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The user's inotify instances or watches are used up.

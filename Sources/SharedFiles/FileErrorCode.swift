@@ -53,6 +53,7 @@ extension FileError.Code {
         .durabilityUnknown: "the new value is in place, but may not survive a power loss",
         .lockTimeout: "somebody else held the lock for the whole time limit",
         .lockFileReplaced: "the lock's file was replaced",
+        .overtaken: "another writer took the new value away",
         .cancelled: "cancelled",
         .invalidName: "not usable as a name",
         .watchLimit: "no more files can be watched",
@@ -83,6 +84,7 @@ extension FileError.Code {
         case .durabilityUnknown: "Check the disk (dmesg), then write the value again."
         case .lockTimeout: "See who holds it and whether it is stopped: lsof \(quoted)"
         case .lockFileReplaced: "Try again, and find out what replaces lock files there."
+        case .overtaken: "Write it again, and under the lock."
         case .cancelled: "Try again when you want it done."
         case .watchLimit: "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances: sysctl fs.inotify"
         case .invalidName: "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."

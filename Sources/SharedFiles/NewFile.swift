@@ -130,11 +130,7 @@ extension NewFile {
         guard let name = temporary else { return }
         let at = directory.descriptor.rawValue
         let result = uninterrupted { renameat(at, name, at, leaf.string) }
-        if result == -ENOENT {
-            throw FileError(
-                .lockFileReplaced, operation: "replace", path: directory.display(leaf.string),
-                advice: "Another writer took the new value away: write it again, and under the lock.")
-        }
+        if result == -ENOENT { throw FileError(.overtaken, operation: "replace", path: directory.display(leaf.string)) }
         if result < 0 { throw directory.error(-result, "replace", leaf.string) }
         temporary = nil
     }

@@ -5,25 +5,6 @@ import Testing
 
 /// What a member could put in a record's place instead of a file: refused at once, never followed, never waited for.
 @Suite(.timeLimit(.minutes(10))) struct PlantedFileTests {
-    enum Planted: String, CaseIterable, Sendable {
-        case fifo, directory, linkToFile, linkToDirectory, danglingLink, device
-
-        static var possible: [Planted] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
-
-        func plant(_ fixture: StoreFixture) throws {
-            let path = fixture.file("note")
-            unlink(path)
-            switch self {
-            case .fifo: #expect(mkfifo(path, 0o600) == 0)
-            case .directory: #expect(mkdir(path, 0o700) == 0)
-            case .linkToFile: #expect(symlink(fixture.place.path("outside/precious"), path) == 0)
-            case .linkToDirectory: #expect(symlink(fixture.place.path("outside"), path) == 0)
-            case .danglingLink: #expect(symlink(fixture.place.path("outside/new"), path) == 0)
-            case .device: #expect(mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0)
-            }
-        }
-    }
-
     let fixture: StoreFixture
     let store: SealedStore
 
@@ -35,13 +16,21 @@ import Testing
         try SystemFile.write(fixture.place.path("outside/precious"), try fixture.blob())
     }
 
+    /// A second name of a sound blob is `PlantedPathFaultTests`'.
+    static let things = PlantedThing.possible.filter { $0 != .hardLink }
+
+    private func plant(_ thing: PlantedThing) throws {
+        unlink(fixture.file("note"))
+        thing.plant(at: fixture.file("note"), outside: fixture.place.path("outside"))
+    }
+
     private func expectOutsideUntouched() throws {
         #expect(try SystemFile.names(fixture.place.path("outside")) == ["precious"])
         #expect(try SystemFile.mode(fixture.place.path("outside/precious")) == 0o600)
     }
 
-    @Test(arguments: Planted.possible) func aReaderRefusesIt(_ planted: Planted) throws {
-        try planted.plant(fixture)
+    @Test(arguments: Self.things) func aReaderRefusesIt(_ planted: PlantedThing) throws {
+        try plant(planted)
         #expect(code { _ = try store.read(Note.self) } == .malformed)
         #expect(store.readIfValid(Note.self) == nil)
         let listed = try store.list()
@@ -50,8 +39,8 @@ import Testing
         try expectOutsideUntouched()
     }
 
-    @Test(arguments: Planted.possible) func aWriterReplacesItOrRefuses(_ planted: Planted) throws {
-        try planted.plant(fixture)
+    @Test(arguments: Self.things) func aWriterReplacesItOrRefuses(_ planted: PlantedThing) throws {
+        try plant(planted)
         if planted == .directory {
             #expect(code { try store.write(Note(text: "y")) } == .container)
         } else {
@@ -77,12 +66,12 @@ import Testing
         #expect(try store.read(Note.self).text == "x")
     }
 
-    @Test(arguments: Planted.possible.filter { $0 != .directory }) func aPlantedLockFileIsNotUsed(
-        _ planted: Planted
+    @Test(arguments: Self.things.filter { $0 != .directory }) func aPlantedLockFileIsNotUsed(
+        _ planted: PlantedThing
     ) throws {
         let lock = fixture.container + "/.sealedstate.lock"
         unlink(lock)
-        try planted.plant(fixture)
+        try plant(planted)
         #expect(rename(fixture.file("note"), lock) == 0)
         #expect(code { try store.write(Note(text: "y")) } == .container)
         try expectOutsideUntouched()

@@ -14,7 +14,7 @@ extension Directory {
                 return try replace(leaf, with: bytes, mode: mode, durability: .unsynced, strategy: .named)
             } catch {
                 attempts -= 1
-                guard error.code == .lockFileReplaced || error.code == .notFound, attempts > 0 else { throw error }
+                guard error.code == .overtaken, attempts > 0 else { throw error }
             }
         }
     }

@@ -14,8 +14,27 @@ package struct JSONStructure {
     package static func check(
         _ json: UnsafeRawBufferPointer, against limits: StructureLimits
     ) throws(StructureFault) {
+        if isHarmless(json, limits) { return }
         var structure = JSONStructure(json: json, limits: limits)
         try structure.scan()
+    }
+
+    /// Whether it is too short, too flat and too plain to reach any limit: the usual record, told at a glance.
+    ///
+    /// Each value and each byte of a key takes a byte, each level an opening bracket, and each mark a byte beyond ASCII or
+    /// an escape.
+    private static func isHarmless(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits) -> Bool {
+        guard json.count <= min(limits.values, StructureLimits.longestKey) else { return false }
+        var openings = 0
+        var allBits: UInt8 = 0
+        var hasEscape = false
+        for byte in json {
+            // Both brackets, and nothing else, with that bit set.
+            if byte | 0x20 == UInt8(ascii: "{") { openings += 1 }
+            if byte == UInt8(ascii: "\\") { hasEscape = true }
+            allBits |= byte
+        }
+        return openings <= limits.depth && !hasEscape && allBits < 0x80
     }
 
     private init(json: UnsafeRawBufferPointer, limits: StructureLimits) {

@@ -85,7 +85,7 @@ enum StatusTable {
         .notShared: .configuration,
         .tooManyOpenFiles: .systemError, .watchLimit: .systemError, .unsupported: .systemError,
         .lockTimeout: .temporary,
-        .lockFileReplaced: .temporary, .cancelled: .temporary, .invalidName: .usage,
+        .lockFileReplaced: .temporary, .overtaken: .temporary, .cancelled: .temporary, .invalidName: .usage,
     ]
 
     private static let outputFile: [FileError.Code: ExitStatus] = [

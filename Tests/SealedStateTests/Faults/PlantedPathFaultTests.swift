@@ -6,25 +6,6 @@ import Testing
 /// What a member could put where a write makes something of its own: the new value's name, the quarantine, the directory
 /// of records. The record's own name and the lock file are `PlantedFileTests`'.
 @Suite(.timeLimit(.minutes(10))) struct PlantedPathFaultTests {
-    enum Planted: String, CaseIterable, Sendable {
-        case fifo, directory, linkToFile, linkToDirectory, danglingLink, hardLink, device
-
-        static var possible: [Planted] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
-
-        func plant(_ path: String, _ fixture: StoreFixture) {
-            let outside = fixture.place.path("outside")
-            switch self {
-            case .fifo: #expect(mkfifo(path, 0o600) == 0)
-            case .directory: #expect(mkdir(path, 0o700) == 0)
-            case .linkToFile: #expect(symlink(outside + "/precious", path) == 0)
-            case .linkToDirectory: #expect(symlink(outside, path) == 0)
-            case .danglingLink: #expect(symlink(outside + "/new", path) == 0)
-            case .hardLink: #expect(link(outside + "/precious", path) == 0)
-            case .device: #expect(mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0)
-            }
-        }
-    }
-
     let fixture: StoreFixture
     let store: SealedStore
 
@@ -36,17 +17,21 @@ import Testing
         try SystemFile.write(fixture.place.path("outside/precious"), Array("precious".utf8), mode: 0o640)
     }
 
+    private func plant(_ thing: PlantedThing, _ path: String) {
+        thing.plant(at: path, outside: fixture.place.path("outside"))
+    }
+
     private func expectOutsideUntouched(names: [String] = ["precious"]) throws {
         #expect(try SystemFile.names(fixture.place.path("outside")) == names)
         #expect(try SystemFile.read(fixture.place.path("outside/precious")) == Array("precious".utf8))
         #expect(try SystemFile.mode(fixture.place.path("outside/precious")) == 0o640)
     }
 
-    @Test(arguments: Planted.possible, [Durability.durable, .unsynced]) func theNewValuesNameIsTakenBack(
-        _ planted: Planted, _ durability: Durability
+    @Test(arguments: PlantedThing.possible, [Durability.durable, .unsynced]) func theNewValuesNameIsTakenBack(
+        _ planted: PlantedThing, _ durability: Durability
     ) throws {
         let pending = fixture.records + "/.note.sealed.new"
-        planted.plant(pending, fixture)
+        plant(planted, pending)
         if planted == .directory {
             // Whose it is nobody knows, and it may hold something.
             #expect(code { try store.write(Note(text: "y"), durability: durability) } == .container)
@@ -61,17 +46,17 @@ import Testing
 
     @Test func aSecondNameOfTheRecordIsNoOnesToChange() throws {
         unlink(fixture.file("note"))
-        Planted.hardLink.plant(fixture.file("note"), fixture)
+        plant(.hardLink, fixture.file("note"))
         #expect(code { _ = try store.read(Note.self) } == .malformed)
         #expect(try store.write(Note(text: "y")) == 2)
         #expect(try store.read(Note.self).text == "y")
         try expectOutsideUntouched()
     }
 
-    @Test(arguments: Planted.possible.filter { $0 != .directory }) func nothingIsKeptWhereTheQuarantineIsNoDirectory(
-        _ planted: Planted
+    @Test(arguments: PlantedThing.possible.filter { $0 != .directory }) func aQuarantineThatIsNoDirectoryStopsNoWriter(
+        _ planted: PlantedThing
     ) throws {
-        planted.plant(fixture.quarantine, fixture)
+        plant(planted, fixture.quarantine)
         let damaged = Array("damaged".utf8)
         try fixture.plant(damaged)
         // Else whoever planted both could stop every writer.
@@ -80,12 +65,13 @@ import Testing
         try expectOutsideUntouched()
     }
 
-    @Test(arguments: Planted.possible.filter { $0 != .directory }) func nothingIsWrittenWhereTheRecordsAreNoDirectory(
-        _ planted: Planted
+    @Test(arguments: PlantedThing.possible.filter { $0 != .directory })
+    func nothingIsWrittenWhereTheRecordsAreNoDirectory(
+        _ planted: PlantedThing
     ) throws {
         let away = fixture.records + ".away"
         #expect(rename(fixture.records, away) == 0)
-        planted.plant(fixture.records, fixture)
+        plant(planted, fixture.records)
         #expect(code { try store.write(Note(text: "y")) } == .container)
         #expect(code { try store.update(Note.self) { $0.text = "y" } } != nil)
         #expect(code { try store.delete(Note.self) } == .container)
