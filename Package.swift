@@ -16,6 +16,13 @@ let swiftSettings: [SwiftSetting] =
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+
+/// A product that only the trait "ProfileSignatures" needs.
+func signature(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["ProfileSignatures"]))
+}
+
 /// A product that only the trait "Service" needs.
 func service(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Service"]))
@@ -28,16 +35,25 @@ let package = Package(
         .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
+        .library(name: "Provisioning", targets: ["Provisioning"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],
     traits: [
         .trait(name: "Service", description: "Logging, metrics and life cycle for services, in SealedStateService."),
+        .trait(
+            name: "ProfileSignatures",
+            description:
+                "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes."),
         .default(enabledTraits: ["Service"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        // Only for the trait "ProfileSignatures".
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Only for the trait "Service": a package that turns it off (`traits: []`) never fetches them.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -53,9 +69,23 @@ let package = Package(
         .target(name: "CryptoPrimitives", dependencies: ["CSodium"], swiftSettings: swiftSettings),
         .target(name: "SharedFiles", dependencies: ["CLinux", system], swiftSettings: swiftSettings),
 
+        // Floor 2: property lists and how much structure a file may have before a decoder sees it. Bytes only.
+        .target(name: "PropertyLists", swiftSettings: swiftSettings),
+
         // Floor 3: the blob format, and app groups with their containers.
         .target(name: "Sealing", dependencies: ["CryptoPrimitives"], swiftSettings: swiftSettings),
-        .target(name: "AppGroups", dependencies: ["SharedFiles", system], swiftSettings: swiftSettings),
+        .target(
+            name: "AppGroups", dependencies: ["SharedFiles", "PropertyLists", "CLinux", system],
+            swiftSettings: swiftSettings),
+
+        // Floor 4: provisioning profiles and Xcode projects, for tools. Programs of a group need none of it.
+        .target(
+            name: "Provisioning",
+            dependencies: [
+                "AppGroups", "SharedFiles", "PropertyLists", asn1, signature("X509", "swift-certificates"),
+                signature("Crypto", "swift-crypto"),
+            ],
+            swiftSettings: swiftSettings),
 
         // Floor 4: the keychain.
         .target(
@@ -66,7 +96,9 @@ let package = Package(
         // Floor 5: the store.
         .target(
             name: "SealedState",
-            dependencies: ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", system],
+            dependencies: [
+                "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
+            ],
             swiftSettings: swiftSettings),
 
         // Floor 6, for services: logging, metrics, health and life cycle of watching.
@@ -94,8 +126,8 @@ let package = Package(
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives",
-                system, argumentParser,
+                "ContainerAudit", "SealedState", "KeyVault", "Provisioning", "Sealing", "AppGroups", "SharedFiles",
+                "PropertyLists", "CryptoPrimitives", system, argumentParser,
             ],
             swiftSettings: swiftSettings),
 
@@ -128,14 +160,18 @@ let package = Package(
         .executableTarget(
             name: "sealed-bench",
             dependencies: [
-                "CBaseline", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives",
+                "CBaseline", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
+                "CryptoPrimitives",
             ],
             path: "Sources/Benchmarks/sealed-bench", swiftSettings: swiftSettings),
 
         // Tests. `sealed-probe` is the real child process of every test that crosses processes.
         .executableTarget(
             name: "sealed-probe",
-            dependencies: ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"],
+            dependencies: [
+                "SealedState", "KeyVault", "Provisioning", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
+                "CryptoPrimitives",
+            ],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
         .target(
             name: "TestSupport", dependencies: [system], path: "Tests/Support/TestSupport", swiftSettings: swiftSettings
@@ -147,10 +183,17 @@ let package = Package(
             name: "SharedFilesTests", dependencies: ["SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "PropertyListsTests", dependencies: ["PropertyLists", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "SealingTests", dependencies: ["Sealing", "CryptoPrimitives", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "AppGroupsTests", dependencies: ["AppGroups", "SharedFiles", "TestSupport", "sealed-probe", system],
+            name: "AppGroupsTests",
+            dependencies: ["AppGroups", "SharedFiles", "PropertyLists", "TestSupport", "sealed-probe", system],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ProvisioningTests",
+            dependencies: ["Provisioning", "AppGroups", "PropertyLists", "TestSupport", asn1],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "KeyVaultTests",
@@ -161,7 +204,7 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "SealedStateTestKit", "KeyVault", "Sealing", "AppGroups", "SharedFiles",
+                "SealedState", "SealedStateTestKit", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
                 "CryptoPrimitives", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),

@@ -38,14 +38,17 @@ extension GroupContainer {
     ///   - creating: Whether to make the container and whatever is missing of its standard directories. Safe when
     ///     many processes do so at once. With `false` nothing is written, and missing standard directories are left out.
     ///   - sharing: Who may use a container that this call makes. One that exists keeps what it has: see ``sharing``.
-    /// - Throws: ``AppGroupError`` with `containerMissing`; `notADirectory` for a link or a file under the container's
+    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`; `notADirectory` for a link or a file under the container's
     ///   or a standard directory's name; `unsafeContainer`, with the command that mends it, where one of them may be
     ///   written by others or belongs neither to the effective user nor to root, or where a directory above may be
     ///   written by everybody without the sticky bit; `notShared` where members of the unix group could not use
     ///   all of a shared container; `file` for every other failure.
     public static func open(
-        _ group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly
+        _ group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly,
+        entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) -> GroupContainer {
+        try entitlements.require(group)
         do throws(FileError) {
             let root =
                 try creating ? make(group, in: home.containersPath, sharing) : find(group, in: home.containersPath)

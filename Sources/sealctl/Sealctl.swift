@@ -13,6 +13,7 @@ struct Sealctl: ParsableCommand {
             InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, DeleteCommand.self,
             EncryptCommand.self, DecryptCommand.self, InspectCommand.self, ExplainCommand.self, AuditCommand.self,
             VaultCommand.self, ExecCommand.self,
+            DefaultsCommand.self, ContainerCommand.self, EntitlementsCommand.self, ImportCommand.self,
         ])
 
     /// Parses and runs one command; every way out has a status of `ExitStatus`.

@@ -11,7 +11,8 @@ import Testing
         ["add", "find", "list", "update", "delete", "export", "import"].map { "vault \($0)" } + ["exec"]
 
     /// A new command has to be in one of these lists.
-    @Test(arguments: [([], commands + ["vault", "exec"]), (["vault"], (vaultCommands + itemCommands).map(\.leafWord))])
+    @Test(arguments: [([], commands + ["vault", "exec", "defaults",
+                "container", "entitlements", "import"]), (["vault"], (vaultCommands + itemCommands).map(\.leafWord))])
     func theseAreAllCommands(command: [String], expected: [String]) throws {
         let help = try Sandbox().succeed(command + ["--help"]).outputText
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)

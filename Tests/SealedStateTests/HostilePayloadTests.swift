@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SealedState
 import Sealing
+import TestSupport
 import Testing
 
 /// What a holder of the key can seal to make a reader crash, hang or bloat: refused, for little.

@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import PropertyLists
 import Testing
 
 @testable import SealedState

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PropertyLists
 
 /// Dates as RFC 3339 text in UTC with up to nine fractional digits, so that a date reads back as it was written.
 ///
@@ -11,7 +12,7 @@ enum DateText {
     private static let secondsTo2001 = 978_307_200
 
     /// The years 0 to 9999, in seconds since 2001: what four digits can say.
-    static let writable = -63_145_526_400.0..<252_423_993_600.0
+    static let writable = PropertyListDate.representable
 
     /// `2026-11-21T03:30:00Z`, with a fraction only where there is one.
     static func string(from date: Date) -> String? {

@@ -1,3 +1,5 @@
+package import PropertyLists
+
 /// What JSON may look like before the decoder sees it: one pass, no allocation.
 ///
 /// Whether it is JSON is the decoder's concern; for what is JSON, depth and values are counted exactly.

@@ -1,5 +1,6 @@
 internal import CryptoPrimitives
 package import FoundationEssentials
+package import PropertyLists
 package import Sealing
 
 /// Values to payloads and back, whatever the codec; nothing is decoded before its structure was checked.

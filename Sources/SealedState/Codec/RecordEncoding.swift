@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import PropertyLists
 internal import Sealing
 
 extension SealedStore {

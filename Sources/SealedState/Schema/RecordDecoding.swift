@@ -1,3 +1,4 @@
+package import PropertyLists
 package import Sealing
 
 /// A payload of a readable version, about to become a value: as it is, or through the type's migrations.

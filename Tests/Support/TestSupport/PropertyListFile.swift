@@ -1,36 +1,38 @@
 /// Puts together binary property lists that no encoder makes.
-struct PropertyListFile {
+package struct PropertyListFile {
     /// Each object's bytes.
-    var objects: [[UInt8]]
-    var offsetSize = 2
-    var referenceSize = 1
-    var top = 0
+    package var objects: [[UInt8]]
+    package var offsetSize = 2
+    package var referenceSize = 1
+    package var top = 0
     /// Instead of what is right.
-    var offsets: [Int]?
-    var count: Int?
-    var table: Int?
-    var tail: [UInt8] = []
-    var header = Array("bplist00".utf8)
+    package var offsets: [Int]?
+    package var count: Int?
+    package var table: Int?
+    package var tail: [UInt8] = []
+    package var header = Array("bplist00".utf8)
 
-    init(_ objects: [[UInt8]]) { self.objects = objects }
+    package init(_ objects: [[UInt8]]) { self.objects = objects }
 
-    static func text(_ text: String) -> [UInt8] { sized(0x50, text.utf8.count) + Array(text.utf8) }
-    static func wide(_ text: String) -> [UInt8] {
+    package static func text(_ text: String) -> [UInt8] { sized(0x50, text.utf8.count) + Array(text.utf8) }
+    package static func wide(_ text: String) -> [UInt8] {
         sized(0x60, text.utf16.count) + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     }
-    static func array(_ references: [Int]) -> [UInt8] { sized(0xA0, references.count) + references.map(UInt8.init) }
-    static func dictionary(_ pairs: [(Int, Int)]) -> [UInt8] {
+    package static func array(_ references: [Int]) -> [UInt8] {
+        sized(0xA0, references.count) + references.map(UInt8.init)
+    }
+    package static func dictionary(_ pairs: [(Int, Int)]) -> [UInt8] {
         sized(0xD0, pairs.count) + pairs.map { UInt8($0.0) } + pairs.map { UInt8($0.1) }
     }
-    static func sized(_ kind: UInt8, _ count: Int) -> [UInt8] {
+    package static func sized(_ kind: UInt8, _ count: Int) -> [UInt8] {
         count < 15 ? [kind | UInt8(count)] : [kind | 0x0F, 0x12] + big(count, 4)
     }
-    static func big(_ number: Int, _ size: Int) -> [UInt8] {
+    package static func big(_ number: Int, _ size: Int) -> [UInt8] {
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
-    static let one: [UInt8] = [0x10, 1]
+    package static let one: [UInt8] = [0x10, 1]
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes = header
         var starts: [Int] = []
         for object in objects {
@@ -45,7 +47,7 @@ struct PropertyListFile {
     }
 
     /// Each level an array of the next one twice: a few bytes for each doubling.
-    static func doubling(_ levels: Int) -> PropertyListFile {
+    package static func doubling(_ levels: Int) -> PropertyListFile {
         PropertyListFile((1...levels).map { array([$0, $0]) } + [one])
     }
 }

@@ -3,16 +3,18 @@
 /// To compare and hash texts, Swift sorts each run of marks; with marks in the wrong order that takes the square of
 /// their number: one text of 1 MiB took four minutes. The limit is that of the Stream-Safe Text Format (Unicode
 /// Standard Annex 15, section 13), which no language's text exceeds.
-struct MarkRun {
-    static let longest = 30
+package struct MarkRun {
+    package static let longest = 30
 
     private var length = 0
 
+    package init() {}
+
     /// A character that is no mark.
-    mutating func end() { length = 0 }
+    package mutating func end() { length = 0 }
 
     /// Takes the next scalar; whether the run is too long with it.
-    mutating func exceeds(with scalar: UInt32) -> Bool {
+    package mutating func exceeds(with scalar: UInt32) -> Bool {
         guard Self.isMark(scalar) else {
             length = 0
             return false

@@ -4,11 +4,11 @@
 /// crash, hang or bloat.
 package struct StructureLimits: Sendable, Hashable {
     /// The levels of containers.
-    let depth: Int
+    package let depth: Int
     /// The values, keys included; one that is referenced twice counts twice.
-    let values: Int
+    package let values: Int
     /// The bytes of text and data; what is referenced twice counts twice.
-    let size: Int
+    package let size: Int
 
     /// What Foundation's JSON decoder goes down to; deeper than that no limit of a user's reaches.
     package static let deepest = 512
@@ -16,8 +16,11 @@ package struct StructureLimits: Sendable, Hashable {
     /// The bytes that the key of a member may have as UTF-8: keys are hashed and compared, which takes long for long ones.
     package static let longestKey = 4096
 
+    /// For files from outside: entitlements, profiles, projects, preferences. 64 levels, 200,000 values, 16 MiB.
+    package static let propertyList = StructureLimits(depth: 64, values: 200_000, size: 16 << 20)
+
     /// The bytes of a scalar as UTF-8.
-    static func size(of scalar: UInt32) -> Int {
+    package static func size(of scalar: UInt32) -> Int {
         scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4
     }
 
@@ -26,12 +29,5 @@ package struct StructureLimits: Sendable, Hashable {
         self.depth = min(max(0, depth), Self.deepest)
         self.values = min(max(1, values), Int(Int32.max))
         self.size = min(max(0, size), 1 << 40)
-    }
-}
-
-extension StoreOptions {
-    /// What the options say of a payload's structure.
-    package var structureLimits: StructureLimits {
-        StructureLimits(depth: maximumDepth, values: maximumValues, size: maximumRecordSize)
     }
 }

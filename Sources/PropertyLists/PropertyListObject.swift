@@ -77,7 +77,9 @@ enum PropertyListObject {
         mutating func date(_ marker: UInt8) throws(StructureFault) -> PropertyListObject {
             guard marker == 0x33 else { throw .malformed("a date is of an unknown size") }
             let seconds = Double(bitPattern: try number(size: 8))
-            guard DateText.writable.contains(seconds) else { throw .unsupported("a date outside the years 0 to 9999") }
+            guard PropertyListDate.representable.contains(seconds) else {
+                throw .unsupported("a date outside the years 0 to 9999")
+            }
             return .scalar
         }
 

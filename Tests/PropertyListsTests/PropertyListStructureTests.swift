@@ -1,17 +1,23 @@
-import CryptoPrimitives
 import FoundationEssentials
+import TestSupport
 import Testing
 
-@testable import SealedState
+@testable import PropertyLists
 
 @Suite struct PropertyListStructureTests {
     typealias File = PropertyListFile
+
+    private static let encoder: PropertyListEncoder = {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return encoder
+    }()
 
     private func fault(
         _ bytes: [UInt8], depth: Int = 64, values: Int = 100_000, size: Int = 1 << 20
     ) -> StructureFault? {
         let limits = StructureLimits(depth: depth, values: values, size: size)
-        return bytes.withRawBytes { bytes in
+        return bytes.withUnsafeBytes { bytes in
             do throws(StructureFault) { try PropertyListStructure.check(bytes, against: limits) } catch { return error }
             return nil
         }
@@ -44,16 +50,16 @@ import Testing
     }
 
     @Test func whatTheEncoderMakesPassesAndReadsBack() throws {
-        let payload = Array(try PropertyListCodec.encode(Everything()))
+        let payload = Array(try Self.encoder.encode(Everything()))
         #expect(fault(payload) == nil)
-        let back = try payload.withRawBytes { try PropertyListCodec.decode(Everything.self, from: $0) }
+        let back = try PropertyListDecoder().decode(Everything.self, from: Data(payload))
         #expect(back == Everything())
     }
 
     @Test func aFileBuiltByHandReads() throws {
         let file = File([File.dictionary([(1, 2)]), File.text("a"), File.array([3, 3]), File.one])
         #expect(fault(file.bytes) == nil)
-        let value = try file.bytes.withRawBytes { try PropertyListCodec.decode([String: [Int]].self, from: $0) }
+        let value = try PropertyListDecoder().decode([String: [Int]].self, from: Data(file.bytes))
         #expect(value == ["a": [1, 1]])
     }
 
@@ -198,7 +204,7 @@ import Testing
     }
 
     @Test func everyCutIsRefused() throws {
-        let payload = Array(try PropertyListCodec.encode(["a": [1, 2], "b": [3]]))
+        let payload = Array(try Self.encoder.encode(["a": [1, 2], "b": [3]]))
         for count in 0..<payload.count { #expect(fault(Array(payload.prefix(count))) != nil, "\(count)") }
     }
 }
