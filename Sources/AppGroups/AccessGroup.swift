@@ -17,8 +17,38 @@ public struct AccessGroup: Hashable, Sendable, CustomStringConvertible {
         self.init(try AppGroup(identifier, as: .accessGroup))
     }
 
-    /// The access group that an app group is.
+    /// The access group that an app group is: one of the same identifier.
     public init(_ appGroup: AppGroup) {
         identifier = appGroup.identifier
+    }
+
+    /// An access group of a team: `ABCDE12345.com.example.app`.
+    ///
+    /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
+    public init(teamIdentifier: TeamIdentifier, name: String) throws(AppGroupError) {
+        try self.init("\(teamIdentifier).\(name)")
+    }
+
+    /// - Precondition: The identifier was checked.
+    init(wellFormed identifier: String) { self.identifier = identifier }
+
+    /// The team that the identifier begins with; nil for an app group of the registered form.
+    public var teamIdentifier: TeamIdentifier? {
+        let prefix = identifier.prefix(TeamIdentifier.length)
+        // No letter of `group.` is a capital, so the registered form is never well-formed here.
+        return TeamIdentifier.isWellFormed(prefix) ? TeamIdentifier(wellFormed: prefix) : nil
+    }
+
+    /// Whether an app group is this access group.
+    public func isSame(as appGroup: AppGroup) -> Bool { identifier == appGroup.identifier }
+
+    /// The app group `group.x` that was most likely meant by `ABCDE12345.group.x`; nil for everything else.
+    ///
+    /// Xcode writes `$(AppIdentifierPrefix)` before keychain access groups, and people do so before app groups. That names
+    /// another access group, one that only shares the name: in the keychain an app group stands under its own identifier.
+    public var appGroupWithTeamPrefix: AppGroup? {
+        guard teamIdentifier != nil else { return nil }
+        let rest = try? AppGroup(String(identifier.dropFirst(TeamIdentifier.length + 1)))
+        return rest?.form == .registered ? rest : nil
     }
 }

@@ -40,6 +40,20 @@ public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
         self.identifier = identifier
     }
 
+    /// The registered form of a name: `com.example.app` gives `group.com.example.app`.
+    ///
+    /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
+    public init(registered name: String) throws(AppGroupError) {
+        try self.init("\(IdentifierParser.registeredPrefix).\(name)")
+    }
+
+    /// The macOS form: `ABCDE12345.com.example.app`.
+    ///
+    /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
+    public init(teamIdentifier: TeamIdentifier, name: String) throws(AppGroupError) {
+        try self.init("\(teamIdentifier).\(name)")
+    }
+
     /// The team that the identifier begins with; `nil` in the registered form.
     public var teamIdentifier: TeamIdentifier? {
         switch form {

@@ -23,6 +23,12 @@ public struct AppGroupError: Error, Sendable, Equatable, CustomStringConvertible
     /// What failed on a shared file, where that is the cause.
     public let underlying: FileError?
 
+    /// With `notEntitled`, the groups that the entitlements hold; else empty.
+    public let heldGroups: [String]
+
+    /// With `notEntitled`, the one of ``heldGroups`` that was most likely meant; nil where none is close.
+    public let nearestGroup: String?
+
     /// Everything above in one line, with nothing in it that a terminal would act on.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
@@ -30,7 +36,8 @@ public struct AppGroupError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     init(
-        code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil
+        code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil,
+        heldGroups: [String] = [], nearestGroup: String? = nil
     ) {
         self.code = code
         self.operation = operation
@@ -39,6 +46,8 @@ public struct AppGroupError: Error, Sendable, Equatable, CustomStringConvertible
         errno = underlying?.errno
         self.advice = advice
         self.underlying = underlying
+        self.heldGroups = heldGroups
+        self.nearestGroup = nearestGroup
     }
 }
 

@@ -11,8 +11,15 @@ package enum ContainerLayout {
     /// Where holders of leases show that they live. A file of its own: a lease is held for as long as its work takes, and
     /// a rotation waits for every lock of the other one.
     package static let leaseFile = ".sealedstate.leases"
+    /// A copy of what the registry knows of the container: its group, members and quota. Where the registry is lost, the
+    /// container is found by it.
+    package static let metadata = ".sealedstate.container"
     /// One file for each notification that was ever posted.
     package static let notifications = ".notifications"
     /// The lock file of coordinated accesses, and the addresses of processes with presenters.
     package static let coordination = ".coordination"
+    /// What stands for the group's semaphores and shared memory, and their lock file.
+    package static let ipc = ".ipc"
+    /// The group's UNIX domain sockets, and their lock file.
+    package static let sockets = ".sockets"
 }

@@ -1,10 +1,11 @@
+internal import Glibc
 public import SharedFiles
-internal import SystemPackage
+package import SystemPackage
 
 /// An app group's shared directory, open and found safe.
 ///
 /// It is the group's directory below the home's `Containers`, `0700`, or `2770` where it is shared with a unix group, with
-/// the standard subdirectories. Once open it stays the same directory, whatever happens to its path.
+/// the standard subdirectories of its style. Once open it stays the same directory, whatever happens to its path.
 public final class GroupContainer: Sendable {
     /// The group whose container this is.
     public let group: AppGroup
@@ -20,13 +21,27 @@ public final class GroupContainer: Sendable {
     /// The container itself: the anchor of every path below it.
     package let root: Directory
 
+    /// Under what kind of name it lies.
+    public let style: ContainerStyle
+
+    /// Where it was looked for, to look again.
+    package let home: GroupsHome
+
+    /// What says whether the container may grow.
+    package let quotaGate: QuotaGate
+
     private let isCreating: Bool
 
-    private init(group: AppGroup, root: Directory, sharing: Sharing, isCreating: Bool) {
+    private init(
+        group: AppGroup, home: GroupsHome, root: Directory, style: ContainerStyle, sharing: Sharing, isCreating: Bool
+    ) {
         self.group = group
+        self.home = home
         self.root = root
+        self.style = style
         self.sharing = sharing
         self.isCreating = isCreating
+        quotaGate = QuotaGate(group: group, root: root)
     }
 }
 
@@ -37,23 +52,27 @@ extension GroupContainer {
     ///   - home: Where containers lie.
     ///   - creating: Whether to make the container and whatever is missing of its standard directories. Safe when
     ///     many processes do so at once. With `false` nothing is written, and missing standard directories are left out.
-    ///   - sharing: Who may use a container that this call makes. One that exists keeps what it has: see ``sharing``.
+    ///   - sharing: Who may use a container that this call makes. One that exists keeps what it has: see ``sharing``; and a
+    ///     registered group's next container is shared as its last one was, unless a unix group is stated.
+    ///   - behavior: How a container is made that the group never had. One that exists keeps its ``style``.
     ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`; `notADirectory` for a link or a file under the container's
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`, also
+    ///   for an opaque container that the registry has and that is gone, whether or not one is to be made; `damagedRegistry`;
+    ///   `ambiguousContainer`; `registryBusy`, if `creating`; `notADirectory` for a link or a file under the container's
     ///   or a standard directory's name; `unsafeContainer`, with the command that mends it, where one of them may be
     ///   written by others or belongs neither to the effective user nor to root, or where a directory above may be
     ///   written by everybody without the sticky bit; `notShared` where members of the unix group could not use
     ///   all of a shared container; `file` for every other failure.
     public static func open(
         _ group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly,
-        entitlements: EntitlementPolicy = .program
+        behavior: ContainerBehavior = .macOS, entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) -> GroupContainer {
         try entitlements.require(group)
+        let (root, style) = try directory(of: group, in: home, creating: creating, behavior, sharing)
         do throws(FileError) {
-            let root =
-                try creating ? make(group, in: home.containersPath, sharing) : find(group, in: home.containersPath)
             let container = GroupContainer(
-                group: group, root: root, sharing: try root.requireTrusted(), isCreating: creating)
+                group: group, home: home, root: root, style: style, sharing: try root.requireTrusted(),
+                isCreating: creating)
             try container.examineStandardDirectories()
             return container
         } catch {
@@ -61,25 +80,42 @@ extension GroupContainer {
         }
     }
 
-    private static func make(
-        _ group: AppGroup, in place: FilePath, _ sharing: Sharing
-    ) throws(FileError) -> Directory {
-        let containers = try Directory.createParent(place, sharing: sharing)
-        // Who may rename the container may put another one in its place.
-        try containers.requirePrivateOrShared()
-        do throws(FileError) {
-            return try containers.directory(group.identifier)
-        } catch {
-            guard error.code == .notFound else { throw error }
-            if let members = sharing.groupID { try containers.requireShareable(with: members) }
-            return try containers.makeDirectory(group.identifier, sharing: sharing)
+    private static func directory(
+        of group: AppGroup, in home: GroupsHome, creating: Bool, _ behavior: ContainerBehavior, _ sharing: Sharing
+    ) throws(AppGroupError) -> (Directory, ContainerStyle) {
+        if let found = try ContainerFinder(group: group, home: home).find() { return (found.root, found.style) }
+        guard creating else { throw try missing(group, in: home) }
+        let keeper = ContainerKeeper(group: group, home: home)
+        return try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
+            let style = state.entry?.style ?? behavior.style
+            if let root = state.root { return (root, style) }
+            return (try keeper.make(held, &state, style: style, sharing: sharing), style)
         }
     }
 
-    private static func find(_ group: AppGroup, in place: FilePath) throws(FileError) -> Directory {
-        let containers = try Directory.open(place)
-        try containers.requirePrivateOrShared()
-        return try containers.directory(group.identifier)
+    private static func missing(_ group: AppGroup, in home: GroupsHome) throws(AppGroupError) -> AppGroupError {
+        if let departure = try GroupRegistry(group, in: home).entry()?.departure {
+            return .leaving(departure, of: group)
+        }
+        let path = home.containersPath.appending(group.identifier).string
+        return AppGroupError(
+            FileError(errno: ENOENT, operation: "open the directory", path: path), openingContainerOf: group)
+    }
+
+    /// Where the group's container lies, or would lie: the registry's answer, unchecked, else the group's identifier below
+    /// `Containers`.
+    ///
+    /// - Throws: ``AppGroupError`` `damagedRegistry`, `ambiguousContainer`, `notADirectory`, `unsafeContainer`, `file`.
+    package static func place(of group: AppGroup, in home: GroupsHome) throws(AppGroupError) -> FilePath {
+        let named = home.containersPath.appending(group.identifier)
+        do throws(AppGroupError) {
+            guard let found = try ContainerFinder(group: group, home: home).find() else { return named }
+            return found.root.path
+        } catch {
+            // One that the registry has and that is gone.
+            if error.code == .containerMissing { return FilePath(error.subject) }
+            throw error
+        }
     }
 
     /// Opens one of the standard directories and checks it as ``open(_:in:creating:sharing:)`` does.
@@ -97,7 +133,7 @@ extension GroupContainer {
     private func examineStandardDirectories() throws(FileError) {
         do throws(FileError) {
             let library = try library()
-            for place in StandardDirectory.allCases {
+            for place in style.directories {
                 try library.examineChild(place.name, sharing, creating: isCreating)
             }
         } catch {

@@ -2,11 +2,12 @@ package import SystemPackage
 
 /// Where containers, vaults, key files and what readers remember lie.
 ///
-/// A home is four directories. They need not exist: each is made, `0700`, by whoever first writes to it.
+/// A home is six directories. They need not exist: each is made, `0700`, by whoever first writes to it.
 ///
 /// | what | with `SEALED_GROUPS_HOME=R` | without |
 /// | --- | --- | --- |
 /// | containers | `R/Containers` | `$XDG_DATA_HOME/sealed-groups/Containers` |
+/// | their registry and trash | `R/Registry`, `R/Trash` | `$XDG_DATA_HOME/sealed-groups/Registry`, `…/Trash` |
 /// | vaults | `R/Vaults` | `$XDG_DATA_HOME/sealed-groups/Vaults` |
 /// | key files | `R/Keys` | `$XDG_CONFIG_HOME/sealed-groups/Keys` |
 /// | watermarks | `R/Watermarks` | `$XDG_STATE_HOME/sealed-groups/Watermarks` |
@@ -17,6 +18,12 @@ package import SystemPackage
 public struct GroupsHome: Hashable, Sendable {
     /// One directory per app group.
     package let containersPath: FilePath
+
+    /// One directory per app group whose container was made or registered: who its members are, and where it lies.
+    package let registryPath: FilePath
+
+    /// Containers that were given up, until somebody has them deleted.
+    package let trashPath: FilePath
 
     /// One file per access group.
     package let vaultsPath: FilePath
@@ -56,6 +63,8 @@ public struct GroupsHome: Hashable, Sendable {
 
     private init(root: FilePath, userRoot: FilePath?) {
         containersPath = root.appending("Containers")
+        registryPath = root.appending("Registry")
+        trashPath = root.appending("Trash")
         vaultsPath = root.appending("Vaults")
         let userRoot = userRoot ?? root
         keysPath = userRoot.appending("Keys")
@@ -94,6 +103,8 @@ public struct GroupsHome: Hashable, Sendable {
     private init(_ bases: BaseDirectories, userRoot: FilePath?) throws(AppGroupError) {
         let data = try bases.data().appending(Self.directoryName)
         containersPath = data.appending("Containers")
+        registryPath = data.appending("Registry")
+        trashPath = data.appending("Trash")
         vaultsPath = data.appending("Vaults")
         if let userRoot {
             keysPath = userRoot.appending("Keys")

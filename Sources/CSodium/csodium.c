@@ -27,6 +27,14 @@ int csodium_xchacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t s
                                                       associated_length, nonce, key);
 }
 
+int csodium_aes256gcm_available(void) { return crypto_aead_aes256gcm_is_available() == 1; }
+
+int csodium_aes256gcm_open(uint8_t *out, const uint8_t *sealed, size_t sealed_length, const uint8_t *associated,
+                           size_t associated_length, const uint8_t *nonce, const uint8_t *key) {
+    return crypto_aead_aes256gcm_decrypt(out, NULL, NULL, sealed, sealed_length, associated, associated_length, nonce,
+                                         key);
+}
+
 int csodium_blake2b(uint8_t *out, size_t out_length, const uint8_t *input, size_t input_length,
                     const uint8_t *key, size_t key_length, const uint8_t *personal) {
     return crypto_generichash_blake2b_salt_personal(out, out_length, input, input_length, key, key_length, NULL,

@@ -21,6 +21,7 @@ extension AuditError {
             case .containerMissing: .containerMissing
             case .notADirectory: .notADirectory
             case .invalidHome, .homeUnavailable: .invalidHome
+            case .notEntitled, .malformedEntitlements, .unresolvedVariable, .unusableEntitlements: .notEntitled
             default: error.underlying?.code == .permissionDenied ? .permissionDenied : .unreadable
             }
         self.init(code, "audit", error.subject, Self.sentence(error.reason), advice: error.advice, errno: error.errno)

@@ -50,6 +50,8 @@ extension AuditError {
         public static let unreadable = Code(rawValue: "unreadable")
         /// The place of group containers could not be found from the environment.
         public static let invalidHome = Code(rawValue: "invalidHome")
+        /// The program's entitlements do not hold the group, or cannot be used.
+        public static let notEntitled = Code(rawValue: "notEntitled")
         /// The passphrase that was given opens no slot of the vault.
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file that was given opens no slot of the vault, or is none.

@@ -48,9 +48,11 @@ public struct ContainerAuditor: Sendable {
         }
         access.findings += VaultFiles(group: group, home: home, credential: credential).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
-        return try run(
-            in: home.containersPath.appending(group.identifier), group: group, access: access,
-            missingVault: access.isAbsent ? vaultPath : nil)
+        let place: FilePath
+        do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home) } catch {
+            throw AuditError(error, group)
+        }
+        return try run(in: place, group: group, access: access, missingVault: access.isAbsent ? vaultPath : nil)
     }
 }
 

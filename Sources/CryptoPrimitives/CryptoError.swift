@@ -16,6 +16,8 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let lowOrderPoint = Code(rawValue: "lowOrderPoint")
         /// Memory for a secret or for a password hash could not be had.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
+        /// The processor lacks the instructions that the primitive needs.
+        public static let unavailable = Code(rawValue: "unavailable")
         /// Text that should hold hexadecimal digits of an exact length does not.
         public static let malformedEncoding = Code(rawValue: "malformedEncoding")
     }

@@ -7,11 +7,13 @@ extension Vault {
     /// written on.
     ///
     /// - Throws: `VaultError`: `.absent`, `.locked`, `.denied`, `.corrupt`, `.wrongPassphrase`, `.wrongKeyFile`,
-    ///   `.rolledBack`, … are different answers; the file is unchanged after each.
+    ///   `.rolledBack`, … are different answers; the file is unchanged after each. `.notEntitled` and `.entitlements` come
+    ///   before anything is looked at.
     public static func open(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
+        try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home)
         guard let vault = try openIfPresent(place, with: credential, options) else {
             throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")

@@ -7,11 +7,32 @@ public enum PropertyList {
     package static func parse(
         _ bytes: UnsafeRawBufferPointer, limits: StructureLimits = .propertyList
     ) throws(StructureFault) -> (value: PropertyListValue, format: PropertyListFormat) {
-        throw .unsupported("not built yet")
+        switch format(of: bytes) {
+        case .binary: return (try BinaryPropertyListReader.parse(bytes, limits: limits), .binary)
+        case .xml: return (try XMLPropertyListReader.parse(bytes, limits: limits), .xml)
+        case .openStep: return (try OpenStepReader.parse(bytes, limits: limits), .openStep)
+        case nil: throw .malformed("it begins like none")
+        }
+    }
+
+    /// The same for bytes in an array.
+    /// - Throws: `StructureFault`.
+    package static func parse(
+        _ bytes: [UInt8], limits: StructureLimits = .propertyList
+    ) throws(StructureFault) -> (value: PropertyListValue, format: PropertyListFormat) {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(StructureFault) in try parse(bytes, limits: limits) }
+        }
+        return try result.get()
     }
 
     /// The format that the beginning of a file claims; nil for what begins like none.
-    package static func format(of bytes: UnsafeRawBufferPointer) -> PropertyListFormat? { nil }
+    package static func format(of bytes: UnsafeRawBufferPointer) -> PropertyListFormat? {
+        if bytes.starts(with: "bplist".utf8) { return .binary }
+        let beginning = PropertyListText.beginning(of: bytes, longest: 6)
+        if ["<?xml", "<!", "<plist"].contains(where: { beginning.starts(with: $0.utf8) }) { return .xml }
+        return beginning.first.map(OpenStepScanner.mayBegin) == true ? .openStep : nil
+    }
 
     /// The property list as a file's bytes; keys in order, so that the same value makes the same bytes.
     ///
@@ -19,6 +40,10 @@ public enum PropertyList {
     package static func bytes(
         of value: PropertyListValue, as format: PropertyListFormat
     ) throws(StructureFault) -> [UInt8] {
-        throw .unsupported("not built yet")
+        switch format {
+        case .binary: return try BinaryPropertyListWriter.bytes(of: value)
+        case .xml: return try XMLPropertyListWriter.bytes(of: value)
+        case .openStep: throw .unsupported("values for a format that is only read")
+        }
     }
 }

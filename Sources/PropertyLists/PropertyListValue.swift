@@ -1,5 +1,5 @@
 /// A property list, or a part of one: the types that Apple's property lists have, and nothing else.
-public indirect enum PropertyListValue: Hashable, Sendable {
+public enum PropertyListValue: Hashable, Sendable {
     case bool(Bool)
     case integer(Int64)
     /// Only what `integer` cannot hold: above `Int64.max`.

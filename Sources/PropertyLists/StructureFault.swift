@@ -30,4 +30,13 @@ package enum StructureFault: Error, Hashable, Sendable {
         case .malformed(let what): "It is no property list: \(what)."
         }
     }
+
+    /// The same with the line where the reader stopped, where that says something.
+    func at(line: Int) -> StructureFault {
+        switch self {
+        case .unsupported(let what): .unsupported("\(what), line \(line)")
+        case .malformed(let what): .malformed("\(what), line \(line)")
+        default: self
+        }
+    }
 }

@@ -16,8 +16,8 @@ package struct StructureLimits: Sendable, Hashable {
     /// The bytes that the key of a member may have as UTF-8: keys are hashed and compared, which takes long for long ones.
     package static let longestKey = 4096
 
-    /// For files from outside: entitlements, profiles, projects, preferences. 64 levels, 200,000 values, 16 MiB.
-    package static let propertyList = StructureLimits(depth: 64, values: 200_000, size: 16 << 20)
+    /// For files from outside: entitlements, profiles, projects, preferences. 64 levels, 100,000 values, 16 MiB.
+    package static let propertyList = StructureLimits(depth: 64, values: 100_000, size: 16 << 20)
 
     /// The bytes of a scalar as UTF-8.
     package static func size(of scalar: UInt32) -> Int {

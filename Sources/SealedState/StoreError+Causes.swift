@@ -74,6 +74,8 @@ extension StoreError {
             case .wrongKeyFile: .wrongKeyFile
             case .orphanedBlobs: .orphanedBlobs
             case .lockTimeout: .lockTimeout
+            case .notEntitled: .notEntitled
+            case .entitlements: .entitlements
             default: .vault
             }
         self.init(
@@ -83,8 +85,15 @@ extension StoreError {
     init(_ error: AppGroupError, _ operation: String) {
         // That floor's reasons are parts of a sentence.
         let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
+        let code: Code =
+            switch error.code {
+            case .containerMissing: .containerMissing
+            case .notEntitled: .notEntitled
+            case .malformedEntitlements, .unresolvedVariable, .unusableEntitlements: .entitlements
+            default: .container
+            }
         self.init(
-            error.code == .containerMissing ? .containerMissing : .container, operation, error.subject, reason,
+            code, operation, error.subject, reason,
             advice: error.advice, errno: error.errno, cause: error)
     }
 

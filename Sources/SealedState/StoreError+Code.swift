@@ -96,6 +96,10 @@ extension StoreError {
 
         // The group's set-up.
 
+        /// The program's entitlements do not hold the group.
+        public static let notEntitled = Code(rawValue: "notEntitled")
+        /// The program's entitlements cannot be read, trusted or understood.
+        public static let entitlements = Code(rawValue: "entitlements")
         /// The container or its place cannot be used as it is.
         public static let container = Code(rawValue: "container")
         /// The group has no container yet, and none was to be made.

@@ -31,6 +31,8 @@ package struct FileAttributes: Sendable, Hashable {
     package let gid: gid_t
     /// Bytes.
     package let size: Int64
+    /// Bytes that it takes on its file system; fewer than `size` where it has holes.
+    package let allocatedSize: Int64
     /// Number of names.
     package let nlink: UInt64
     /// Number of the inode, unique with `device` while the file exists.
@@ -46,6 +48,7 @@ package struct FileAttributes: Sendable, Hashable {
         uid = status.st_uid
         gid = status.st_gid
         size = Int64(status.st_size)
+        allocatedSize = Int64(status.st_blocks) * 512
         nlink = UInt64(status.st_nlink)
         inode = UInt64(status.st_ino)
         device = UInt64(status.st_dev)

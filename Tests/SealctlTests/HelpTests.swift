@@ -9,10 +9,35 @@ import Testing
     ].map { "vault \($0)" }
     static let itemCommands =
         ["add", "find", "list", "update", "delete", "export", "import"].map { "vault \($0)" } + ["exec"]
+    static let defaultsCommands = [
+        "read", "read-type", "write", "delete", "rename", "find", "import", "export", "domains",
+    ].map { "defaults \($0)" }
+
+    static let containerCommands = [
+        "list", "path", "members", "register", "unregister", "reset", "usage", "quota", "trash", "trash list",
+        "trash restore", "trash empty",
+    ].map { "container \($0)" }
+
+    static let entitlementsCommands = ["check", "show", "explain"].map { "entitlements \($0)" }
+
+    static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
+
+    /// Those that stand below another one.
+    private static let families: [(parent: String, commands: [String])] = [
+        ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
+        ("import", importCommands), ("entitlements", entitlementsCommands),
+    ]
+
+    /// Every command that does something.
+    static let all: [String] = commands + families.flatMap(\.commands)
+
+    /// What the help of each command lists; that of none has the commands that others stand below.
+    private static let listings: [([String], [String])] =
+        [([], commands + families.map(\.parent) + ["exec"])]
+        + families.map { ([$0.parent], $0.commands.map(\.leafWord)) }
 
     /// A new command has to be in one of these lists.
-    @Test(arguments: [([], commands + ["vault", "exec", "defaults",
-                "container", "entitlements", "import"]), (["vault"], (vaultCommands + itemCommands).map(\.leafWord))])
+    @Test(arguments: listings)
     func theseAreAllCommands(command: [String], expected: [String]) throws {
         let help = try Sandbox().succeed(command + ["--help"]).outputText
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
@@ -28,7 +53,7 @@ import Testing
         #expect(result.outputText.hasPrefix("sealctl ") && result.outputText.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: commands + vaultCommands + itemCommands)
+    @Test(arguments: all)
     func everyCommandHasExamples(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         #expect(result.exitCode == 0)
@@ -40,7 +65,7 @@ import Testing
     }
 
     /// The help is wrapped at 80 columns: a wrapped example can't be copied.
-    @Test(arguments: commands + vaultCommands + itemCommands)
+    @Test(arguments: all)
     func everyExampleStandsOnOneLine(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)

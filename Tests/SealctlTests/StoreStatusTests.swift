@@ -21,14 +21,19 @@ import Testing
         "lockTimeout": 75, "leaseTimeout": 75, "leaseLost": 75, "cancelled": 75, "lockLost": 74,
         "durabilityUnknown": 74, "noSpace": 74, "quotaExceeded": 74, "readOnly": 74, "file": 74, "watchLimit": 71,
         "permissionDenied": 77,
+        // Moving in.
+        "sourceUnusable": 66, "sourceMalformed": 65, "sourceChanged": 75, "sourceKept": 74, "verificationFailed": 74,
+        "wrongKey": 51, "cipherUnavailable": 71,
         // The group's set-up.
         "container": 78, "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
         "wrongPassphrase": 51, "wrongKeyFile": 51, "orphanedBlobs": 78, "keyInUse": 69, "keyNotFound": 44, "vault": 78,
+        "notEntitled": 78, "entitlements": 78,
     ]
 
     /// The codes as the store declares them.
     private static func declared() throws -> Set<String> {
-        let lines = try SourceText.read("Sources/SealedState/StoreError+Code.swift").split(separator: "\n")
+        let files = ["StoreError+Code.swift", "MovingIn/StoreError+MovingIn.swift"]
+        let lines = try files.flatMap { try SourceText.read("Sources/SealedState/\($0)").split(separator: "\n") }
         let mark = "Code(rawValue: \""
         return Set(
             lines.filter { $0.contains("public static let ") }.compactMap { line in

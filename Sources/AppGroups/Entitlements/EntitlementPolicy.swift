@@ -14,10 +14,25 @@ public enum EntitlementPolicy: Sendable, Hashable {
     ///
     /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they do hold and the nearest match; what
     ///   ``Entitlements/ofThisProgram()`` throws.
-    package func require(_ group: AppGroup) throws(AppGroupError) {}
+    package func require(_ group: AppGroup) throws(AppGroupError) {
+        guard let entitlements = try entitlements(), !entitlements.holds(group) else { return }
+        throw .notEntitled(group, entitlements)
+    }
 
     /// Refuses an access group that the entitlements do not hold.
     ///
     /// - Throws: ``AppGroupError`` as ``require(_:)-(AppGroup)``.
-    package func require(_ group: AccessGroup) throws(AppGroupError) {}
+    package func require(_ group: AccessGroup) throws(AppGroupError) {
+        guard let entitlements = try entitlements(), !entitlements.holds(group) else { return }
+        throw .notEntitled(group, entitlements)
+    }
+
+    /// The entitlements that decide; nil where every group may be opened.
+    package func entitlements() throws(AppGroupError) -> Entitlements? {
+        switch self {
+        case .program: try Entitlements.ofThisProgram()
+        case .given(let entitlements): entitlements
+        case .unchecked: nil
+        }
+    }
 }

@@ -1,5 +1,4 @@
 public import SharedFiles
-internal import SystemPackage
 
 /// Named notifications without content, between all programs of an app group, in the manner of Darwin notifications.
 ///
@@ -28,19 +27,23 @@ public final class GroupNotificationCenter: Sendable {
     ///   - creating: Whether to make the container if it is missing. With `false` nothing is looked at yet: observers wait for
     ///     the container, and a post fails until it is there.
     ///   - sharing: Who may use a container that this call makes.
-    /// - Throws: ``AppGroupError`` as `GroupContainer.open` does, if `creating`.
+    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; as `GroupContainer.open`
+    ///   does, if `creating`.
     public init(
-        group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly
+        group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly,
+        entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) {
+        try entitlements.require(group)
         self.group = group
-        board = NotificationBoard(group: group, container: home.containersPath.appending(group.identifier))
-        if creating { _ = try GroupContainer.open(group, in: home, sharing: sharing) }
+        board = NotificationBoard(group: group, home: home)
+        if creating { _ = try GroupContainer.open(group, in: home, sharing: sharing, entitlements: .unchecked) }
     }
 
-    /// The center of an open container's group, at the container's path: one that takes its place there is used as well.
+    /// The center of an open container's group. A container that takes its place is used as well.
     public init(_ container: GroupContainer) {
         group = container.group
-        board = NotificationBoard(group: container.group, container: FilePath(container.path))
+        board = NotificationBoard(group: container.group, home: container.home)
     }
 }
 
@@ -94,23 +97,18 @@ extension GroupNotificationCenter {
     ) throws(AppGroupError) -> NotificationRegistration {
         let observer = NotificationObserver(board: board, name: name)
         let (events, telling) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let registration = NotificationRegistration(try watch(name, telling), telling)
+        let watch = NotificationWatch(board, name) { telling.yield() }
+        do throws(FileError) { try watch.begin() } catch { throw AppGroupError(error, withNotification: name.string) }
         // Only now: a post between the two must have its event.
         try observer.begin()
         // The monitor's thread only tells that something happened: files are read here.
         Task.detached {
-            for await _ in events where observer.look() { await deliver() }
+            for await _ in events {
+                // Before the look, which then finds what was posted in another container before it was watched.
+                watch.follow()
+                if observer.look() { await deliver() }
+            }
         }
-        return registration
-    }
-
-    private func watch(
-        _ name: NotificationName, _ telling: AsyncStream<Void>.Continuation
-    ) throws(AppGroupError) -> MonitorRegistration {
-        do throws(FileError) {
-            return try FileMonitor.shared.watch(board.path(name)) { _ in telling.yield() }
-        } catch {
-            throw AppGroupError(error, withNotification: name.string)
-        }
+        return NotificationRegistration(watch, telling)
     }
 }

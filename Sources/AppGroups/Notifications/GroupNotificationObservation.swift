@@ -1,4 +1,3 @@
-internal import SharedFiles
 internal import Synchronization
 
 /// An observer's place in a notification center; it ends with this object.
@@ -22,10 +21,10 @@ public final class GroupNotificationObservation: Sendable {
 
 /// A watch of a notification's file, and the task that looks at the file after each event; both end with this object.
 final class NotificationRegistration: Sendable {
-    private let watch: MonitorRegistration
+    private let watch: NotificationWatch
     private let telling: AsyncStream<Void>.Continuation
 
-    init(_ watch: MonitorRegistration, _ telling: AsyncStream<Void>.Continuation) {
+    init(_ watch: NotificationWatch, _ telling: AsyncStream<Void>.Continuation) {
         self.watch = watch
         self.telling = telling
     }

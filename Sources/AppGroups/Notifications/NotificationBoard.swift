@@ -8,16 +8,21 @@ internal import SystemPackage
 /// Two posts at once leave the bytes of one (a write holds the file's lock in the kernel); what a reader may see of both is
 /// another value all the same, and the event of the later one is still to come.
 ///
-/// The container is found by its path each time, and checked each time: it may have been removed and made anew.
+/// The container is looked for each time, and checked each time: it may have been removed and made anew, under another name.
 struct NotificationBoard: Sendable {
     let group: AppGroup
-    /// The container's path.
-    let container: FilePath
+    let home: GroupsHome
 
-    /// The file's path, for the monitor.
+    /// The file's path now, for the monitor. Where the container can't be told it is the one that a container of the
+    /// group's name would have.
     func path(_ name: NotificationName) -> String {
-        container.appending(ContainerLayout.notifications).appending(name.fileName).string
+        let container =
+            (try? GroupContainer.place(of: group, in: home)) ?? home.containersPath.appending(group.identifier)
+        return container.appending(ContainerLayout.notifications).appending(name.fileName).string
     }
+
+    /// What changes when the group's container lies elsewhere, or is given up.
+    var registryPath: String { GroupRegistry(group, in: home).path }
 
     func post(_ name: NotificationName) throws(AppGroupError) {
         let (folder, sharing) = try folder(creating: true)
@@ -72,8 +77,9 @@ struct NotificationBoard: Sendable {
     }
 
     private func folder(creating: Bool) throws(AppGroupError) -> (directory: Directory, sharing: Sharing) {
+        guard let found = try ContainerFinder(group: group, home: home).find() else { throw missing }
+        let root = found.root
         do throws(FileError) {
-            let root = try Directory.open(container)
             let sharing = try root.requireTrusted()
             let folder = try open(in: root, sharing, creating: creating)
             try folder.requireSharing(sharing)
@@ -81,6 +87,12 @@ struct NotificationBoard: Sendable {
         } catch {
             throw AppGroupError(error, openingContainerOf: group)
         }
+    }
+
+    private var missing: AppGroupError {
+        let path = home.containersPath.appending(group.identifier).string
+        return AppGroupError(
+            FileError(errno: ENOENT, operation: "open the directory", path: path), openingContainerOf: group)
     }
 
     private func open(in root: Directory, _ sharing: Sharing, creating: Bool) throws(FileError) -> Directory {

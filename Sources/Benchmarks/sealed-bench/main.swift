@@ -10,6 +10,7 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     let workspace = try Workspace(in: options.directory ?? Program.directory)
     try RecordBenchmarks(workspace).run(in: &runner)
     try OpeningBenchmarks(workspace: workspace).run(in: &runner)
+    try DefaultsBenchmarks(workspace: workspace).run(in: &runner)
     try ItemBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try StreamBenchmarks(workspace).run(in: &runner)
     return runner.findings

@@ -38,6 +38,13 @@ int csodium_xchacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t s
                                    const uint8_t *associated, size_t associated_length,
                                    const uint8_t *nonce, const uint8_t *key);
 
+// 1 where the processor has the instructions that libsodium needs for AES-256-GCM (AES-NI and CLMUL, or ARM's), else 0.
+int csodium_aes256gcm_available(void);
+// AES-256-GCM (NIST SP 800-38D): key 32, nonce 12; out has sealed length - 16. Only where it is available. The tag is checked
+// before anything is decrypted; on -1 out holds no plaintext. There is no seal: nothing new is sealed with it.
+int csodium_aes256gcm_open(uint8_t *out, const uint8_t *sealed, size_t sealed_length, const uint8_t *associated,
+                           size_t associated_length, const uint8_t *nonce, const uint8_t *key);
+
 // BLAKE2b (RFC 7693): out 16...64, key 0...64, personal 16 or NULL for none.
 int csodium_blake2b(uint8_t *out, size_t out_length, const uint8_t *input, size_t input_length,
                     const uint8_t *key, size_t key_length, const uint8_t *personal);

@@ -28,12 +28,18 @@ struct BlobExaminer: Sendable {
         if case .refused = examination.verdict { return examination }
         let judge = BlobJudge(scope: scope, place: FindingPlace(subject.path, in: scope))
         examination.findings += judge.freshness(claimed, isVerified: examination.verdict == .verified)
-        if subject.attributes.size > BlobLayout.blobSize(plaintextSize: scope.limits.maximumRecordSize),
-            claimed.kind == .record
-        {
+        if claimed.kind == .record, subject.attributes.size > BlobLayout.blobSize(plaintextSize: largest(subject)) {
             examination.findings.append(judge.oversized(subject.attributes.size))
         }
         return examination
+    }
+
+    /// What readers with the usual limits take: a suite of defaults may be larger than a record.
+    private func largest(_ subject: AuditSubject) -> Int {
+        let name = subject.place.recordName.flatMap { try? RecordName(stored: $0) }
+        let isSuite = name.flatMap(DefaultsSuite.init(holding:)) != nil
+        return isSuite
+            ? max(scope.limits.maximumRecordSize, DefaultsOptions().maximumSize) : scope.limits.maximumRecordSize
     }
 
     // MARK: Place

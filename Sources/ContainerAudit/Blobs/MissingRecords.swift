@@ -36,7 +36,7 @@ struct MissingRecords: Sendable {
         guard entry.error != nil, entry.attributes?.kind != .regular else { return false }
         let records = ContainerLayout.records + "/"
         let path = entry.path + "/"
-        if records.hasPrefix(path) { return true }
+        if RecordFile.directories.contains(where: { ($0 + "/").hasPrefix(path) }) { return true }
         let depth = path.dropFirst(records.count).split(separator: "/").count
         return path.hasPrefix(records) && depth < RecordName.maximumDepth
     }

@@ -11,26 +11,40 @@ enum ContainerPlace: Hashable, Sendable {
     case quarantine
     /// One of the container's lock files.
     case lockFile
+    /// The copy of the registry's entry.
+    case registryCopy
     /// Directly in the directory of notifications.
     case notifications
     /// Directly in the directory of coordinated accesses.
     case coordination
+    /// Directly in the directory of semaphores and shared memory.
+    case ipc
+    /// Directly in the directory of sockets.
+    case sockets
     case elsewhere
 
     /// - Parameter path: Below the container, `/`-separated.
     init(_ path: String) {
         if path == ContainerLayout.lockFile || path == ContainerLayout.leaseFile {
             self = .lockFile
+        } else if path == ContainerLayout.metadata {
+            self = .registryCopy
         } else if path.hasPrefix(ContainerLayout.quarantine + "/") {
             self = .quarantine
         } else if path.hasPrefix(GroupContainer.StandardDirectory.caches.relativePath + "/") {
             self = .caches
+        } else if let record = RecordFile.name(of: path) {
+            self = .record(name: record.text)
         } else if path.hasPrefix(ContainerLayout.records + "/") {
-            self = Self.recordName(path).map { .record(name: $0) } ?? .amongRecords
+            self = .amongRecords
         } else if Self.isDirectly(path, in: ContainerLayout.notifications) {
             self = .notifications
         } else if Self.isDirectly(path, in: ContainerLayout.coordination) {
             self = .coordination
+        } else if Self.isDirectly(path, in: ContainerLayout.ipc) {
+            self = .ipc
+        } else if Self.isDirectly(path, in: ContainerLayout.sockets) {
+            self = .sockets
         } else {
             self = .elsewhere
         }
@@ -47,10 +61,4 @@ enum ContainerPlace: Hashable, Sendable {
 
     /// Whether it lies among the records.
     var isAmongRecords: Bool { self == .amongRecords || recordName != nil }
-
-    private static func recordName(_ path: String) -> String? {
-        guard path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
-        let name = path.dropFirst(ContainerLayout.records.count + 1).dropLast(ContainerLayout.recordSuffix.count)
-        return try? RecordName(stored: String(name)).text
-    }
 }

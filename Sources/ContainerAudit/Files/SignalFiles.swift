@@ -1,7 +1,8 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// Knows what notifications and coordinated accesses leave in their directories, so that a container in use is a clean one.
+/// Knows what notifications, coordinated accesses, semaphores, shared memory and sockets leave in their directories, and the
+/// registry in the container, so that a container in use is a clean one.
 ///
 /// Only what has such a name, such a kind and such bytes passes, down to the last byte. All else in these directories is
 /// judged as it would be anywhere, so that nothing can be hidden there.
@@ -13,10 +14,18 @@ struct SignalFiles: Sendable {
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject? {
         guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
         return switch entry.place {
+        case .registryCopy: try isRegistryCopy(entry, attributes) ? AuditSubject(entry, attributes, .registryCopy) : nil
         case .notifications: try isNotification(entry, attributes) ? AuditSubject(entry, attributes, .signal) : nil
         case .coordination: try coordination(entry, attributes)
+        case .ipc: try ipc(entry, attributes)
+        case .sockets: socket(entry, attributes)
         default: nil
         }
+    }
+
+    private func isRegistryCopy(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
+        guard attributes.kind == .regular, attributes.size <= ContainerCopy.maximumSize else { return false }
+        return ContainerCopy.isCopy(try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes)
     }
 
     /// Sixteen bytes that are no text, or none.
@@ -41,7 +50,33 @@ struct SignalFiles: Sendable {
         guard let name = TemporaryName.target(of: entry.leaf), let file = CoordinationFile(name: name), file != .lock,
             try fits(file, entry, attributes)
         else { return nil }
-        return AuditSubject(entry: entry, attributes: attributes, kind: .temporary, content: .signal, header: nil)
+        return temporary(entry, attributes)
+    }
+
+    private func ipc(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject? {
+        guard attributes.kind == .regular else { return nil }
+        let leaf = String(entry.leaf)
+        if leaf == IPCFile.lockName { return attributes.size == 0 ? AuditSubject(entry, attributes, .lockFile) : nil }
+        let name = TemporaryName.target(of: leaf) ?? leaf
+        guard IPCFile.isRecordName(name), attributes.size == IPCFile.recordSize,
+            IPCFile.isRecord(named: name, try root.readPrefix(entry.path, count: IPCFile.recordSize + 1).bytes)
+        else { return nil }
+        return name == leaf ? AuditSubject(entry, attributes, .signal) : temporary(entry, attributes)
+    }
+
+    private func socket(_ entry: ContainerEntry, _ attributes: FileAttributes) -> AuditSubject? {
+        let leaf = String(entry.leaf)
+        if leaf == IPCFile.lockName {
+            let isLock = attributes.kind == .regular && attributes.size == 0
+            return isLock ? AuditSubject(entry, attributes, .lockFile) : nil
+        }
+        let name = TemporaryName.target(of: leaf) ?? leaf
+        guard attributes.kind == .socket, IPCFile.isSocketName(name) else { return nil }
+        return name == leaf ? AuditSubject(entry, attributes, .signal) : temporary(entry, attributes)
+    }
+
+    private func temporary(_ entry: ContainerEntry, _ attributes: FileAttributes) -> AuditSubject {
+        AuditSubject(entry: entry, attributes: attributes, kind: .temporary, content: .signal, header: nil)
     }
 
     private func fits(

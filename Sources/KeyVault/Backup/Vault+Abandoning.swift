@@ -23,6 +23,7 @@ extension Vault {
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> AbandonReport {
+        try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home)
         let plan = VaultPlan(slots: slots, sharing: sharing)
         var room = MakingRoom(in: place)

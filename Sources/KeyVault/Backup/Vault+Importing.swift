@@ -31,6 +31,7 @@ extension Vault {
         with credential: VaultCredential = .automatic, slots: [NewSlot] = [],
         importing: ImportOptions = ImportOptions(), options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> ImportReport {
+        try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home)
         let backup = try Backup.open(path, with: backup, for: place, taking: importing.contents)
         if !importing.setsVaultAside, let vault = try openIfPresent(place, with: credential, options) {

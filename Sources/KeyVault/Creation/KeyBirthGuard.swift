@@ -26,7 +26,8 @@ struct KeyBirthGuard {
             return
         }
         do throws(AppGroupError) {
-            container = try GroupContainer.open(group, in: home, creating: false)
+            // Whoever makes the vault is entitled to the access group, which need not be one of its app groups.
+            container = try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
         } catch {
             guard error.code == .containerMissing else {
                 if let underlying = error.underlying { throw VaultError(underlying, Self.searching) }

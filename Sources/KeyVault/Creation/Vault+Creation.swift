@@ -12,6 +12,7 @@ extension Vault {
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         sharing: Sharing = .ownerOnly, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
+        try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home)
         if let vault = try openIfPresent(place, with: credential, options) { return vault }
         let plan = VaultPlan(slots: [try NewSlot(for: credential, place)], sharing: sharing)
@@ -30,7 +31,8 @@ extension Vault {
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
         openingWith credential: VaultCredential, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
-        try VaultCreation(
+        try options.requireEntitlement(to: accessGroup)
+        return try VaultCreation(
             place: VaultPlace(accessGroup, in: home), home: home, plan: VaultPlan(slots: slots, sharing: sharing),
             options: options
         ).run(openingWith: credential, mayExist: false)

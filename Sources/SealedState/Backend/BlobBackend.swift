@@ -14,10 +14,14 @@ package protocol BlobBackend: Sendable {
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8]
     /// Up to `count` bytes from the blob's start; nil when there is none.
     func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]?
+    /// Keeps hold of what lies there, to be asked whether it still does; `FileError` `.notFound` where there is nothing.
+    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob
     /// Puts a blob in place of what is there, whole or not at all. Called with the address's lock held.
     func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError)
     /// Takes away what is there, durably. Called with the address's lock held.
     func remove(_ address: BlobAddress) throws(FileError)
+    /// Makes the blob that is there durable, whoever wrote it.
+    func makeDurable(_ address: BlobAddress) throws(FileError)
     /// Keeps what is there under a second name, where no reader takes it for a record, and a note of the reason beside
     /// it. The original is never moved and stays until it is replaced; the same file is kept once. Needs no lock: without
     /// it, what is kept is what lies there at that moment.

@@ -3,20 +3,20 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SharedFiles
 
-/// Blobs as files below the container's `Records` directory: record `accounts/ada` is `accounts/ada.sealed`.
+/// Blobs as files in the container; `RecordFile` says where.
 ///
 /// Modes and unix group of whatever it makes follow from how the container is shared, never from the umask or from what
 /// somebody else made in between.
 struct FileBackend: BlobBackend {
-    private static let recordsPrefix = ContainerLayout.records + "/"
-
     private let root: Directory
     private let sharing: Sharing
     private let locks: LockFile
     private let leases: LockFile
+    private let quota: QuotaGate
 
     init(container: GroupContainer) {
         root = container.root
+        quota = container.quotaGate
         sharing = container.sharing
         locks = LockFile(
             directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
@@ -37,8 +37,11 @@ struct FileBackend: BlobBackend {
         }
     }
 
+    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob { try HeldFile(path(address), in: root) }
+
     func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError) {
         let path = path(address)
+        try quota.admit(path, size: blob.count)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
                 try put(blob, path, durability)
@@ -56,6 +59,8 @@ struct FileBackend: BlobBackend {
     }
 
     func remove(_ address: BlobAddress) throws(FileError) { try root.remove(path(address), durability: .durable) }
+
+    func makeDurable(_ address: BlobAddress) throws(FileError) { try root.makeDurable(path(address)) }
 
     func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String? {
         let name = QuarantineName(of: address.name, try root.attributes(path(address)))
@@ -88,20 +93,34 @@ struct FileBackend: BlobBackend {
     }
 
     func names() throws(FileError) -> [String] {
-        let records: Directory
-        do throws(FileError) { records = try root.directory(ContainerLayout.records) } catch {
-            guard error.code == .notFound && !isRemoved else { throw error }
-            return []
-        }
         var names: [String] = []
-        try records.walk(maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
+        try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
             // A part of the list must not pass for all of it; beyond the depth there are no records.
             if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
             // Whatever has a record's file name is listed, also a link, a pipe or a directory: reading it says what it is.
             guard entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
-            names.append(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
+            let name = String(entry.path.dropLast(ContainerLayout.recordSuffix.count))
+            if !name.hasPrefix(DefaultsSuite.namePrefix) { names.append(name) }
         }
-        return names
+        let preferences = GroupContainer.StandardDirectory.preferences.relativePath
+        try walk(preferences, maximumDepth: 1) { entry throws(FileError) in
+            if entry.depth == 0, let error = entry.error { throw error }
+            // Other programs' files lie here as well: only what can be a suite is one.
+            guard let name = RecordFile.name(of: "\(preferences)/\(entry.path)") else { return }
+            names.append(name.text)
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private func walk(
+        _ path: String, maximumDepth: Int, _ visit: (WalkEntry) throws(FileError) -> Void
+    ) throws(FileError) {
+        let directory: Directory
+        do throws(FileError) { directory = try root.directory(path) } catch {
+            guard error.code == .notFound && !isRemoved else { throw error }
+            return
+        }
+        try directory.walk(maximumDepth: maximumDepth, visit)
     }
 
     var isRemoved: Bool { (try? root.attributes(".").nlink) == 0 }
@@ -124,14 +143,7 @@ struct FileBackend: BlobBackend {
         }
     }
 
-    private func path(_ address: BlobAddress) -> String {
-        // Put together by hand, in one allocation: every read does this.
-        var path = Self.recordsPrefix
-        path.reserveCapacity(path.utf8.count + address.name.text.utf8.count + ContainerLayout.recordSuffix.utf8.count)
-        path += address.name.text
-        path += ContainerLayout.recordSuffix
-        return path
-    }
+    private func path(_ address: BlobAddress) -> String { RecordFile.path(of: address.name) }
 
     private static func parent(of path: String) -> String {
         String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])

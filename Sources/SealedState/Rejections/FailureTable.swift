@@ -1,6 +1,6 @@
 /// The codes that refuse no blob: there is no value, or a call could not do its work.
 enum FailureTable {
-    static let entries: [CodeEntry] = noValue + writing + setUp
+    static let entries: [CodeEntry] = noValue + writing + movingIn + setUp
 
     private static let noValue = [
         CodeEntry(
@@ -53,6 +53,8 @@ enum FailureTable {
     ]
 
     private static let setUp = [
+        CodeEntry(.notEntitled, says: "The program's entitlements do not hold the group.", advice: seeReason),
+        CodeEntry(.entitlements, says: "The program's entitlements cannot be used.", advice: seeReason),
         CodeEntry(.container, says: "The group's container or its place cannot be used as it is.", advice: seeReason),
         CodeEntry(.containerMissing, says: "The group has no container, or it was removed.", advice: seeReason),
         CodeEntry(.vaultAbsent, says: "The group has no vault yet.", advice: seeReason),

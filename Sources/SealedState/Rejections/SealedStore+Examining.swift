@@ -14,6 +14,10 @@ extension SealedStore {
         _ name: String, contents: (UnsafeRawBufferPointer, PayloadCodec) throws(StoreError) -> Void
     ) throws(StoreError) -> ReadExamination {
         let place = try places.place(stored: name)
+        let suites = DefaultsOptions()
+        if DefaultsSuite(holding: place.name) != nil, options.maximumRecordSize < suites.maximumSize {
+            return try forSuites(suites).examine(name, contents: contents)
+        }
         do throws(StoreError) {
             try checkWithoutType(place, contents)
             return ReadExamination(error: nil)

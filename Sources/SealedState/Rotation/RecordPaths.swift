@@ -3,11 +3,11 @@ internal import SharedFiles
 
 /// Which paths of a container are places of records.
 enum RecordPaths {
-    private static let prefix = ContainerLayout.records + "/"
+    private static let records = ContainerLayout.records + "/"
 
     /// The record whose place a path is, if it is one.
     static func place(of path: String, in group: AppGroup) -> RecordPlace? {
-        name(of: path).map { RecordPlace($0, group: group.identifier) }
+        RecordFile.name(of: path).map { RecordPlace($0, group: group.identifier) }
     }
 
     /// Whether an entry is a record's place, or a directory that has some below it. What cannot be examined may be either.
@@ -15,19 +15,14 @@ enum RecordPaths {
         // A record's name is text, and so is every directory above it.
         let isText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)
         guard isText else { return false }
-        if entry.kind != .directory, name(of: entry.path) != nil { return true }
+        if entry.kind != .directory, RecordFile.name(of: entry.path) != nil { return true }
         return entry.kind != .regular && mayHaveBelow(entry.path)
     }
 
     private static func mayHaveBelow(_ directory: String) -> Bool {
-        if directory == "." || directory == ContainerLayout.records || prefix.hasPrefix(directory + "/") { return true }
-        guard directory.hasPrefix(prefix) else { return false }
-        return (try? RecordName(stored: directory.dropFirst(prefix.count) + "/x")) != nil
-    }
-
-    private static func name(of path: String) -> RecordName? {
-        guard path.hasPrefix(prefix), path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
-        let name = path.dropFirst(prefix.count).dropLast(ContainerLayout.recordSuffix.count)
-        return try? RecordName(stored: String(name))
+        if directory == "." { return true }
+        if RecordFile.directories.contains(where: { ($0 + "/").hasPrefix(directory + "/") }) { return true }
+        guard directory.hasPrefix(records) else { return false }
+        return (try? RecordName(stored: directory.dropFirst(records.count) + "/x")) != nil
     }
 }

@@ -35,7 +35,8 @@ public final class SealedStore: Sendable {
     ///   - credential: What opens the vault: whatever is at hand without a person unless stated.
     ///   - creating: With false nothing is made: a missing container or vault is an error.
     ///   - options: Limits, durability and clock.
-    /// - Throws: `StoreError`: `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
+    /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that they
+    ///   hold; `.entitlements` where those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
     ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.vault`, `.lockTimeout`.
     public init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
@@ -44,11 +45,12 @@ public final class SealedStore: Sendable {
         let home = try Self.resolve(home)
         let container: GroupContainer
         do throws(AppGroupError) {
-            container = try GroupContainer.open(group, in: home, creating: creating)
+            container = try GroupContainer.open(
+                group, in: home, creating: creating, entitlements: options.entitlements)
         } catch {
             throw StoreError(error, "open the store of")
         }
-        vault = try Self.openVault(group, home, credential, container, creating: creating)
+        vault = try Self.openVault(group, home, credential, container, options.entitlements, creating: creating)
         self.home = home
         self.group = group
         self.options = options
@@ -61,11 +63,13 @@ public final class SealedStore: Sendable {
     /// The same store on the container that has the group's place now.
     ///
     /// A store itself never changes its container: a writer that holds a lock in one must not write to another.
-    init(_ store: SealedStore, on container: GroupContainer) {
+    ///
+    /// - Parameter options: Other ones for the new store; nil for the same.
+    init(_ store: SealedStore, on container: GroupContainer, options: StoreOptions? = nil) {
         vault = store.vault
         home = store.home
         group = store.group
-        options = store.options
+        self.options = options ?? store.options
         self.container = container
         containerPath = container.path
         backend = FileBackend(container: container)
@@ -87,13 +91,15 @@ public final class SealedStore: Sendable {
 
     private static func openVault(
         _ group: AppGroup, _ home: GroupsHome, _ credential: VaultCredential, _ container: GroupContainer,
-        creating: Bool
+        _ entitlements: EntitlementPolicy, creating: Bool
     ) throws(StoreError) -> Vault {
         do throws(VaultError) {
             let accessGroup = AccessGroup(group)
+            let options = VaultOptions(entitlements: entitlements)
             return creating
-                ? try Vault.openOrCreate(accessGroup, in: home, with: credential, sharing: container.sharing)
-                : try Vault.open(accessGroup, in: home, with: credential)
+                ? try Vault.openOrCreate(
+                    accessGroup, in: home, with: credential, sharing: container.sharing, options: options)
+                : try Vault.open(accessGroup, in: home, with: credential, options: options)
         } catch {
             throw StoreError(error, "open the vault of")
         }

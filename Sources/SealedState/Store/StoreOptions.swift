@@ -1,3 +1,4 @@
+public import AppGroups
 public import FoundationEssentials
 public import SharedFiles
 
@@ -23,6 +24,8 @@ public struct StoreOptions: Sendable {
     public var clockSkew: Duration = .seconds(5)
     /// Whether a write has to survive a power loss. `.durable` unless stated.
     public var durability: Durability = .durable
+    /// Whose entitlements have to hold the group. This program's unless stated; a program without any may open every group.
+    public var entitlements: EntitlementPolicy = .program
     /// The time of day; it decides freshness only, never order.
     public var now: @Sendable () -> Date = { Date() }
 

@@ -31,6 +31,8 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     private struct State {
         var store: SealedStore
         var record: MonitorRegistration
+        /// Tells of a container that takes another one's place where no path that is watched for the record leads.
+        let registry: MonitorRegistration
     }
 
     let signal: ChangeSignal
@@ -45,10 +47,11 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         self.place = place
         let path = store.watchedPath(of: place)
         clock = try StoreError.onWatching(place.name.text) { () throws(FileError) in try ClockMonitor.shared() }
-        let record = try StoreError.onWatching(place.name.text) { () throws(FileError) in
-            try FileMonitor.shared.watch(path) { _ in signal.raise() }
+        let (record, registry) = try StoreError.onWatching(place.name.text) { () throws(FileError) in
+            let registry = try FileMonitor.shared.watch(store.watchedRegistryPath) { _ in signal.raise() }
+            return (try FileMonitor.shared.watch(path) { _ in signal.raise() }, registry)
         }
-        state = Mutex(State(store: store, record: record))
+        state = Mutex(State(store: store, record: record, registry: registry))
     }
 
     /// Reads the record where it lies now. Ask the signal's count before: whatever comes after the look counts up.

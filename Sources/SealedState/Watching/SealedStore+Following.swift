@@ -11,9 +11,13 @@ extension SealedStore {
     /// Nothing is made.
     /// - Throws: `StoreError` `.containerMissing`, or `.container` for one that cannot be used as it is.
     package func following() throws(StoreError) -> SealedStore {
-        if isInPlace && isTrusted { return self }
         do throws(AppGroupError) {
-            return SealedStore(self, on: try GroupContainer.open(group, in: home, creating: false))
+            // The registry's answer first: a container that was given up may still be open, and lie where it lay.
+            let isHere = try GroupContainer.place(of: group, in: home) == container.root.path
+            if isHere && isInPlace && isTrusted { return self }
+            return SealedStore(
+                self,
+                on: try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked))
         } catch {
             throw StoreError(error, "find the container of")
         }
@@ -34,8 +38,11 @@ extension SealedStore {
 
     /// Where a record's file lies or would lie, whether or not any directory above it exists.
     func watchedPath(of place: RecordPlace) -> String {
-        "\(containerPath)/\(ContainerLayout.records)/\(place.name.text)\(ContainerLayout.recordSuffix)"
+        "\(containerPath)/\(RecordFile.path(of: place.name))"
     }
+
+    /// The registry's file: it changes when the group's container lies elsewhere, or is given up.
+    var watchedRegistryPath: String { GroupRegistry(group, in: home).path }
 
     /// The vault's directory: it changes when the vault does, and when it is unlocked or locked.
     var watchedVaultPath: String { FilePath(vault.path).removingLastComponent().string }

@@ -45,7 +45,7 @@ final class PresenterServer: Sendable {
     /// Who is left calls again.
     private func acceptSome(for post: PresenterPost) {
         for _ in 0..<Self.acceptedAtOnce {
-            switch PresenterSocket.accept(listener.rawValue, in: domain) {
+            switch PresenterSocket.accept(listener, in: domain) {
             case .nobody: return
             // Whoever waits calls again at once, and this process would do nothing else. Not a timer of Dispatch, which itself
             // needs a descriptor.

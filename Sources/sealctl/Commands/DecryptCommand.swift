@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeyVault
+internal import SealedState
 internal import Sealing
 internal import SharedFiles
 

@@ -2,6 +2,7 @@ internal import AppGroups
 internal import ContainerAudit
 internal import Glibc
 internal import KeyVault
+internal import Provisioning
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -70,6 +71,16 @@ extension Failure {
     }
 
     init(_ error: AuditError) {
+        self.init(
+            StatusTable.status(of: error.code), error.code.rawValue,
+            Self.message(error.operation, error.subject, error.reason), hint: error.advice)
+    }
+
+    init(_ error: ProvisioningError) {
+        if error.code == .file, let file = error.underlying {
+            self.init(file)
+            return
+        }
         self.init(
             StatusTable.status(of: error.code), error.code.rawValue,
             Self.message(error.operation, error.subject, error.reason), hint: error.advice)

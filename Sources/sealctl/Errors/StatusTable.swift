@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import ContainerAudit
 internal import KeyVault
+internal import Provisioning
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -11,6 +12,7 @@ enum StatusTable {
     static func status(of code: VaultError.Code) -> ExitStatus { vault[code] ?? .configuration }
     static func status(of code: AppGroupError.Code) -> ExitStatus { group[code] ?? .usage }
     static func status(of code: AuditError.Code) -> ExitStatus { audit[code] ?? .inputOutput }
+    static func status(of code: ProvisioningError.Code) -> ExitStatus { provisioning[code] ?? .dataError }
     static func status(of code: SealingError.Code) -> ExitStatus { sealing[code] ?? .dataError }
     static func status(of code: FileError.Code, _ role: FileRole) -> ExitStatus {
         let special: [FileError.Code: ExitStatus] =
@@ -23,7 +25,8 @@ enum StatusTable {
     }
 
     /// Every code of a store, since a code that is missing here would end as a fault of sealctl.
-    private static let store: [StoreError.Code: ExitStatus] = refused.merging(failed) { first, _ in first }
+    private static let store: [StoreError.Code: ExitStatus] = [refused, failed, moving]
+        .reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
 
     private static let refused: [StoreError.Code: ExitStatus] = [
         .tooLarge: .dataError, .malformed: .dataError, .unsupportedFormat: .newerVersion, .wrongGroup: .dataError,
@@ -43,7 +46,13 @@ enum StatusTable {
         .permissionDenied: .noPermission, .container: .configuration, .containerMissing: .notFound,
         .vaultAbsent: .notFound, .vaultCorrupt: .dataError, .vaultRolledBack: .dataError, .vault: .configuration,
         .wrongPassphrase: .wrongPassphrase, .wrongKeyFile: .wrongPassphrase, .orphanedBlobs: .configuration,
-        .keyInUse: .unavailable, .keyNotFound: .notFound,
+        .keyInUse: .unavailable, .keyNotFound: .notFound, .notEntitled: .configuration, .entitlements: .configuration,
+    ]
+
+    private static let moving: [StoreError.Code: ExitStatus] = [
+        .sourceUnusable: .noInput, .sourceMalformed: .dataError, .sourceChanged: .temporary,
+        .sourceKept: .inputOutput, .verificationFailed: .inputOutput, .wrongKey: .wrongPassphrase,
+        .cipherUnavailable: .systemError,
     ]
 
     private static let vault: [VaultError.Code: ExitStatus] = [
@@ -59,19 +68,27 @@ enum StatusTable {
         .lastSlot: .unavailable, .rolledBack: .dataError, .replaced: .dataError, .keyNotFound: .notFound,
         .keyInUse: .unavailable, .logFailed: .inputOutput, .notAnExport: .dataError, .isAnExport: .dataError,
         .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable, .epochClash: .dataError,
-        .durabilityUnknown: .inputOutput,
+        .durabilityUnknown: .inputOutput, .notEntitled: .configuration, .entitlements: .configuration,
     ]
 
     private static let group: [AppGroupError.Code: ExitStatus] = [
         .invalidHome: .configuration, .homeUnavailable: .configuration, .containerMissing: .notFound,
         .notADirectory: .configuration, .unsafeContainer: .configuration, .notShared: .configuration,
-        .file: .inputOutput,
+        .file: .inputOutput, .notEntitled: .configuration, .unusableEntitlements: .configuration,
+        .malformedEntitlements: .dataError, .unresolvedVariable: .dataError, .damagedRegistry: .dataError,
+        .ambiguousContainer: .configuration, .registryBusy: .temporary, .notAMember: .notFound,
+        .tooManyMembers: .unavailable, .wrongStyle: .unavailable, .notInTrash: .notFound,
     ]
 
     private static let audit: [AuditError.Code: ExitStatus] = [
         .notFound: .noInput, .notADirectory: .noInput, .containerMissing: .notFound,
-        .permissionDenied: .noPermission, .invalidHome: .configuration, .wrongPassphrase: .wrongPassphrase,
+        .permissionDenied: .noPermission, .invalidHome: .configuration, .notEntitled: .configuration,
+        .wrongPassphrase: .wrongPassphrase,
         .wrongKeyFile: .wrongPassphrase,
+    ]
+
+    private static let provisioning: [ProvisioningError.Code: ExitStatus] = [
+        .file: .inputOutput, .notAProject: .usage,
     ]
 
     private static let sealing: [SealingError.Code: ExitStatus] = [

@@ -49,13 +49,14 @@ struct InspectionTarget {
         return lstat(argument, &status) == 0
     }
 
-    /// A path below the group's own records is a record as well: the name that it has to fit is known.
+    /// A path below the group's own container that is a record's place is a record as well: the name that it has to fit is
+    /// known.
     private static func recordName(of argument: String, group: AppGroup?, home: GroupsHome?) -> String? {
         guard let group, let home, let file = real(argument),
-            let root = real("\(home.containersPath.string)/\(group.identifier)/\(ContainerLayout.records)"),
-            file.hasPrefix(root + "/"), file.hasSuffix(ContainerLayout.recordSuffix)
+            let container = try? GroupContainer.place(of: group, in: home), let root = real(container.string),
+            file.hasPrefix(root + "/")
         else { return nil }
-        return String(file.dropFirst(root.count + 1).dropLast(ContainerLayout.recordSuffix.count))
+        return RecordFile.name(of: String(file.dropFirst(root.count + 1)))?.text
     }
 
     private static func real(_ path: String) -> String? {

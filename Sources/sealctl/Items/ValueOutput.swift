@@ -1,4 +1,5 @@
 internal import CryptoPrimitives
+internal import SealedState
 internal import SharedFiles
 
 /// Where an item's value goes: byte for byte, and nothing that could drive a terminal to one.

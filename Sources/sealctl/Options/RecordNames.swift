@@ -5,10 +5,8 @@ internal import SharedFiles
 enum RecordNames {
     /// The groups that have a container.
     static func groups() -> [String] {
-        guard let home = try? GroupsHome.current(), let containers = try? Directory.open(home.containersPath),
-            let entries = try? containers.entries()
-        else { return [] }
-        return entries.filter { $0.kind == .directory }.map(\.name)
+        guard let home = try? GroupsHome.current() else { return [] }
+        return ContainerList(home: home).groups.map(\.identifier)
     }
 
     /// The records of the group that the command line so far, or the environment, names.

@@ -3,11 +3,6 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// The place that streams of a group are bound to: a stream has no name, so that its file may be moved.
-extension BlobContext {
-    init(streamOf group: AppGroup) { self.init(group: group.identifier, kind: .stream, name: "") }
-}
-
 extension InputFile {
     /// Everything from here to the end, counted.
     func source(_ progress: Progress) -> StreamSource<FileError> {

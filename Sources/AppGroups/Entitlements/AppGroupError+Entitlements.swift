@@ -1,0 +1,136 @@
+internal import SharedFiles
+
+extension AppGroupError.Code {
+    /// The program's entitlements do not hold the group.
+    public static let notEntitled = Self(rawValue: "notEntitled")
+
+    /// A file, or a part of one, is no entitlements: no property list, or a value of another type or form.
+    public static let malformedEntitlements = Self(rawValue: "malformedEntitlements")
+
+    /// An entitlement holds a build setting, such as `$(AppIdentifierPrefix)`, whose value is not known.
+    public static let unresolvedVariable = Self(rawValue: "unresolvedVariable")
+
+    /// The entitlements that the program was given cannot be read, or somebody else may change them.
+    public static let unusableEntitlements = Self(rawValue: "unusableEntitlements")
+}
+
+// What an entitlements file holds.
+extension AppGroupError {
+    private static let readEntitlements = "read the entitlements"
+
+    /// Something that is no entitlements: what, as the rest of a sentence about the subject.
+    static func malformedEntitlements(_ subject: String, _ reason: String) -> Self {
+        Self(
+            code: .malformedEntitlements, operation: readEntitlements, subject: DisplayText.identifier(subject),
+            reason: reason, advice: "Correct it; docs/entitlements.md has the keys, their types and an example.")
+    }
+
+    static func unresolvedVariables(_ subject: String, _ reason: String) -> Self {
+        Self(
+            code: .unresolvedVariable, operation: readEntitlements, subject: subject, reason: reason,
+            advice:
+                "Give their values (\(EntitlementEnvironment.team) and \(EntitlementEnvironment.bundle) for the usual "
+                + "ones), or write the identifiers out.")
+    }
+
+    /// A file that is not there, not regular, too large or not to be read.
+    static func unreadableEntitlements(_ error: FileError) -> Self {
+        Self(
+            code: .file, operation: readEntitlements, subject: error.path, reason: "cannot \(error.operation) it",
+            advice: error.advice, underlying: error)
+    }
+
+    /// The same error about a file: what was its subject is said in the reason.
+    func inFile(_ path: String) -> Self {
+        guard code != .file else { return self }
+        let isWhole = subject == Self.wholeFile
+        return Self(
+            code: code, operation: operation, subject: path, reason: isWhole ? reason : "\(subject): \(reason)",
+            advice: advice, underlying: underlying)
+    }
+
+    /// What an error's subject is where no file is known.
+    static let wholeFile = "entitlements"
+}
+
+// Which file is this program's.
+extension AppGroupError {
+    private static let findEntitlements = "find this program's entitlements"
+
+    static func relativeEntitlements(_ value: String) -> Self {
+        Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: EntitlementEnvironment.file,
+            reason: "its value \"\(DisplayText.identifier(value))\" is not an absolute path",
+            advice: "Set it to an absolute path, or unset it.")
+    }
+
+    static func unreadableVariable(_ variable: String) -> Self {
+        Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: variable,
+            reason: "its value is not UTF-8",
+            advice: "Set it to a value in UTF-8, or unset it.")
+    }
+
+    static func unreadableExecutablePath() -> Self {
+        Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: "the program's path",
+            reason: "it is not UTF-8", advice: "Move the program, or set \(EntitlementEnvironment.file).")
+    }
+
+    /// A file that is there, or was named, and that counts for nothing; going on without it would open every group.
+    static func unusableEntitlements(_ error: FileError) -> Self {
+        let reason =
+            switch error.code {
+            case .unsafeMode: "others may write it"
+            case .wrongOwner: "it belongs to another user"
+            case .notRegularFile: "it is no regular file"
+            case .unsafePath: "it is a link"
+            case .notFound: "it does not exist"
+            case .tooLarge: "it is larger than \(EntitlementsFile.largest) bytes"
+            default: "cannot \(error.operation) it"
+            }
+        return Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: error.path, reason: reason,
+            advice: error.advice, underlying: error)
+    }
+}
+
+// Which groups they hold.
+extension AppGroupError {
+    private static let listed = 10
+
+    /// A group that the entitlements do not hold.
+    static func notEntitled(_ group: AppGroup, _ entitlements: Entitlements) -> Self {
+        notEntitled(
+            group.identifier, operation: "open the app group", held: entitlements.applicationGroups.map(\.identifier),
+            kind: "app group", advice: "Add it to \(EntitlementKey.applicationGroups) of every program that shares it.")
+    }
+
+    /// An access group that the entitlements do not hold.
+    static func notEntitled(_ group: AccessGroup, _ entitlements: Entitlements) -> Self {
+        var advice = "Add it to \(EntitlementKey.keychainAccessGroups)."
+        if let meant = group.appGroupWithTeamPrefix, entitlements.holds(meant) {
+            advice = "Write \(meant): an app group is an access group under its own name, without a team before it."
+        }
+        let held = entitlements.allAccessGroups.map(\.identifier) + entitlements.accessGroupPatterns.map(\.pattern)
+        return notEntitled(
+            group.identifier, operation: "use the access group", held: held, kind: "access group", advice: advice)
+    }
+
+    private static func notEntitled(
+        _ identifier: String, operation: String, held: [String], kind: String, advice: String
+    ) -> Self {
+        let nearest = NearestName.nearest(to: identifier, among: held)
+        return Self(
+            code: .notEntitled, operation: operation, subject: identifier,
+            reason: "the program's entitlements do not hold it; \(sentence(on: held, kind))",
+            advice: nearest.map { "Did you mean \($0)? If not: \(advice)" } ?? advice, heldGroups: held,
+            nearestGroup: nearest)
+    }
+
+    private static func sentence(on held: [String], _ kind: String) -> String {
+        guard !held.isEmpty else { return "they hold no \(kind)" }
+        let more = held.count > listed ? " and \(held.count - listed) more" : ""
+        return "they hold \(held.prefix(listed).joined(separator: ", "))\(more)"
+    }
+}

@@ -1,0 +1,77 @@
+internal import Glibc
+internal import SharedFiles
+
+/// A file of entitlements, by its path.
+struct EntitlementsFile {
+    static let largest = 1 << 20
+
+    let path: String
+
+    /// Its bytes, whoever owns it.
+    ///
+    /// Links on the way are followed, the file itself must be none, and be a regular one. A FIFO is not waited for.
+    /// - Throws: `FileError`, `tooLarge` above ``largest``; `notRegularFile`; `unsafePath` for a link.
+    func read() throws(FileError) -> [UInt8] {
+        let file = try open()
+        return try readAll(of: file, size: try file.attributes().size)
+    }
+
+    /// Its bytes, if nobody but the effective user and root may write it.
+    ///
+    /// The directories above are not asked about: who may write those may exchange the program itself.
+    /// - Throws: as ``read()``; `wrongOwner`, `unsafeMode`.
+    func readTrusted() throws(FileError) -> [UInt8] {
+        let file = try open()
+        // Of the open file: the name may stand for another one by now.
+        let facts = try file.attributes()
+        try requireOnlyWrittenByUser(facts)
+        return try readAll(of: file, size: facts.size)
+    }
+
+    /// Not through an open directory: a program may lie where its user may search, and not list.
+    private func open() throws(FileError) -> Descriptor {
+        guard !path.utf8.contains(0) else { throw FileError(.invalidName, operation: "open", path: path) }
+        let opened = openForReading(path)
+        guard opened >= 0 else { throw FileError(errno: -opened, operation: "open", path: path) }
+        let file = Descriptor(owning: opened, path: path)
+        guard try file.attributes().kind == .regular else {
+            throw FileError(.notRegularFile, operation: "open", path: path)
+        }
+        return file
+    }
+
+    private func openForReading(_ path: String) -> Int32 {
+        while true {
+            let opened = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
+            if opened >= 0 { return opened }
+            if errno != EINTR { return -errno }
+        }
+    }
+
+    private func readAll(of file: borrowing Descriptor, size: Int64) throws(FileError) -> [UInt8] {
+        guard size <= Self.largest else { throw FileError(.tooLarge, operation: "read", path: path) }
+        var fault: FileError?
+        // The limit and not the size: a file that grows meanwhile is read to its end. Only what is filled costs memory.
+        let bytes = [UInt8](unsafeUninitializedCapacity: Self.largest + 1) { buffer, count in
+            do throws(FileError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        guard bytes.count <= Self.largest else { throw FileError(.tooLarge, operation: "read", path: path) }
+        return bytes
+    }
+
+    private func requireOnlyWrittenByUser(_ facts: FileAttributes) throws(FileError) {
+        guard facts.uid == geteuid() || facts.uid == 0 else {
+            throw FileError(
+                .wrongOwner, operation: "trust", path: path,
+                advice: "Give it to the user who runs this: chown \(geteuid()) \(path.shellQuoted)")
+        }
+        guard facts.mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw FileError(
+                .unsafeMode, operation: "trust", path: path,
+                advice: "Take the permission away: chmod go-w \(path.shellQuoted)")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// One expansion of a text: what it has used up, and what it could not expand.
+///
+/// The settings come from files of others: a circle, or settings that each hold the next one twice, would otherwise take
+/// all memory or all time.
+struct VariableExpansion {
+    private static let deepest = 64
+    private static let mostReferences = 10_000
+    private static let mostBytes = 1 << 20
+    private static let mostUnresolved = 100
+    private static let longestShown = 80
+
+    private let variables: EntitlementVariables
+    private(set) var unresolved: [String] = []
+    /// The settings that are being expanded, each with its level, the outermost first.
+    private var open: [(name: String, level: Int)] = []
+    private var depth = 0
+    private var references = 0
+    private var bytes = 0
+
+    init(variables: EntitlementVariables) { self.variables = variables }
+
+    mutating func expand(_ text: Substring) -> String {
+        depth += 1
+        defer { depth -= 1 }
+        var pieces = TextPieces(text)
+        var expanded = ""
+        while let piece = pieces.next() {
+            let part: Substring
+            switch piece {
+            case .literal(let literal): part = literal
+            case .broken(let rest): part = unexpanded(rest, as: String(rest))
+            case .reference(let reference): part = expand(reference)[...]
+            }
+            bytes += part.utf8.count
+            guard bytes <= Self.mostBytes else {
+                list(open.last?.name ?? String(text))
+                break
+            }
+            expanded += part
+        }
+        return expanded
+    }
+
+    private mutating func expand(_ reference: VariableReference) -> String {
+        references += 1
+        guard references <= Self.mostReferences, bytes <= Self.mostBytes, depth < Self.deepest else {
+            return String(unexpanded(reference.source, as: String(reference.name)))
+        }
+        let known = unresolved.count
+        let name = expand(reference.name)
+        // The name itself holds a setting without a value, which is listed.
+        guard unresolved.count == known else { return String(reference.source) }
+        var value = value(of: name)
+        for text in reference.operators {
+            guard apply(text, to: &value) else {
+                return String(unexpanded(reference.source, as: "\(name):\(text)"))
+            }
+        }
+        return value ?? String(unexpanded(reference.source, as: name))
+    }
+
+    private mutating func value(of name: String) -> String? {
+        if name == "inherited" {
+            guard let outer = open.last else { return nil }
+            return value(of: outer.name, from: outer.level + 1) ?? ""
+        }
+        // A setting that refers to itself means the one of the level below, as `$(inherited)` does.
+        return value(of: name, from: open.last { $0.name == name }.map { $0.level + 1 } ?? 0)
+    }
+
+    private mutating func value(of name: String, from level: Int) -> String? {
+        guard let (value, level) = variables.definition(of: name, from: level) else { return nil }
+        open.append((name, level))
+        defer { open.removeLast() }
+        return expand(value[...])
+    }
+
+    /// Whether the operator is one that is known.
+    private mutating func apply(_ text: Substring, to value: inout String?) -> Bool {
+        if text.hasPrefix("default=") {
+            if value?.isEmpty ?? true { value = expand(text.dropFirst("default=".count)) }
+            return true
+        }
+        guard let change = VariableOperator(rawValue: String(text)) else { return false }
+        value = value.map(change.apply)
+        return true
+    }
+
+    /// Lists a name as unresolved, and leaves the text as it is.
+    private mutating func unexpanded(_ text: Substring, as name: String) -> Substring {
+        list(name)
+        return text
+    }
+
+    private mutating func list(_ name: String) {
+        let shown = String(name.unicodeScalars.prefix(Self.longestShown))
+        if unresolved.count < Self.mostUnresolved, !unresolved.contains(shown) { unresolved.append(shown) }
+    }
+}
+
+/// What changes a setting's value where it is used.
+enum VariableOperator: String {
+    case lower, upper, identifier, c99extidentifier, rfc1034identifier
+
+    func apply(_ value: String) -> String {
+        switch self {
+        case .lower: value.lowercased()
+        case .upper: value.uppercased()
+        case .identifier: Self.identifier(value, "_") { $0 == "_" || $0.isPlainLetterOrDigit }
+        case .c99extidentifier: Self.identifier(value, "_") { $0 == "_" || $0.isPlainLetterOrDigit || !$0.isASCII }
+        case .rfc1034identifier: Self.identifier(value, "-") { $0 == "-" || $0.isPlainLetterOrDigit }
+        }
+    }
+
+    /// No identifier begins with a digit.
+    private static func identifier(
+        _ text: String, _ replacement: Character, _ isAllowed: (Character) -> Bool
+    ) -> String {
+        var result = ""
+        for character in text {
+            let isLeadingDigit = result.isEmpty && character.isASCII && character.isNumber
+            result.append(isAllowed(character) && !isLeadingDigit ? character : replacement)
+        }
+        return result
+    }
+}
+
+extension Character {
+    fileprivate var isPlainLetterOrDigit: Bool { asciiValue?.isLetterOrDigit ?? false }
+}

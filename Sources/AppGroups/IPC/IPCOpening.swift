@@ -1,0 +1,163 @@
+internal import CLinux
+internal import Glibc
+internal import SharedFiles
+
+/// Finds, makes and removes the kernel's object of a name.
+struct IPCOpening<Object: KernelObject>: Sendable {
+    /// What is made where there is none.
+    struct Wish: Sendable {
+        var kind: IPCKind
+        var capacity: UInt64 = 0
+        /// A semaphore's first value.
+        var value = 0
+        /// Whether whatever capacity there is will do.
+        var takesAnyCapacity = false
+    }
+
+    /// An object that is the record's, complete, and open to the container's users only.
+    struct Found: Sendable {
+        let object: Object
+        let record: IPCRecord
+    }
+
+    let place: IPCPlace
+    let wish: Wish
+
+    /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`, `ipcLimit`,
+    ///   `ipcNotShareable`, `timeout`, `file`.
+    func open(creating: Bool) throws(AppGroupError) -> Found {
+        if let record = try usableRecord(), let object = try object(of: record) {
+            return Found(object: object, record: record)
+        }
+        guard creating else { throw IPCPlace.missing(place.name, place.suffix) }
+        try requireShareable()
+        return try place.locked("make") { () throws(AppGroupError) in try make() }
+    }
+
+    /// Removes the object for everybody, and its record. What is damaged goes as well: this is what it is asked for.
+    ///
+    /// - Throws: `AppGroupError` with `ipcUntrusted` where it is another user's; `ipcElsewhere`.
+    func remove() throws(AppGroupError) {
+        try place.locked("remove") { () throws(AppGroupError) in
+            let record: IPCRecord?
+            do throws(AppGroupError) { record = try currentRecord() } catch {
+                guard error.code == .ipcDamaged else { throw error }
+                record = nil
+            }
+            if let record, let object = try object(of: record) {
+                let result = object.remove()
+                if result < 0 && result != -EINVAL && result != -EIDRM {
+                    throw AppGroupError.kernel(-result, "remove", place.name)
+                }
+            }
+            try place.removeRecord()
+        }
+    }
+
+    // MARK: Finding
+
+    /// The record of an object that the kernel may still have; nil for none, and for one of before the machine's start.
+    private func currentRecord() throws(AppGroupError) -> IPCRecord? {
+        guard let record = try place.record() else { return nil }
+        let here = KernelPlace.current()
+        guard record.place.boot == here.boot else { return nil }
+        guard record.place.namespace == here.namespace else { throw elsewhere }
+        return record
+    }
+
+    private func usableRecord() throws(AppGroupError) -> IPCRecord? {
+        guard let record = try currentRecord() else { return nil }
+        guard record.kind == wish.kind, wish.takesAnyCapacity || record.capacity == wish.capacity else {
+            let found = record.kind == wish.kind ? "\(record.capacity) bytes" : "another layout"
+            throw .ipc(
+                .ipcMismatch, "open", place.name.description,
+                "it has \(found) and \(wish.capacity) bytes were asked for",
+                "Let all programs of the group ask for the same, or remove it first.")
+        }
+        return record
+    }
+
+    private var elsewhere: AppGroupError {
+        .ipc(
+            .ipcElsewhere, "open", place.name.description, "it was made in another IPC namespace",
+            "Run the group's programs in one IPC namespace, as with podman's --ipc=host; or remove it: unlink.")
+    }
+
+    /// The object, if the kernel has it and it is complete.
+    ///
+    /// - Throws: `ipcUntrusted` for one that others could use.
+    private func object(of record: IPCRecord) throws(AppGroupError) -> Object? {
+        let id = Object.find(record.key)
+        if id == -ENOENT || id == -EINVAL { return nil }
+        if id < 0 { throw AppGroupError.kernel(-id, "open", place.name) }
+        let object = Object(id: id)
+        switch object.status() {
+        // Gone again, or closed to us: somebody else's who got the key.
+        case .failure: return nil
+        case .success(let status):
+            guard Object.fits(status, record), object.isMarked(record) else { return nil }
+            guard status.isOpenOnly(to: place.sharing, of: place.owner) else { throw untrusted }
+            return object
+        }
+    }
+
+    private var untrusted: AppGroupError {
+        .ipc(
+            .ipcUntrusted, "open", place.name.description, "others may use it who may not use the container",
+            "Stop the programs that use it and remove it, so that it is made anew.")
+    }
+
+    // MARK: Making
+
+    private func make() throws(AppGroupError) -> Found {
+        // Somebody else may have been first.
+        if let record = try usableRecord() {
+            if let object = try object(of: record) { return Found(object: object, record: record) }
+            if let object = try made(record) { return Found(object: object, record: record) }
+        }
+        // Only somebody who takes the keys of others can make one round follow another.
+        for _ in 0..<32 {
+            let record = IPCRecord(new: wish.kind, in: .current(), capacity: wish.capacity)
+            try place.write(record)
+            if let object = try made(record) { return Found(object: object, record: record) }
+        }
+        throw AppGroupError.kernel(EEXIST, "make", place.name)
+    }
+
+    /// Makes the record's object; nil where somebody else has its key.
+    private func made(_ record: IPCRecord) throws(AppGroupError) -> Object? {
+        removeUnfinished(record)
+        let id = Object.make(record)
+        if id == -EEXIST { return nil }
+        if id < 0 { throw AppGroupError.kernel(-id, "make", place.name) }
+        let object = Object(id: id)
+        var result: Int32 = 0
+        // Before the mark: nobody uses it before it is open to the container's users, and to them only.
+        if let group = place.sharing.groupID { result = object.give(owner: geteuid(), group: group, mode: 0o660) }
+        if result == 0 { result = object.complete(record, value: wish.value) }
+        if result == 0 { return object }
+        _ = object.remove()
+        throw AppGroupError.kernel(-result, "make", place.name)
+    }
+
+    /// What this user began and was killed over: under the lock nobody is at work on it.
+    private func removeUnfinished(_ record: IPCRecord) {
+        let id = Object.find(record.key)
+        guard id >= 0 else { return }
+        let object = Object(id: id)
+        guard case .success(let status) = object.status(), status.creator == geteuid(), status.mode & 0o007 == 0,
+            Object.fits(status, record), object.isUnfinished(record)
+        else { return }
+        _ = object.remove()
+    }
+
+    /// The kernel gives the unix group's rights to the creator's primary group as well, for good (svipc(7)).
+    private func requireShareable() throws(AppGroupError) {
+        guard let group = place.sharing.groupID, getegid() != group, geteuid() != 0 else { return }
+        throw .ipc(
+            .ipcNotShareable, "make", place.name.description,
+            "this process's primary unix group is \(getegid()), whose members could use it, instead of \(group)",
+            "Start it with the container's group as the primary one (Group= of systemd, or sg), or open after one that has."
+        )
+    }
+}

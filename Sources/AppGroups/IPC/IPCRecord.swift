@@ -1,0 +1,105 @@
+internal import SharedFiles
+
+/// What a container says of a semaphore or of shared memory: 64 bytes, little-endian, in `.ipc/<name>.sem` or `.shm`.
+///
+/// | bytes | |
+/// | --- | --- |
+/// | 0–7 | `SEALIPC1` |
+/// | 8 | 1 semaphore, 2 shared memory of values, 3 shared memory of bytes; then 3 zeros |
+/// | 12–15 | key of the kernel's object, never 0 |
+/// | 16–31 | boot id: which start of the machine the object belongs to |
+/// | 32–39 | number of the IPC namespace that it is in |
+/// | 40–55 | mark: the object holds the same, so that another one that got its key is told from it |
+/// | 56–63 | bytes of the memory's values; 0 for a semaphore |
+///
+/// It is written before the object is made, and never changed: whoever is killed in between leaves a record that the next
+/// one makes the object for, and no object that nobody knows of.
+struct IPCRecord: Hashable, Sendable {
+    static let size = 64
+    private static let magic = Array("SEALIPC1".utf8)
+
+    var kind: IPCKind
+    var key: UInt32
+    var place: KernelPlace
+    var mark: IPCMark
+    var capacity: UInt64
+
+    /// A record of something that is to be made now.
+    init(new kind: IPCKind, in place: KernelPlace, capacity: UInt64) {
+        self.kind = kind
+        key = .random(in: 1...(.max))
+        self.place = place
+        mark = .random()
+        self.capacity = capacity
+    }
+
+    /// Nil for anything but 64 bytes as above.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.size, bytes.starts(with: Self.magic), let kind = IPCKind(rawValue: bytes[8]),
+            bytes[9..<12].allSatisfy({ $0 == 0 })
+        else { return nil }
+        self.kind = kind
+        key = bytes.integer(at: 12)
+        place = KernelPlace(boot: Array(bytes[16..<32]), namespace: bytes.integer(at: 32))
+        mark = IPCMark(bytes: Array(bytes[40..<56]))
+        capacity = bytes.integer(at: 56)
+        guard key != 0, kind == .semaphore ? capacity == 0 : SegmentLayout.capacities.contains(capacity) else {
+            return nil
+        }
+    }
+
+    var bytes: [UInt8] {
+        var bytes = Self.magic + [kind.rawValue, 0, 0, 0]
+        bytes.append(integer: key)
+        bytes += place.boot
+        bytes.append(integer: place.namespace)
+        bytes += mark.bytes
+        bytes.append(integer: capacity)
+        return bytes
+    }
+}
+
+/// What a record stands for.
+enum IPCKind: UInt8, Sendable, CaseIterable {
+    case semaphore = 1
+    case values = 2
+    case bytes = 3
+
+    /// Ends the record's file name.
+    var suffix: String { self == .semaphore ? ".sem" : ".shm" }
+    var words: String { self == .semaphore ? "semaphore" : "shared memory" }
+}
+
+/// Sixteen random bytes that an object and its record have in common. They are read only by those who may use the object.
+struct IPCMark: Hashable, Sendable {
+    /// How many words of 15 bits they are in a set of semaphores, whose values go up to 32,767.
+    static let wordCount = 9
+
+    let bytes: [UInt8]
+
+    static func random() -> Self {
+        var generator = SystemRandomNumberGenerator()
+        return Self(bytes: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// The same as numbers of at most 15 bits. The first bit of each is 1: a set that was made and not yet filled, which is
+    /// all zeros, is no mark.
+    var words: [UInt16] {
+        (0..<Self.wordCount).map { word in
+            (0..<14).reduce(into: UInt16(1)) { value, bit in
+                let place = word * 14 + bit
+                value = value << 1 | (place < 128 ? UInt16(bytes[place / 8] >> UInt8(place % 8) & 1) : 0)
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func integer<Value: FixedWidthInteger>(at offset: Int) -> Value {
+        withUnsafeBytes { Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self)) }
+    }
+
+    fileprivate mutating func append(integer: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: integer.littleEndian) { append(contentsOf: $0) }
+    }
+}

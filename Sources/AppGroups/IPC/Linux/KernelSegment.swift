@@ -1,0 +1,95 @@
+internal import CLinux
+internal import Glibc
+internal import SharedFiles
+
+/// A segment of shmget(2), as long as it was made.
+struct KernelSegment: KernelObject {
+    let id: Int32
+
+    static func find(_ key: UInt32) -> Int32 { clinux_shm_find(key) }
+    static func make(_ record: IPCRecord) -> Int32 {
+        clinux_shm_make(record.key, SegmentLayout(record).size, 0o600)
+    }
+    func read(_ status: inout clinux_ipc_status) -> Int32 { clinux_shm_status(id, &status) }
+    func give(owner: UInt32, group: UInt32, mode: UInt32) -> Int32 { clinux_shm_give(id, owner, group, mode) }
+    func remove() -> Int32 { clinux_shm_remove(id) }
+
+    func complete(_ record: IPCRecord, value: Int) -> Int32 {
+        withSegment { segment in segment.write(record.mark.bytes) }
+    }
+
+    func isMarked(_ record: IPCRecord) -> Bool { holds(record.mark.bytes) }
+
+    func isUnfinished(_ record: IPCRecord) -> Bool { holds([UInt8](repeating: 0, count: SegmentLayout.markSize)) }
+
+    static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool {
+        status.size == SegmentLayout(record).size
+    }
+
+    private func holds(_ mark: [UInt8]) -> Bool {
+        var isSame = false
+        return withSegment { isSame = $0.mark == mark } == 0 && isSame
+    }
+
+    private func withSegment(_ body: (borrowing AttachedSegment) -> Void) -> Int32 {
+        switch AttachedSegment.attach(self) {
+        case .success(let segment):
+            body(segment)
+            return 0
+        case .failure(let error): return -error.number
+        }
+    }
+}
+
+/// A segment in this process's memory, until this value ends. Others change its bytes at any time.
+struct AttachedSegment: ~Copyable {
+    let memory: UnsafeMutableRawBufferPointer
+
+    /// Whoever may use a segment has made it at least as long as a mark is: the kernel's smallest is one page.
+    static func attach(_ segment: KernelSegment) -> Result<AttachedSegment, ErrnoNumber> {
+        var address: UnsafeMutableRawPointer?
+        let result = clinux_shm_attach(segment.id, &address)
+        if result < 0 { return .failure(ErrnoNumber(number: -result)) }
+        // Asked of what is attached: as long as it is, the id cannot become another segment's.
+        var status = clinux_ipc_status()
+        let facts = clinux_shm_status(segment.id, &status)
+        guard facts == 0, let address else {
+            if let address { clinux_shm_detach(address) }
+            return .failure(ErrnoNumber(number: -facts))
+        }
+        return .success(
+            AttachedSegment(memory: UnsafeMutableRawBufferPointer(start: address, count: Int(status.size))))
+    }
+
+    deinit { clinux_shm_detach(memory.baseAddress) }
+
+    var mark: [UInt8] { Array(memory.prefix(SegmentLayout.markSize)) }
+
+    func write(_ mark: [UInt8]) {
+        memory.copyBytes(from: mark.prefix(memory.count))
+        clinux_fence()
+    }
+
+    func load(_ offset: Int) -> UInt64 { clinux_load_acquire(memory.baseAddress?.advanced(by: offset)) }
+
+    func store(_ value: UInt64, _ offset: Int) {
+        clinux_store_release(memory.baseAddress?.advanced(by: offset), value)
+    }
+
+    /// What was copied before is older than what is loaded after.
+    func fence() { clinux_fence() }
+}
+
+// Protected by the protocol of SegmentLayout; the kernel's memory is shared with other processes in any case.
+extension AttachedSegment: @unchecked Sendable {}
+
+/// What the kernel answers for an object that is gone.
+let removedNumber = EIDRM
+
+extension KernelSegment {
+    /// Whether it was removed: then it is there only until its last user lets go.
+    var isRemoved: Bool {
+        guard case .success(let status) = status() else { return true }
+        return status.mode & UInt32(CLINUX_SHM_DEST) != 0
+    }
+}

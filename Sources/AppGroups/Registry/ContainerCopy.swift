@@ -1,0 +1,66 @@
+internal import SharedFiles
+
+/// The copy of the registry's entry that lies in the container itself: `.sealedstate.container`.
+///
+/// It is what a lost registry is made again from, where the quota is read before writes, and what tells programs that
+/// still have the container open that it was given up.
+package enum ContainerCopy {
+    /// No copy has more bytes.
+    package static let maximumSize = RegistryDocument.maximumSize
+
+    /// Whether a file's whole content is such a copy, for who looks at a container.
+    package static func isCopy(_ bytes: [UInt8]) -> Bool { (try? RegistryDocument.entry(from: bytes)) != nil }
+
+    /// The copy in a container; nil where there is none.
+    static func read(in root: Directory, of group: AppGroup) throws(AppGroupError) -> RegistryEntry? {
+        let path = root.display(ContainerLayout.metadata)
+        do throws(CopyFault) {
+            let entry = try readAny(in: root)
+            guard let entry, entry.group != group else { return entry }
+            throw .damaged("it is of \(entry.group), another group")
+        } catch {
+            switch error {
+            case .damaged(let reason): throw .damagedCopy(path, of: group, because: reason)
+            case .file(let error): throw AppGroupError(error, openingContainerOf: group)
+            }
+        }
+    }
+
+    enum CopyFault: Error {
+        case damaged(String)
+        case file(FileError)
+    }
+
+    /// The same of whatever group the container is.
+    static func readAny(in root: Directory) throws(CopyFault) -> RegistryEntry? {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try root.read(ContainerLayout.metadata, limit: RegistryDocument.maximumSize)
+        } catch {
+            switch error.code {
+            case .notFound: return nil
+            case .tooLarge, .notRegularFile, .unsafePath:
+                throw .damaged("it is no copy of a registry's entry: \(error.code.rawValue)")
+            default: throw .file(error)
+            }
+        }
+        do throws(RegistryDocument.Fault) { return try RegistryDocument.entry(from: bytes) } catch {
+            throw .damaged(error.reason)
+        }
+    }
+
+    static func write(_ entry: RegistryEntry, in root: Directory) throws(AppGroupError) {
+        let bytes: [UInt8]
+        do throws(RegistryDocument.Fault) { bytes = try RegistryDocument.bytes(of: entry) } catch {
+            throw .damagedRegistry(root.display(ContainerLayout.metadata), of: entry.group, because: error.reason)
+        }
+        do throws(FileError) {
+            let sharing = try root.sharing
+            try root.replace(
+                ContainerLayout.metadata, with: bytes, mode: sharing.fileMode, group: sharing.groupID,
+                durability: .durable)
+        } catch {
+            throw AppGroupError(error, "write the copy of the registry", registryOf: entry.group)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+internal import SharedFiles
+internal import SystemPackage
+
+/// Changes what a group's container is: makes it, gives it up, takes members in and out. Every change is made under the
+/// registry's lock.
+///
+/// The order of writes, so that a kill at any point leaves what the next holder of the lock completes:
+/// - A container appears with its copy in it, under its final name, before the registry has it; one that the registry does
+///   not have is found by its copy.
+/// - A container leaves after the registry says so: first the registry without it and with its name in the trash, then the
+///   same in its copy, then the move, then the registry without either.
+struct ContainerKeeper: Sendable {
+    let group: AppGroup
+    let home: GroupsHome
+
+    /// What is known under the lock. The directory is nil where the group has none.
+    struct State {
+        var entry: RegistryEntry?
+        var root: Directory?
+        let containers: Directory
+    }
+
+    private var finder: ContainerFinder { ContainerFinder(group: group, home: home) }
+
+    /// Runs a change under the lock, with what was left half done completed before it.
+    func change<Result>(
+        sharing: Sharing = .ownerOnly, toleratesAbsence: Bool = false,
+        _ body: (borrowing HeldRegistry, inout State) throws(AppGroupError) -> Result
+    ) throws(AppGroupError) -> Result {
+        let containers = try makeContainers(sharing)
+        // Who uses the container uses its registry, whoever is first to need one.
+        let existing = toleratesAbsence ? nil : try finder.find(in: containers)?.root
+        let held = try RegistryPlace(group: group, home: home)
+            .lock(beside: containers, for: existing.map(Self.sharing) ?? sharing)
+        var state = try state(held, containers, toleratesAbsence)
+        try complete(held, &state)
+        // Only now: what is on its way to the trash must not be taken for the group's container.
+        try readopt(&state)
+        return try body(held, &state)
+    }
+
+    private func makeContainers(_ sharing: Sharing) throws(AppGroupError) -> Directory {
+        try onFiles { () throws(FileError) in
+            let containers = try Directory.createParent(home.containersPath, sharing: sharing)
+            // Who may rename the container may put another one in its place.
+            try containers.requirePrivateOrShared()
+            return containers
+        }
+    }
+
+    private func onFiles<Result>(_ body: () throws(FileError) -> Result) throws(AppGroupError) -> Result {
+        do throws(FileError) { return try body() } catch { throw AppGroupError(error, openingContainerOf: group) }
+    }
+
+    static func sharing(of root: Directory) -> Sharing { (try? root.sharing) ?? .ownerOnly }
+
+    private func state(
+        _ held: borrowing HeldRegistry, _ containers: Directory, _ toleratesAbsence: Bool
+    ) throws(AppGroupError) -> State {
+        var state = State(entry: try held.read(), root: nil, containers: containers)
+        let found: ContainerFinder.Found?
+        do throws(AppGroupError) { found = try finder.find(in: containers) } catch {
+            guard toleratesAbsence, error.code == .containerMissing else { throw error }
+            return state
+        }
+        guard let found else { return state }
+        state.root = found.root
+        if state.entry == nil {
+            var entry = found.entry
+            if entry == nil { entry = try ContainerCopy.read(in: found.root, of: group) }
+            if entry?.departure == nil { entry?.directory = found.name } else { state.root = nil }
+            state.entry =
+                entry ?? RegistryEntry(group: group, style: found.style, directory: found.name, generation: 1)
+        }
+        return state
+    }
+
+    /// A container that a killed process made and did not come to register.
+    private func readopt(_ state: inout State) throws(AppGroupError) {
+        guard let entry = state.entry, entry.directory == nil, entry.style == .opaque,
+            let found = try ContainerSearch(group: group, home: home).only(in: state.containers),
+            let copy = found.entry, copy.departure == nil
+        else { return }
+        state.entry?.directory = found.name
+        state.entry?.generation = max(entry.generation, copy.generation)
+        state.root = found.root
+    }
+
+    /// Completes a departure that a killed process has begun.
+    private func complete(_ held: borrowing HeldRegistry, _ state: inout State) throws(AppGroupError) {
+        guard var entry = state.entry, let departure = entry.departure else { return }
+        try ContainerTrash(home: home).take(departure, from: state.containers, entry)
+        entry.departure = nil
+        try held.write(entry)
+        state.entry = entry
+    }
+}
+
+// What changes are made of.
+extension ContainerKeeper {
+    /// Makes the container that the group does not have.
+    func make(
+        _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing
+    ) throws(AppGroupError) -> Directory {
+        var entry = state.entry ?? RegistryEntry(group: group, style: style)
+        entry.generation += 1
+        entry.directory = entry.style == .named ? group.identifier : OpaqueName.random()
+        // A group's next container is shared as its last one was: its members would else be locked out.
+        let sharing = sharing == .ownerOnly && state.entry != nil ? held.sharing : sharing
+        let maker = ContainerMaker(group: group, containers: state.containers, sharing: sharing)
+        let root = try entry.style == .named ? maker.makeNamed() : maker.makeOpaque(entry)
+        if entry.style == .opaque || state.entry != nil { try held.write(entry) }
+        state.entry = entry
+        state.root = root
+        return root
+    }
+
+    /// Gives the container up: it goes to the trash.
+    ///
+    /// - Returns: Where it lies there.
+    func giveUp(
+        _ held: borrowing HeldRegistry, _ state: inout State
+    ) throws(AppGroupError) -> String? {
+        guard var entry = state.entry, let root = state.root, let directory = entry.directory else { return nil }
+        let trash = ContainerTrash(home: home)
+        try trash.requireMovable(root, from: state.containers, of: group)
+        let departure = ContainerDeparture(directory: directory, trashName: TrashName(of: group).string)
+        entry.directory = nil
+        entry.departure = departure
+        try held.write(entry)
+        try trash.take(departure, from: state.containers, entry)
+        entry.departure = nil
+        state.entry = entry
+        state.root = nil
+        return home.trashPath.appending(departure.trashName).string
+    }
+
+    /// Puts a container from the trash in the group's place.
+    func putBack(
+        _ name: String, from trash: Directory, _ copy: RegistryEntry?, _ held: borrowing HeldRegistry,
+        _ state: inout State
+    ) throws(AppGroupError) {
+        var entry = state.entry ?? copy ?? RegistryEntry(group: group, style: .named)
+        // The container's own style: the group may have had another one since.
+        entry.style = copy?.style ?? .named
+        entry.departure = nil
+        entry.generation += 1
+        let directory = entry.style == .named ? group.identifier : OpaqueName.random()
+        entry.directory = directory
+        // First its copy: killed after the move it is a container that the next holder of the lock finds.
+        try ContainerCopy.write(entry, in: onFiles { () throws(FileError) in try trash.directory(name) })
+        state.root = try onFiles { () throws(FileError) in
+            try trash.move(name, to: state.containers, as: directory)
+            return try state.containers.directory(directory)
+        }
+        try held.write(entry)
+        state.entry = entry
+    }
+
+    /// Writes what has changed, first to the registry, then to the container's copy.
+    func record(
+        _ entry: RegistryEntry, _ held: borrowing HeldRegistry, _ state: inout State
+    ) throws(AppGroupError) {
+        try held.write(entry)
+        state.entry = entry
+        if let root = state.root { try ContainerCopy.write(entry, in: root) }
+    }
+}

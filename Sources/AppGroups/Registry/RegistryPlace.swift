@@ -1,0 +1,132 @@
+internal import Glibc
+internal import SharedFiles
+internal import SystemPackage
+
+/// The files of one group's registry: `Registry/<group>/container.plist`, and the lock beside it.
+///
+/// A directory for each group, since in a shared home `Registry` has the sticky bit: there nobody could replace a file
+/// that another member has written.
+struct RegistryPlace: Sendable {
+    static let entryFile = "container.plist"
+    private static let lockFile = "lock"
+    /// Its holders move directories and write small files; nobody waits for anything else meanwhile.
+    private static let timeout: Duration = .seconds(10)
+
+    let group: AppGroup
+    let home: GroupsHome
+
+    /// Where the entry lies or would lie, for watchers and messages.
+    var path: String { home.registryPath.appending(group.identifier).appending(Self.entryFile).string }
+
+    /// The entry as it stands; nil where there is none. Takes no lock: the file is replaced whole.
+    func read() throws(AppGroupError) -> RegistryEntry? {
+        let folder: Directory
+        do throws(FileError) {
+            let registry = try Directory.open(home.registryPath)
+            try registry.requirePrivateOrShared()
+            folder = try registry.directory(group.identifier)
+            try folder.requireTrusted()
+            try requireOwn(folder)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw AppGroupError(error, "read the registry", registryOf: group)
+        }
+        return try read(in: folder)
+    }
+
+    /// In a shared home every member may make a registry for a group that has none. One that another member made says
+    /// nothing of a private container of this user.
+    private func requireOwn(_ folder: Directory) throws(FileError) {
+        let owner = try folder.attributes(".").uid
+        if owner == geteuid() || owner == 0 { return }
+        guard let named = try? Directory.open(home.containersPath.appending(group.identifier)).attributes("."),
+            named.uid == geteuid(), named.sharing == .ownerOnly
+        else { return }
+        throw FileError(
+            .wrongOwner, operation: "trust", path: folder.path.string,
+            advice: "Another user made it for a group whose container is yours alone; have it removed: "
+                + "rm -r \(folder.path.string.shellQuoted)")
+    }
+
+    fileprivate func read(in folder: Directory) throws(AppGroupError) -> RegistryEntry? {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try folder.read(Self.entryFile, limit: RegistryDocument.maximumSize)
+        } catch {
+            switch error.code {
+            case .notFound: return nil
+            case .tooLarge, .notRegularFile, .unsafePath:
+                throw .damagedRegistry(
+                    error.path, of: group, because: "it is no file of the registry: \(error.code.rawValue)")
+            default: throw AppGroupError(error, "read the registry", registryOf: group)
+            }
+        }
+        do throws(RegistryDocument.Fault) {
+            return try RegistryDocument.entry(from: bytes, of: group)
+        } catch {
+            throw .damagedRegistry(folder.display(Self.entryFile), of: group, because: error.reason)
+        }
+    }
+
+    /// Takes the group's lock, and makes what is missing of the registry.
+    ///
+    /// - Parameters:
+    ///   - containers: Whoever may make containers there may register them.
+    ///   - sharing: Who uses the group's container, or is to.
+    func lock(beside containers: Directory, for sharing: Sharing) throws(AppGroupError) -> HeldRegistry {
+        do throws(FileError) {
+            let registry = try Directory.createParent(home.registryPath, sharing: containers.sharing)
+            try registry.requirePrivateOrShared()
+            let folder = try registry.openOrMakeFolder(group.identifier, sharing: sharing)
+            try folder.requireTrusted()
+            // Members who could not read it would take the container for none.
+            if sharing != .ownerOnly { try folder.requireSharing(sharing) }
+            let lock = LockFile(directory: folder, name: Self.lockFile, mode: folder.fileMode)
+            return HeldRegistry(
+                place: self, folder: folder, lock: try lock.acquire(.whole, .exclusive, timeout: Self.timeout))
+        } catch {
+            throw AppGroupError(error, "lock the registry", registryOf: group)
+        }
+    }
+}
+
+/// A group's registry while nobody else changes it.
+struct HeldRegistry: ~Copyable {
+    fileprivate let place: RegistryPlace
+    fileprivate let folder: Directory
+    fileprivate let lock: HeldLock
+
+    func read() throws(AppGroupError) -> RegistryEntry? { try place.read(in: folder) }
+
+    /// Who may read and change the entry.
+    var sharing: Sharing { (try? folder.sharing) ?? .ownerOnly }
+
+    /// Puts an entry in place of what is there, durably.
+    func write(_ entry: RegistryEntry) throws(AppGroupError) {
+        let path = folder.display(RegistryPlace.entryFile)
+        let bytes: [UInt8]
+        do throws(RegistryDocument.Fault) { bytes = try RegistryDocument.bytes(of: entry) } catch {
+            throw .damagedRegistry(path, of: entry.group, because: error.reason)
+        }
+        do throws(FileError) {
+            guard lock.isStillNamed() else {
+                throw FileError(.lockFileReplaced, operation: "write", path: path)
+            }
+            try folder.replace(
+                RegistryPlace.entryFile, with: bytes, mode: sharing.fileMode, group: sharing.groupID,
+                durability: .durable)
+        } catch {
+            throw AppGroupError(error, "write the registry", registryOf: entry.group)
+        }
+    }
+}
+
+extension Directory {
+    fileprivate func openOrMakeFolder(_ name: String, sharing: Sharing) throws(FileError) -> Directory {
+        do throws(FileError) { return try directory(name) } catch {
+            guard error.code == .notFound else { throw error }
+            if let members = sharing.groupID { try requireShareable(with: members) }
+            return try makeDirectory(name, sharing: sharing)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import CSodium
+
+/// AES-256-GCM (NIST SP 800-38D) as libsodium has it, to open what other programs sealed. Nothing is sealed with it here: its
+/// nonces are too short to be random for long, and it binds to no key.
+package enum AES256GCM {
+    /// The key's size in bytes.
+    package static let keySize = 32
+    /// The nonce's size in bytes.
+    package static let nonceSize = 12
+    /// The tag's size in bytes.
+    package static let tagSize = 16
+    /// What the combined form has beside the plaintext.
+    package static let overhead = nonceSize + tagSize
+
+    private static let name = "AES-256-GCM"
+
+    /// Whether this processor can do it: libsodium has it only with the processor's own instructions.
+    package static var isAvailable: Bool {
+        Sodium.start()
+        return csodium_aes256gcm_available() == 1
+    }
+
+    /// Opens the combined form, nonce ‖ ciphertext ‖ tag, as CryptoKit's `AES.GCM.SealedBox.combined` has it.
+    ///
+    /// - Parameters:
+    ///   - combined: The whole sealed form.
+    ///   - associated: What was authenticated along with it; empty unless the sealer gave something.
+    ///   - key: 32 bytes.
+    ///   - output: `overhead` bytes shorter than `combined`.
+    /// - Throws: `CryptoError` `.unavailable` on a processor without the instructions; `.parameterOutOfRange` for less than
+    ///   nonce and tag; `.authenticationFailed`, and then `output` holds no plaintext.
+    package static func open(
+        combined: UnsafeRawBufferPointer,
+        associated: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        guard isAvailable else { throw CryptoError(.unavailable, name) }
+        guard combined.count >= overhead else { throw CryptoError(.parameterOutOfRange, name) }
+        precondition(output.count + overhead == combined.count && key.count == keySize)
+        let nonce = UnsafeRawBufferPointer(rebasing: combined[..<nonceSize])
+        let sealed = UnsafeRawBufferPointer(rebasing: combined[nonceSize...])
+        let status = csodium_aes256gcm_open(
+            output.bytePointer, sealed.bytePointer, sealed.count, associated.bytePointer, associated.count,
+            nonce.bytePointer, key.bytePointer)
+        guard status == 0 else { throw CryptoError(.authenticationFailed, name) }
+    }
+}

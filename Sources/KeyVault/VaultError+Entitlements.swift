@@ -1,0 +1,24 @@
+internal import AppGroups
+
+extension VaultError.Code {
+    /// The program's entitlements do not hold the access group.
+    public static let notEntitled = Self(rawValue: "notEntitled")
+    /// The program's entitlements cannot be read, trusted or understood.
+    public static let entitlements = Self(rawValue: "entitlements")
+}
+
+extension VaultOptions {
+    /// Refuses an access group that the entitlements do not hold, before anything of its vault is looked at.
+    ///
+    /// - Throws: `VaultError` `.notEntitled`, `.entitlements`.
+    func requireEntitlement(to accessGroup: AccessGroup) throws(VaultError) {
+        do throws(AppGroupError) { try entitlements.require(accessGroup) } catch {
+            // That floor's reasons are parts of a sentence.
+            let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
+            throw VaultError(
+                error.code == .notEntitled ? .notEntitled : .entitlements, "open the vault of",
+                accessGroup.identifier, error.code == .notEntitled ? reason : "\(error.subject): \(error.reason).",
+                advice: error.advice, underlying: error.underlying)
+        }
+    }
+}

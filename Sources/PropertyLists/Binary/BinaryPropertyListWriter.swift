@@ -1,0 +1,89 @@
+/// Writes binary property lists: keys in the order of their UTF-8 bytes, equal scalars once, numbers as short as they
+/// go, so that the same value makes the same bytes.
+struct BinaryPropertyListWriter {
+    private var objects: [Object] = []
+    /// By what is written, not by what compares equal: `-0.0` is not `0.0`, and `é` may be one scalar or two.
+    private var known: [Written: Int] = [:]
+
+    /// Hashed as a whole: an array hashes each byte by itself.
+    private struct Written: Hashable {
+        let bytes: [UInt8]
+        func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    }
+
+    private enum Object {
+        case scalar([UInt8])
+        /// Keys before values.
+        case container(kind: UInt8, count: Int, references: [Int])
+    }
+
+    /// - Throws: `StructureFault` for what no reader with the widest limits would take back.
+    static func bytes(of value: PropertyListValue) throws(StructureFault) -> [UInt8] {
+        var writer = BinaryPropertyListWriter()
+        _ = try writer.add(value, depth: 0)
+        return writer.file()
+    }
+
+    /// The number of the object that stands for a value; containers come before what is in them.
+    private mutating func add(_ value: PropertyListValue, depth: Int) throws(StructureFault) -> Int {
+        switch value {
+        case .array(let values):
+            let object = try reserve(depth: depth)
+            var references: [Int] = []
+            for value in values { references.append(try add(value, depth: depth + 1)) }
+            objects[object] = .container(kind: 0xA0, count: values.count, references: references)
+            return object
+        case .dictionary(let members):
+            let object = try reserve(depth: depth)
+            let sorted = PropertyList.sorted(members)
+            var references: [Int] = []
+            for member in sorted { references.append(try addKey(member.key)) }
+            for member in sorted { references.append(try add(member.value, depth: depth + 1)) }
+            objects[object] = .container(kind: 0xD0, count: sorted.count, references: references)
+            return object
+        case .string(let text): try PropertyList.checkMarks(text)
+        default: break
+        }
+        return add(BinaryPropertyListEncoding.scalar(value))
+    }
+
+    private mutating func addKey(_ key: String) throws(StructureFault) -> Int {
+        try PropertyList.checkKey(key)
+        return add(BinaryPropertyListEncoding.text(key))
+    }
+
+    private mutating func reserve(depth: Int) throws(StructureFault) -> Int {
+        try PropertyList.checkDepth(depth)
+        objects.append(.scalar([]))
+        return objects.count - 1
+    }
+
+    private mutating func add(_ scalar: [UInt8]) -> Int {
+        let written = Written(bytes: scalar)
+        if let object = known[written] { return object }
+        known[written] = objects.count
+        objects.append(.scalar(scalar))
+        return objects.count - 1
+    }
+
+    private func file() -> [UInt8] {
+        var file = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        let referenceSize = BinaryPropertyListEncoding.size(of: objects.count)
+        for object in objects {
+            offsets.append(file.count)
+            switch object {
+            case .scalar(let bytes): file += bytes
+            case .container(let kind, let count, let references):
+                file += BinaryPropertyListEncoding.head(kind, count: count)
+                for reference in references { file.appendBigEndian(reference, size: referenceSize) }
+            }
+        }
+        let table = file.count
+        let offsetSize = BinaryPropertyListEncoding.size(of: table)
+        for offset in offsets { file.appendBigEndian(offset, size: offsetSize) }
+        file += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
+        for number in [objects.count, 0, table] { file.appendBigEndian(number, size: 8) }
+        return file
+    }
+}

@@ -1,0 +1,180 @@
+/// What a binary property list may look like before the decoder sees it.
+///
+/// Its objects refer to each other by number, so that one may be shared, contain itself, or double with each level:
+/// 115 bytes can stand for a billion values. What is shared is therefore counted as often as it is referenced, from
+/// totals that are worked out once for each object; nothing recurses, and work and memory stay within the limits.
+package struct PropertyListStructure {
+    private let bytes: UnsafeRawBufferPointer
+    private let limits: StructureLimits
+    private let trailer: PropertyListTrailer
+    private var totals: [Total]
+    private var open: [Container] = []
+    private var visits = 0
+    private var content = 0
+
+    /// What an object amounts to with everything in it.
+    private struct Total {
+        enum State: UInt8 { case unseen, open, known }
+        var content = 0
+        var values: UInt32 = 0
+        /// The levels of containers, its own included.
+        var height: UInt16 = 0
+        var state = State.unseen
+    }
+
+    /// A container on the way from the top to the object at hand.
+    private struct Container {
+        let object: Int
+        let references: Int
+        let count: Int
+        /// How many of the references are to keys.
+        let keys: Int
+        var next = 0
+    }
+
+    /// - Throws: `StructureFault`.
+    package static func check(
+        _ bytes: UnsafeRawBufferPointer, against limits: StructureLimits
+    ) throws(StructureFault) {
+        var structure = try PropertyListStructure(bytes, limits)
+        try structure.scan()
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer, _ limits: StructureLimits) throws(StructureFault) {
+        self.bytes = bytes
+        self.limits = limits
+        trailer = try PropertyListTrailer(parsing: bytes)
+        // Before anything is allocated for them.
+        guard trailer.objectCount <= limits.values else { throw .tooManyValues(limit: limits.values) }
+        totals = [Total](repeating: Total(), count: trailer.objectCount)
+    }
+
+    private mutating func scan() throws(StructureFault) {
+        // Also entries that nothing refers to: the decoder looks at them.
+        for object in 0..<trailer.objectCount { _ = try offset(of: object) }
+        try visit(trailer.top)
+        while let container = open.last {
+            guard container.next < container.count else {
+                try leave(container)
+                continue
+            }
+            open[open.count - 1].next += 1
+            let child = try reference(at: container.references + container.next * trailer.referenceSize)
+            if container.next < container.keys { try requireKey(child) }
+            try visit(child)
+        }
+    }
+
+    private mutating func visit(_ object: Int) throws(StructureFault) {
+        // Each visited object is part of the whole at least once, so this is never too strict; and it bounds the work
+        // where totals are not known yet.
+        visits += 1
+        guard visits <= limits.values else { throw .tooManyValues(limit: limits.values) }
+        switch totals[object].state {
+        case .open: throw .cycle
+        case .known: try add(object)
+        case .unseen: try enter(object)
+        }
+    }
+
+    private mutating func enter(_ object: Int) throws(StructureFault) {
+        let parsed = try PropertyListObject(
+            at: try offset(of: object), in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
+        switch parsed {
+        case .scalar: try settle(object, content: 0)
+        case .data(let range): try settle(object, content: range.count)
+        case .text(let range, let isWide):
+            try settle(object, content: range.count)
+            try checkText(range, isWide: isWide)
+        case .array(let count, let references):
+            try push(Container(object: object, references: references, count: count, keys: 0))
+        case .dictionary(let count, let references):
+            try push(Container(object: object, references: references, count: 2 * count, keys: count))
+        }
+    }
+
+    /// An object without any others in it.
+    private mutating func settle(_ object: Int, content size: Int) throws(StructureFault) {
+        // Objects may overlap: their contents are looked at only while the sum of them is within the limit.
+        content += size
+        guard content <= limits.size else { throw .tooMuchContent(limit: limits.size) }
+        totals[object] = Total(content: size, values: 1, height: 0, state: .known)
+        try add(object)
+    }
+
+    private mutating func push(_ container: Container) throws(StructureFault) {
+        guard open.count < limits.depth else { throw .tooDeep(limit: limits.depth) }
+        open.append(container)
+        totals[container.object] = Total(content: 0, values: 1, height: 1, state: .open)
+    }
+
+    private mutating func leave(_ container: Container) throws(StructureFault) {
+        open.removeLast()
+        totals[container.object].state = .known
+        try add(container.object)
+    }
+
+    /// Adds an object's total to that of the container that refers to it. Both are within the limits before, so that no
+    /// sum overflows.
+    private mutating func add(_ object: Int) throws(StructureFault) {
+        guard let parent = open.last?.object else { return }
+        let child = totals[object]
+        guard open.count + Int(child.height) <= limits.depth else { throw .tooDeep(limit: limits.depth) }
+        totals[parent].height = max(totals[parent].height, child.height + 1)
+        totals[parent].values += child.values
+        totals[parent].content += child.content
+        guard Int(totals[parent].values) <= limits.values else { throw .tooManyValues(limit: limits.values) }
+        guard totals[parent].content <= limits.size else { throw .tooMuchContent(limit: limits.size) }
+    }
+
+    private func offset(of object: Int) throws(StructureFault) -> Int {
+        let entry = bytes.bigEndian(at: trailer.table + object * trailer.offsetSize, size: trailer.offsetSize)
+        guard let offset = entry.flatMap(Int.init(exactly:)), PropertyListTrailer.firstOffset..<trailer.table ~= offset
+        else { throw .malformed("an object lies outside") }
+        return offset
+    }
+
+    private func reference(at position: Int) throws(StructureFault) -> Int {
+        let number = bytes.bigEndian(at: position, size: trailer.referenceSize)
+        guard let object = number.flatMap(Int.init(exactly:)), object < trailer.objectCount else {
+            throw .malformed("a reference leads nowhere")
+        }
+        return object
+    }
+
+    private func requireKey(_ object: Int) throws(StructureFault) {
+        let parsed = try PropertyListObject(
+            at: try offset(of: object), in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
+        guard case .text(let range, let isWide) = parsed else { throw .unsupported("a key that is no text") }
+        // No unit of UTF-16 has more than 3 bytes as UTF-8: most wide keys are not looked at.
+        let units = isWide ? range.count / 2 : range.count
+        guard units <= StructureLimits.longestKey else { throw .longKey }
+        guard isWide, 3 * units > StructureLimits.longestKey else { return }
+        let size = stride(from: range.lowerBound, to: range.upperBound, by: 2).reduce(0) { size, position in
+            let unit = UInt32(bytes[position]) << 8 | UInt32(bytes[position + 1])
+            // Each half of a pair stands for two bytes.
+            return size + (0xD800..<0xE000 ~= unit ? 2 : StructureLimits.size(of: unit))
+        }
+        guard size <= StructureLimits.longestKey else { throw .longKey }
+    }
+
+    private func checkText(_ range: Range<Int>, isWide: Bool) throws(StructureFault) {
+        guard isWide else {
+            guard bytes[range].allSatisfy({ $0 < 0x80 }) else { throw .malformed("a text is not ASCII") }
+            return
+        }
+        var run = MarkRun()
+        var high: UInt32?
+        for position in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+            let unit = UInt32(bytes[position]) << 8 | UInt32(bytes[position + 1])
+            if 0xD800..<0xDC00 ~= unit {
+                high = unit
+                continue
+            }
+            var scalar = unit
+            if let high, 0xDC00..<0xE000 ~= unit { scalar = 0x10000 + (high - 0xD800) << 10 + (unit - 0xDC00) }
+            high = nil
+            if run.exceeds(with: scalar) { throw .stackedMarks }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// Puts a property list together from its parts, in the order of the text, within limits.
+///
+/// Containers lie on a stack of its own: no depth of the text is depth of calls.
+struct PropertyListBuilder {
+    enum Kind { case array, dictionary }
+
+    private struct Container {
+        let kind: Kind
+        var values: [PropertyListValue] = []
+        var members: [String: PropertyListValue] = [:]
+        var key: String?
+    }
+
+    private let limits: StructureLimits
+    private var stack: [Container] = []
+    private var values = 0
+    private var content = 0
+    /// The whole, once it is complete.
+    private(set) var whole: PropertyListValue?
+
+    init(limits: StructureLimits) { self.limits = limits }
+
+    /// The kind of the innermost container; nil outside of all.
+    var innermost: Kind? { stack.isEmpty ? nil : stack[stack.count - 1].kind }
+
+    var depth: Int { stack.count }
+
+    mutating func open(_ kind: Kind) throws(StructureFault) {
+        try requirePlace()
+        try count()
+        guard stack.count < limits.depth else { throw .tooDeep(limit: limits.depth) }
+        stack.append(Container(kind: kind))
+    }
+
+    mutating func close() throws(StructureFault) {
+        guard let container = stack.popLast() else { throw .malformed("an end without a beginning") }
+        guard container.key == nil else { throw .malformed("a key without a value") }
+        try place(container.kind == .array ? .array(container.values) : .dictionary(container.members))
+    }
+
+    mutating func key(_ key: String) throws(StructureFault) {
+        guard innermost == .dictionary, stack[stack.count - 1].key == nil else {
+            throw .malformed("a key without a place")
+        }
+        guard key.utf8.count <= StructureLimits.longestKey else { throw .longKey }
+        try count()
+        try take(key)
+        stack[stack.count - 1].key = key
+    }
+
+    /// Adds a value that is no container.
+    mutating func add(_ value: PropertyListValue) throws(StructureFault) {
+        try requirePlace()
+        try count()
+        switch value {
+        case .string(let text): try take(text)
+        case .data(let bytes): try take(size: bytes.count)
+        default: break
+        }
+        try place(value)
+    }
+
+    private func requirePlace() throws(StructureFault) {
+        guard whole == nil else { throw .malformed("more than one value") }
+        guard innermost == .dictionary else { return }
+        guard stack[stack.count - 1].key != nil else { throw .malformed("a value without a key") }
+    }
+
+    private mutating func place(_ value: PropertyListValue) throws(StructureFault) {
+        guard let kind = innermost else {
+            whole = value
+            return
+        }
+        let last = stack.count - 1
+        guard kind == .dictionary else {
+            stack[last].values.append(value)
+            return
+        }
+        guard let key = stack[last].key else { throw .malformed("a value without a key") }
+        stack[last].key = nil
+        // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
+        guard stack[last].members.updateValue(value, forKey: key) == nil else {
+            throw .malformed("a key occurs twice")
+        }
+    }
+
+    private mutating func count() throws(StructureFault) {
+        values += 1
+        guard values <= limits.values else { throw .tooManyValues(limit: limits.values) }
+    }
+
+    private mutating func take(_ text: String) throws(StructureFault) {
+        try take(size: text.utf8.count)
+        try PropertyList.checkMarks(text)
+    }
+
+    private mutating func take(size: Int) throws(StructureFault) {
+        content += size
+        guard content <= limits.size else { throw .tooMuchContent(limit: limits.size) }
+    }
+}

@@ -1,0 +1,68 @@
+/// Numbers and dates as XML property lists write them.
+enum XMLScalarText {
+    /// Longer than any number that a writer makes: the longest is `1e308` without an exponent.
+    private static let longest = 400
+
+    /// Decimal, or with `0x`, with a sign; from `Int64.min` to `UInt64.max`.
+    static func integer(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> PropertyListValue {
+        var digits = try trimmed(text)
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
+        let isHex = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
+        if isHex { digits = digits.dropFirst(2) }
+        guard !digits.isEmpty, digits.allSatisfy({ isDigit($0, isHex: isHex) }) else {
+            throw .malformed("an integer that is no number")
+        }
+        guard let magnitude = UInt64(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10) else {
+            throw .unsupported("a number of more than 64 bits")
+        }
+        if isNegative {
+            guard magnitude <= Int64.min.magnitude else { throw .unsupported("a number of more than 64 bits") }
+            return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
+        return Int64(exactly: magnitude).map(PropertyListValue.integer) ?? .unsigned(magnitude)
+    }
+
+    static func real(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> Double {
+        let number = String(decoding: try trimmed(text), as: UTF8.self)
+        switch number.lowercased() {
+        case "nan": return .nan
+        case "inf", "+inf", "infinity", "+infinity": return .infinity
+        case "-inf", "-infinity": return -.infinity
+        default:
+            // Nothing else that Swift takes for a number, such as hexadecimal ones.
+            guard number.utf8.allSatisfy({ isDigit($0, isHex: false) || "+-.eE".utf8.contains($0) }),
+                let value = Double(number)
+            else { throw .malformed("a real number that is none") }
+            return value
+        }
+    }
+
+    static func date(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> PropertyListDate {
+        guard let date = CivilTime(UnsafeRawBufferPointer(rebasing: try trimmed(text)))?.date else {
+            throw .malformed("a date that is none")
+        }
+        return date
+    }
+
+    /// Seventeen digits at most, as Apple's writer has it (`%.17g`): enough to read back the same number.
+    static func text(of value: Double) -> String {
+        if value.isNaN { return "nan" }
+        if value.isInfinite { return value < 0 ? "-infinity" : "+infinity" }
+        // Apple's writer loses the sign of zero.
+        if value.isZero { return value.sign == .minus ? "-0.0" : "0.0" }
+        return DecimalText.text(of: value)
+    }
+
+    private static func trimmed(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> Slice<UnsafeRawBufferPointer>
+    {
+        let start = text.firstIndex { !XMLScanner.isSpace($0) } ?? text.endIndex
+        let end = text.lastIndex { !XMLScanner.isSpace($0) }.map { $0 + 1 } ?? start
+        guard end - start <= longest else { throw .malformed("a number of too many digits") }
+        return text[start..<end]
+    }
+
+    private static func isDigit(_ byte: UInt8, isHex: Bool) -> Bool {
+        0x30...0x39 ~= byte || (isHex && (0x41...0x46 ~= byte || 0x61...0x66 ~= byte))
+    }
+}

@@ -1,0 +1,211 @@
+/// Takes XML apart as far as property lists use it: no names but those of the document type, no entities but the five,
+/// and nothing that a document could declare itself.
+struct XMLScanner {
+    private(set) var cursor: TextCursor
+    private let encoding: PropertyListText.Encoding
+
+    private static let documentTypes: [[UInt8]] = [
+        Array("-//Apple//DTD PLIST 1.0//EN".utf8), Array("-//Apple Computer//DTD PLIST 1.0//EN".utf8),
+    ]
+
+    init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding) {
+        cursor = TextCursor(text)
+        self.encoding = encoding
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    // MARK: Around the elements
+
+    /// The declaration, the document type, and what may lie between.
+    mutating func prolog() throws(StructureFault) {
+        // A declaration is one only at the very beginning; editors leave white space before it, and Apple's reader takes it.
+        skipSpace()
+        if cursor.comes("<?xml"), cursor.take("<?xml") { try declaration() }
+        try skipMiscellany()
+        guard cursor.take("<!DOCTYPE") else { return }
+        try documentType()
+        try skipMiscellany()
+    }
+
+    /// Skips white space, comments and processing instructions.
+    mutating func skipMiscellany() throws(StructureFault) {
+        while true {
+            skipSpace()
+            // Nearly always a tag.
+            guard let next = cursor.second, next == UInt8(ascii: "!") || next == UInt8(ascii: "?") else { return }
+            if cursor.take("<!--") {
+                guard cursor.take(through: "-->") != nil else { throw .malformed("a comment without end") }
+            } else if cursor.take("<?") {
+                guard cursor.take(through: "?>") != nil else { throw .malformed("an instruction without end") }
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func declaration() throws(StructureFault) {
+        guard let text = cursor.take(through: "?>") else { throw .malformed("a declaration without end") }
+        var attributes = XMLScanner(text, encoding: encoding)
+        while true {
+            attributes.skipSpace()
+            if attributes.cursor.isAtEnd { return }
+            let name = attributes.name()
+            let value = String(decoding: try attributes.attributeValue(), as: UTF8.self).lowercased()
+            guard !name.elementsEqual("encoding".utf8) else {
+                let known = encoding == .utf16 ? ["utf-16"] : ["utf-8", "utf8", "us-ascii", "ascii"]
+                guard known.contains(value) else { throw .unsupported("another encoding than its bytes say") }
+                continue
+            }
+        }
+    }
+
+    /// Only Apple's, and nothing declared in it: neither is anything fetched, nor can text multiply.
+    private mutating func documentType() throws(StructureFault) {
+        skipSpace()
+        guard name().elementsEqual("plist".utf8) else { throw .unsupported("another document type") }
+        skipSpace()
+        guard cursor.take("PUBLIC") else { throw .unsupported("another document type") }
+        skipSpace()
+        let identifier = Array(try quoted())
+        guard Self.documentTypes.contains(identifier) else { throw .unsupported("another document type") }
+        skipSpace()
+        _ = try quoted()
+        skipSpace()
+        guard cursor.take(">") else { throw .unsupported("declarations of its own") }
+    }
+
+    // MARK: Elements
+
+    /// The next tag, behind white space and comments; nil at the end. Other text has no place between elements.
+    mutating func tag() throws(StructureFault) -> XMLTag? {
+        try skipMiscellany()
+        guard !cursor.isAtEnd else { return nil }
+        guard cursor.take("<") else { throw .malformed("text between elements") }
+        let isEnd = cursor.take("/")
+        guard let element = XMLElement(name()) else { throw .malformed("an unknown element") }
+        skipSpace()
+        if !isEnd, element == .plist { try version() }
+        if !isEnd, cursor.take("/>") { return .empty(element) }
+        guard cursor.take(">") else { throw .malformed("a tag without end, or with an attribute") }
+        return isEnd ? .end(element) : .start(element)
+    }
+
+    /// The text of an element up to its end tag. It may lie in the document.
+    mutating func text(of element: XMLElement) throws(StructureFault) -> XMLText {
+        let run = cursor.take(while: Self.isPlain)
+        if cursor.byte == UInt8(ascii: "<"), cursor.second == UInt8(ascii: "/") {
+            try end(of: element)
+            return .run(run)
+        }
+        var text = Array(run)
+        while true {
+            if cursor.take("&") {
+                try addReference(to: &text)
+            } else if cursor.take("<![CDATA[") {
+                guard let section = cursor.take(through: "]]>") else { throw .malformed("a section without end") }
+                text += section
+            } else if cursor.take("<!--") {
+                guard cursor.take(through: "-->") != nil else { throw .malformed("a comment without end") }
+            } else {
+                try end(of: element)
+                return .pieces(text)
+            }
+            text += cursor.take(while: Self.isPlain)
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") }
+
+    private mutating func end(of element: XMLElement) throws(StructureFault) {
+        guard case .end(element)? = try tag() else { throw .malformed("an element without end") }
+    }
+
+    private mutating func addReference(to text: inout [UInt8]) throws(StructureFault) {
+        let scalar = try reference()
+        if scalar.isASCII { text.append(UInt8(scalar.value)) } else { text += Array(String(scalar).utf8) }
+    }
+
+    private mutating func version() throws(StructureFault) {
+        guard cursor.take("version") else { return }
+        guard try attributeValue().elementsEqual("1.0".utf8) else { throw .unsupported("another version") }
+        skipSpace()
+    }
+
+    private static let entities: [(name: StaticString, scalar: Unicode.Scalar)] = [
+        ("amp;", "&"), ("lt;", "<"), ("gt;", ">"), ("quot;", "\""), ("apos;", "'"),
+    ]
+
+    /// What a reference stands for; the `&` has been taken.
+    private mutating func reference() throws(StructureFault) -> Unicode.Scalar {
+        for entity in Self.entities where cursor.take(entity.name) { return entity.scalar }
+        let name = cursor.take(while: { $0 != UInt8(ascii: ";") && !Self.isSpace($0) && Self.isPlain($0) })
+        guard cursor.take(";") else { throw .malformed("a reference without end") }
+        guard let mark = name.first else { throw .malformed("a reference to no character") }
+        guard mark == UInt8(ascii: "#") else { throw .unsupported("an entity of its own") }
+        // Longer than any that is allowed; a long row of zeros is none that a writer makes.
+        return try character(Array(name.prefix(16)))
+    }
+
+    /// `#233` or `#xE9`.
+    private func character(_ name: [UInt8]) throws(StructureFault) -> Unicode.Scalar {
+        let isHex = name.count > 1 && name[1] == UInt8(ascii: "x")
+        let digits = name.dropFirst(isHex ? 2 : 1)
+        // Without this, a sign would pass.
+        guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10),
+            let scalar = Unicode.Scalar(value), Self.isCharacter(value)
+        else { throw .malformed("a reference to no character") }
+        return scalar
+    }
+
+    /// What XML 1.0 (section 2.2) has as a character.
+    static func isCharacter(_ value: UInt32) -> Bool {
+        value >= 0x20 ? value != 0xFFFE && value != 0xFFFF : value == 0x09 || value == 0x0A || value == 0x0D
+    }
+
+    // MARK: Parts
+
+    mutating func skipSpace() { _ = cursor.take(while: Self.isSpace) }
+
+    private mutating func name() -> UnsafeRawBufferPointer {
+        cursor.take(while: { 0x61...0x7A ~= $0 || 0x41...0x5A ~= $0 })
+    }
+
+    private mutating func attributeValue() throws(StructureFault) -> UnsafeRawBufferPointer {
+        skipSpace()
+        guard cursor.take("=") else { throw .malformed("an attribute without a value") }
+        skipSpace()
+        return try quoted()
+    }
+
+    private mutating func quoted() throws(StructureFault) -> UnsafeRawBufferPointer {
+        guard let mark = cursor.byte, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") else {
+            throw .malformed("an attribute without quotes")
+        }
+        cursor.step()
+        let text = cursor.take(while: { $0 != mark && $0 != UInt8(ascii: "<") })
+        guard cursor.byte == mark else { throw .malformed("an attribute without end") }
+        cursor.step()
+        return text
+    }
+}
+
+/// The text of an element.
+enum XMLText {
+    case run(UnsafeRawBufferPointer)
+    case pieces([UInt8])
+
+    func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(StructureFault) -> Result
+    ) throws(StructureFault) -> Result {
+        switch self {
+        case .run(let bytes): return try body(bytes)
+        case .pieces(let bytes):
+            let result = bytes.withUnsafeBytes { bytes in
+                Swift.Result { () throws(StructureFault) in try body(bytes) }
+            }
+            return try result.get()
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import AppGroups
+
+/// Makes the signed programs of a project: one for each target, configuration and platform.
+struct ProgramReader {
+    private let project: XcodeProject
+    private let cache: EntitlementsFileCache
+    private let team: String?
+    private let targets: [String: XcodeTarget]
+
+    init(_ project: XcodeProject, team: String?, cache: EntitlementsFileCache) {
+        self.project = project
+        self.team = team
+        self.cache = cache
+        targets = project.targets.reduce(into: [:]) { $0[$1.id] = $1 }
+    }
+
+    var programs: [SignedProgram] {
+        project.targets.filter(\.kind.isSigned).flatMap { target in
+            target.configurations.flatMap { configuration in
+                let platforms: [BuildPlatform?] = configuration.platforms
+                return (platforms.isEmpty ? [nil] : platforms).map { program(target, configuration, $0) }
+            }
+        }
+    }
+
+    private func program(
+        _ target: XcodeTarget, _ configuration: XcodeConfiguration, _ platform: BuildPlatform?
+    ) -> SignedProgram {
+        var settings = BuildSettings(
+            configuration, for: platform, definedSettings: project.definedSettings, team: team)
+        let identifier = bundleIdentifier(settings)
+        if let identifier { settings = settings.setting(EntitlementVariables.bundleIdentifier, to: identifier) }
+        let reference = entitlements(settings)
+        let document = reference.file?.document
+        let held = { (values: [String]?) in (values ?? []).map { Self.held($0, settings, reference.file) } }
+        return SignedProgram(
+            id: id(of: target), name: target.name, project: project.name, kind: target.kind(on: platform),
+            configuration: configuration.name, platform: platform, bundleIdentifier: identifier, team: settings.team,
+            entitlements: reference, groups: held(document?.applicationGroups),
+            accessGroups: held(document?.keychainAccessGroups),
+            keyValueStore: held(document?.keyValueStoreIdentifier.map { [$0] }).first,
+            isSandboxed: document?.isSandboxed ?? (settings.isOn("ENABLE_APP_SANDBOX") ? true : nil),
+            profile: settings.value("PROVISIONING_PROFILE_SPECIFIER") ?? settings.value("PROVISIONING_PROFILE"),
+            parts: parts(of: target),
+            hasAbsentSettings: !(configuration.absentFiles + configuration.missingFiles).isEmpty, place: project.path)
+    }
+
+    private func id(of target: XcodeTarget) -> ProgramID { ProgramID(project: project.path, target: target.id) }
+
+    /// What is copied into it, and the extensions that it depends on: those are copied by a phase that a build system may
+    /// have made its own way.
+    private func parts(of target: XcodeTarget) -> [ProgramID] {
+        let dependencies = target.dependencies.filter { id in
+            targets[id].map { $0.kind.isSigned && ![.app, .tool, .appClip].contains($0.kind) } ?? false
+        }
+        return Array(Set(target.embedded + dependencies)).sorted().compactMap { targets[$0].map(id) }
+    }
+
+    private func bundleIdentifier(_ settings: BuildSettings) -> String? {
+        let own = settings.expand("$(PRODUCT_BUNDLE_IDENTIFIER)")
+        if !own.text.isEmpty, !own.undefined.contains("PRODUCT_BUNDLE_IDENTIFIER") { return own.text }
+        guard let path = settings.value("INFOPLIST_FILE"),
+            let info = InfoFile.read(ProjectPath.join(project.sourceRoot, path)),
+            let raw = info.bundleIdentifier
+        else { return nil }
+        let text = settings.expand(raw).text
+        return text.isEmpty ? nil : text
+    }
+
+    private func entitlements(_ settings: BuildSettings) -> EntitlementsReference {
+        guard let value = settings.value("CODE_SIGN_ENTITLEMENTS") else { return .none }
+        let path = ProjectPath.join(project.sourceRoot, value)
+        guard let spelling = ProjectFiles.spelling(of: path) else { return .missing(path) }
+        switch cache.read(spelling) {
+        case .success(let file): return .found(file, differsInCase: spelling != path)
+        case .failure(let fault): return .refused(spelling, fault)
+        }
+    }
+
+    private static func held(_ raw: String, _ settings: BuildSettings, _ file: EntitlementsFile?) -> HeldIdentifier {
+        let expanded = settings.expand(raw)
+        return HeldIdentifier(
+            raw: raw, text: expanded.text, undefined: expanded.undefined, emptied: expanded.emptied,
+            line: file?.line(of: raw))
+    }
+}

@@ -1,0 +1,62 @@
+/// What a check of projects, entitlements and profiles has found.
+public struct ProjectReport: Sendable {
+    /// The directory that all paths in the report are below.
+    public let root: String
+    /// The projects that were read.
+    public let projects: [String]
+    /// The profiles that were read.
+    public let profiles: [String]
+    /// A row for each target; more than one where its configurations or platforms differ in what they hold.
+    public let targets: [ReportedTarget]
+    /// The gravest first, then by path and line.
+    public let findings: [ProjectFinding]
+    /// What was not looked at.
+    public let notes: [String]
+
+    /// The report without some findings; a note says how many there were.
+    public func ignoring(_ isIgnored: (ProjectFinding) -> Bool) -> ProjectReport {
+        let kept = findings.filter { !isIgnored($0) }
+        let count = findings.count - kept.count
+        return ProjectReport(
+            root: root, projects: projects, profiles: profiles, targets: targets, findings: kept,
+            notes: notes + (count == 0 ? [] : ["\(count) finding\(count == 1 ? "" : "s") ignored, as asked"]))
+    }
+
+    /// The gravest finding; nil without any.
+    public var worst: FindingSeverity? { findings.map(\.severity).max() }
+
+    /// How many findings have a severity.
+    public func count(of severity: FindingSeverity) -> Int { findings.count { $0.severity == severity } }
+}
+
+/// A row of the matrix: what a target holds.
+public struct ReportedTarget: Sendable, Hashable {
+    /// The target's name, or the file's without a project.
+    public let name: String
+    /// The name of its project; nil without one.
+    public let project: String?
+    /// What it makes.
+    public let kind: TargetKind
+    /// The target that it lies in; nil for an app of its own.
+    public let app: String?
+    /// What it is built for.
+    public let platforms: [BuildPlatform]
+    /// The configurations of this row; empty where it is all of them.
+    public let configurations: [String]
+    /// The bundle identifiers.
+    public let bundleIdentifiers: [String]
+    /// The team; nil where the project leaves it open.
+    public let team: String?
+    /// The entitlements files, below the report's root.
+    public let entitlements: [String]
+    /// Its app groups. `<team>` stands for a team that is not known.
+    public let groups: [String]
+    /// Its keychain access groups.
+    public let accessGroups: [String]
+    /// Its key-value store.
+    public let keyValueStore: String?
+    /// Whether it runs in the sandbox of macOS; nil where nothing says so.
+    public let isSandboxed: Bool?
+    /// The groups that its app holds and it does not; of an app, those that one of its extensions holds.
+    public let missingGroups: [String]
+}

@@ -1,0 +1,50 @@
+internal import AppGroups
+
+/// Names that one program has and the other does not, and that look like one of the other's.
+struct SimilarNames {
+    struct Pair {
+        let first: HeldIdentifier
+        let second: HeldIdentifier
+        /// The rest of a sentence.
+        let difference: String
+    }
+
+    let pairs: [Pair]
+
+    /// Beyond that nothing is compared: the time grows with the product of both numbers.
+    private static let mostComparisons = 10_000
+
+    init(_ firsts: [HeldIdentifier], _ seconds: [HeldIdentifier]) {
+        let onlyFirst = Self.names(in: firsts, butNotIn: seconds)
+        let onlySecond = Self.names(in: seconds, butNotIn: firsts)
+        guard onlyFirst.count * onlySecond.count <= Self.mostComparisons else {
+            pairs = []
+            return
+        }
+        pairs = onlySecond.compactMap { second in
+            for first in onlyFirst {
+                if let difference = Self.difference(first.text, second.text) {
+                    return Pair(first: first, second: second, difference: difference)
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func names(in names: [HeldIdentifier], butNotIn others: [HeldIdentifier]) -> [HeldIdentifier] {
+        let texts = Set(others.map(\.text))
+        return names.filter { !texts.contains($0.text) }
+    }
+
+    func holds(_ name: HeldIdentifier) -> Bool {
+        pairs.contains { $0.first.text == name.text || $0.second.text == name.text }
+    }
+
+    /// What is different about two names that look alike; nil for names that do not, or are the same.
+    static func difference(_ first: String, _ second: String) -> String? {
+        if first == second { return nil }
+        if first.lowercased() == second.lowercased() { return "they differ in case" }
+        guard abs(first.utf8.count - second.utf8.count) <= 1 else { return nil }
+        return NearestName.distance(first, second) == 1 ? "they differ by one letter" : nil
+    }
+}

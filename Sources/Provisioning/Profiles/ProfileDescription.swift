@@ -1,0 +1,75 @@
+internal import AppGroups
+package import PropertyLists
+internal import SharedFiles
+
+/// A profile in words: labels and values for a terminal.
+package struct ProfileDescription {
+    /// One fact.
+    package struct Line: Hashable {
+        /// What it is, in a word or two.
+        package let label: String
+        /// Safe to print.
+        package let value: String
+    }
+
+    /// In the order in which people look for them.
+    package let lines: [Line]
+
+    /// - Parameter date: now; what is over by then is said to be.
+    package init(_ profile: ProvisioningProfile, at date: PropertyListDate) {
+        let facts =
+            Self.identity(of: profile) + Self.times(of: profile, at: date) + Self.allowed(by: profile)
+            + profile.certificates.map { ("certificate", Self.text($0, at: date)) } + [
+                ("signature", profile.signature.title)
+            ]
+        lines = facts.compactMap { label, value in value.map { Line(label: label, value: $0.printable) } }
+    }
+
+    private typealias Fact = (label: String, value: String?)
+
+    private static func identity(of profile: ProvisioningProfile) -> [Fact] {
+        let teams = profile.teamIdentifiers.joined(separator: ", ")
+        let names = [profile.applicationIdentifier, profile.applicationIdentifierName.map { "(\($0))" }]
+        return [
+            ("name", profile.name), ("uuid", profile.uuid),
+            ("kind", profile.kind.title + (profile.isXcodeManaged ? ", managed by Xcode" : "")),
+            ("platforms", joined(profile.platforms)),
+            ("team", joined([teams, profile.teamName.map { "(\($0))" } ?? ""].filter { !$0.isEmpty }, " ")),
+            ("app id", joined(names.compactMap(\.self), " ")),
+        ]
+    }
+
+    private static func times(of profile: ProvisioningProfile, at date: PropertyListDate) -> [Fact] {
+        let days = ProfileDay.count(from: date, to: profile.expires)
+        let end = days < 0 ? "expired \(counted(-days, "day")) ago" : "in \(counted(days, "day"))"
+        return [
+            ("created", ProfileDay.text(profile.created)), ("expires", "\(ProfileDay.text(profile.expires)), \(end)"),
+        ]
+    }
+
+    private static func allowed(by profile: ProvisioningProfile) -> [Fact] {
+        let entitlements = profile.entitlements
+        let devices =
+            profile.provisionsAllDevices ? "all" : profile.provisionedDeviceCount.map { counted($0, "device") }
+        return [
+            ("devices", devices), ("debugging", profile.allowsDebugging ? "allowed" : "not allowed"),
+            ("app groups", joined(entitlements.applicationGroups ?? [])),
+            ("access groups", joined(entitlements.keychainAccessGroups ?? [])),
+            ("key-value store", entitlements.keyValueStoreIdentifier),
+        ]
+    }
+
+    private static func text(_ certificate: ProfileCertificate, at date: PropertyListDate) -> String {
+        let end = ProfileDay.text(certificate.notAfter)
+        let state = certificate.isValid(at: date) ? "until \(end)" : "not valid (until \(end))"
+        return "\(certificate.title), \(state)"
+    }
+
+    private static func joined(_ texts: [String], _ separator: String = ", ") -> String? {
+        texts.isEmpty ? nil : texts.joined(separator: separator)
+    }
+
+    private static func counted(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,90 @@
+internal import AppGroups
+public import PropertyLists
+
+extension ProvisioningProfile {
+    /// What stands against signing a target with this profile at a moment.
+    ///
+    /// - Parameter target: what the target needs; nil looks at the profile alone.
+    /// - Returns: problems in a fixed order: the profile's own, then the target's.
+    public func problems(at date: PropertyListDate, for target: ProfileTarget? = nil) -> [ProfileProblem] {
+        var problems = timeProblems(at: date) + certificateProblems(at: date)
+        if case .refused(let reason) = signature { problems.append(.signatureRefused(reason)) }
+        guard let target else { return problems }
+        problems += identityProblems(of: target)
+        problems += target.applicationGroups.filter { !holds(applicationGroup: $0) }.map {
+            .groupAbsent($0, held: entitlements.applicationGroups ?? [])
+        }
+        problems += target.keychainAccessGroups.filter { !holds(accessGroup: $0) }.map {
+            .accessGroupAbsent($0, held: entitlements.keychainAccessGroups ?? [])
+        }
+        if let wanted = target.keyValueStoreIdentifier, !holds(keyValueStore: wanted) {
+            problems.append(.keyValueStoreAbsent(wanted, held: entitlements.keyValueStoreIdentifier))
+        }
+        return problems + debuggingProblems(of: target)
+    }
+
+    private func timeProblems(at date: PropertyListDate) -> [ProfileProblem] {
+        if date.secondsSince2001 >= expires.secondsSince2001 { return [.expired(expires)] }
+        if date.secondsSince2001 < created.secondsSince2001 { return [.notYetValid(created)] }
+        return []
+    }
+
+    private func certificateProblems(at date: PropertyListDate) -> [ProfileProblem] {
+        let invalid = certificates.filter { !$0.isValid(at: date) }
+        if !certificates.isEmpty && invalid.count == certificates.count { return [.noValidCertificate(invalid)] }
+        return invalid.map { .certificateExpired($0) }
+    }
+
+    private func identityProblems(of target: ProfileTarget) -> [ProfileProblem] {
+        var problems: [ProfileProblem] = []
+        let teams = teamIdentifiers.isEmpty ? applicationIdentifierPrefixes : teamIdentifiers
+        if let team = target.teamIdentifier, !teams.isEmpty, !teams.contains(team) {
+            problems.append(.wrongTeam(team, held: teams))
+        }
+        if let bundle = target.bundleIdentifier, let held = bundleIdentifier, !WildcardIdentifier(held).matches(bundle)
+        {
+            problems.append(.wrongApplication(bundle, held: held))
+        }
+        return problems
+    }
+
+    private func debuggingProblems(of target: ProfileTarget) -> [ProfileProblem] {
+        guard let wanted = target.allowsDebugging, wanted != allowsDebugging else { return [] }
+        return [wanted ? .debuggingRefused(kind) : .debuggingAllowed(kind)]
+    }
+}
+
+// What it holds.
+extension ProvisioningProfile {
+    /// The application identifier without its prefix: `com.example.app`, `com.example.*`, `*`.
+    public var bundleIdentifier: String? {
+        guard let applicationIdentifier, let dot = applicationIdentifier.firstIndex(of: ".") else { return nil }
+        return String(applicationIdentifier[applicationIdentifier.index(after: dot)...])
+    }
+
+    /// Whether a target signed with it may belong to an app group.
+    ///
+    /// On a Mac a group of one's own team (`ABCDE12345.name`) needs no profile; everywhere else it has to be listed.
+    public func holds(applicationGroup group: String) -> Bool {
+        if Self.any(of: entitlements.applicationGroups, matches: group) { return true }
+        guard isForMac, let known = try? AppGroup(group), let team = known.teamIdentifier else { return false }
+        return (teamIdentifiers + applicationIdentifierPrefixes).contains(team.identifier)
+    }
+
+    /// Whether a target signed with it may use a keychain access group: a listed one, its own application identifier, or one
+    /// of its app groups.
+    public func holds(accessGroup group: String) -> Bool {
+        Self.any(of: entitlements.keychainAccessGroups, matches: group)
+            || Self.any(of: applicationIdentifier.map { [$0] }, matches: group)
+            || Self.any(of: entitlements.applicationGroups, matches: group)
+    }
+
+    /// Whether a target signed with it may use a key-value store.
+    public func holds(keyValueStore identifier: String) -> Bool {
+        Self.any(of: entitlements.keyValueStoreIdentifier.map { [$0] }, matches: identifier)
+    }
+
+    private static func any(of patterns: [String]?, matches identifier: String) -> Bool {
+        (patterns ?? []).contains { WildcardIdentifier($0).matches(identifier) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import PropertyLists
+
+/// The objects of a `project.pbxproj`: each has an id and an `isa`, and refers to others by id.
+struct ProjectObjects {
+    /// The id of the object that is the project.
+    let root: String
+    private let objects: [String: ProjectObject]
+
+    /// - Parameter list: The whole file.
+    /// - Throws: `ProjectFault` where it is no project.
+    init(_ list: PropertyListValue) throws(ProjectFault) {
+        guard let all = list["objects"]?.dictionary else { throw ProjectFault("it has no objects") }
+        guard let root = list["rootObject"]?.string else { throw ProjectFault("it names no root object") }
+        self.root = root
+        objects = all.reduce(into: [:]) { objects, entry in
+            guard let fields = entry.value.dictionary else { return }
+            objects[entry.key] = ProjectObject(id: entry.key, fields: fields)
+        }
+    }
+
+    subscript(id: String?) -> ProjectObject? { id.flatMap { objects[$0] } }
+
+    /// The objects that a list of ids names; those that are missing are left out.
+    func all(_ ids: [String]) -> [ProjectObject] { ids.compactMap { objects[$0] } }
+
+    /// Every object, in no order.
+    var everything: some Sequence<ProjectObject> { objects.values }
+}
+
+/// One object of a project.
+struct ProjectObject {
+    let id: String
+    let fields: [String: PropertyListValue]
+
+    var isa: String { text("isa") ?? "" }
+
+    func text(_ key: String) -> String? { fields[key]?.string }
+
+    /// A list of ids or other texts; empty where there is none.
+    func texts(_ key: String) -> [String] { fields[key]?.array?.compactMap(\.string) ?? [] }
+}
+
+/// Why a file is no project.
+struct ProjectFault: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,79 @@
+public import PropertyLists
+internal import SharedFiles
+
+/// The suite as a whole, for tools, importers and programs that change several values at once.
+extension SealedDefaults {
+    /// Everything that the suite holds, without arguments, added suites and registered values.
+    ///
+    /// - Throws: `StoreError`: why the suite's file is refused, or that it is gone.
+    public func persistentDomain() throws(StoreError) -> [String: PropertyListValue] { try file.contents().values }
+
+    /// The same, for tools.
+    package func contents() throws(StoreError) -> [String: PropertyListValue] { try persistentDomain() }
+
+    /// Changes any number of values in one write, under the suite's lock: no other program's change is lost, and a reader sees
+    /// all of them or none.
+    ///
+    /// Where nothing has changed nothing is written.
+    /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again when the
+    ///   container was replaced meanwhile, and may throw: then nothing is written.
+    /// - Throws: `StoreError`: `.declined` with the closure's error as its `cause`; `.tooLarge`; as `SealedStore.write`.
+    public func edit(_ change: (inout [String: PropertyListValue]) throws -> Void) throws(StoreError) {
+        try edit(EditOptions(), change)
+    }
+
+    /// Puts these values in place of everything that the suite holds, also where that is refused: what was there is kept in
+    /// quarantine then.
+    ///
+    /// - Throws: `StoreError`, as `edit`.
+    public func setPersistentDomain(_ values: [String: PropertyListValue]) throws(StoreError) {
+        let large = try check([:], values)
+        try file.replace(values, EditOptions())
+        warn(of: large)
+    }
+
+    /// Removes the whole suite: a deletion takes its file's place, so that it cannot be put back unseen. One that is not there
+    /// is removed.
+    ///
+    /// - Throws: `StoreError`, as `SealedStore.delete`.
+    public func removePersistentDomain() throws(StoreError) { try file.remove(EditOptions()) }
+
+    func edit(
+        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void
+    ) throws(StoreError) {
+        var large: [DefaultsWarning] = []
+        let lost = try file.edit(options, change) { old, new throws(StoreError) in large = try check(old, new) }
+        if let lost { self.options.onWarning?(.beganAnew(suite: suite, sequence: lost)) }
+        warn(of: large)
+    }
+
+    /// Refuses values that are too large among those that are new.
+    ///
+    /// - Returns: What is to be told of the others once they are written.
+    private func check(
+        _ old: [String: PropertyListValue], _ new: [String: PropertyListValue]
+    ) throws(StoreError) -> [DefaultsWarning] {
+        var large: [DefaultsWarning] = []
+        for (key, value) in new where old[key] != value {
+            let size: Int
+            do throws(StructureFault) { size = try value.storedSize() } catch {
+                throw StoreError(writing: error, named: file.place.name.text)
+            }
+            guard size <= options.maximumValueSize else { throw tooLarge(key, size) }
+            if size > options.warnedValueSize { large.append(.largeValue(key: key, size: size, suite: suite)) }
+        }
+        return large.sorted { $0.description < $1.description }
+    }
+
+    private func tooLarge(_ key: String, _ size: Int) -> StoreError {
+        StoreError(
+            .tooLarge, "write", file.place.name.text,
+            "The value of \(key.printable) has \(size) bytes; \(options.maximumValueSize) are allowed.",
+            advice: "Keep it in a record or a file of its own; the old value stands.")
+    }
+
+    private func warn(of warnings: [DefaultsWarning]) {
+        guard let tell = options.onWarning else { return }
+        for warning in warnings { tell(warning) }
+    }
+}

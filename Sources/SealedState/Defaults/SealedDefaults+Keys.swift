@@ -1,0 +1,109 @@
+internal import PropertyLists
+internal import SharedFiles
+
+/// Typed access.
+extension SealedDefaults {
+    /// The value of a key: from the first domain of the search list that has it, else the key's own default.
+    ///
+    /// - Throws: `StoreError`: `.undecodable` where it is of another type; why a suite's file is refused, or that it is gone.
+    public func value<Value>(for key: DefaultsKey<Value>) throws(StoreError) -> Value {
+        let found = try find(key.name)
+        guard let found else { return key.defaultValue }
+        return try read(found, as: Value.self, key.name)
+    }
+
+    /// Sets a key's value in the suite; nil removes it.
+    ///
+    /// - Throws: `StoreError`: `.unencodable`, `.tooLarge`; as `edit`.
+    public func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws(StoreError) {
+        try set(value, forKey: key.name)
+    }
+
+    /// Reads, changes and writes one value under the suite's lock: no other program's change of it is lost.
+    ///
+    /// - Parameter change: Gets the value that the suite has, or what lies behind it in the search list; never the
+    ///   program's arguments. It must not use the same suite, and may throw: then nothing is written.
+    /// - Returns: The value that was written.
+    /// - Throws: `StoreError`, as `value(for:)` and `edit`.
+    @discardableResult
+    public func update<Value>(
+        _ key: DefaultsKey<Value>, _ change: (inout Value) throws -> Void
+    ) throws(StoreError) -> Value {
+        try update(key, EditOptions(), change)
+    }
+
+    /// Removes a key from the suite; the domains behind it show then.
+    ///
+    /// - Throws: `StoreError`, as `edit`.
+    public func remove<Value>(_ key: DefaultsKey<Value>) throws(StoreError) { try removeObject(forKey: key.name) }
+
+    func update<Value>(
+        _ key: DefaultsKey<Value>, _ options: EditOptions, _ change: (inout Value) throws -> Void
+    ) throws(StoreError) -> Value {
+        // Outside of the lock: other suites are other files.
+        let behind = try behind(key.name)
+        var written = key.defaultValue
+        try edit(options) { values in
+            let found = values[key.name] ?? behind
+            var value = try found.map { try read(.value($0), as: Value.self, key.name) } ?? key.defaultValue
+            try change(&value)
+            values[key.name] = try propertyList(of: value, key.name)
+            written = value
+        }
+        return written
+    }
+
+    func read<Value: DefaultsValue>(
+        _ found: Found, as type: Value.Type, _ key: String
+    ) throws(StoreError) -> Value {
+        switch found {
+        case .value(let value): return try read(value, as: type, key)
+        // Arguments are text; what else they may stand for decides the type that is asked for.
+        case .argument(let value):
+            for meaning in value.meaningsOfArgument {
+                if let value = try? Value(propertyList: meaning) { return value }
+            }
+            return try read(value, as: type, key)
+        }
+    }
+
+    private func read<Value: DefaultsValue>(
+        _ value: PropertyListValue, as type: Value.Type, _ key: String
+    ) throws(StoreError) -> Value {
+        do throws(DefaultsFault) { return try Value(propertyList: value) } catch { throw undecodable(key, error) }
+    }
+
+    func propertyList(of value: some DefaultsValue, _ key: String) throws(StoreError) -> PropertyListValue? {
+        do throws(DefaultsFault) { return try value.propertyList() } catch { throw unencodable(key, error) }
+    }
+
+    func undecodable(_ key: String, _ fault: DefaultsFault) -> StoreError {
+        StoreError(
+            .undecodable, "read", "\(file.place.name.text), key \(key.printable),", fault.reason,
+            advice: "Look at the program that wrote it, or remove the key.")
+    }
+
+    func unencodable(_ key: String, _ fault: DefaultsFault) -> StoreError {
+        StoreError(
+            .unencodable, "write", "\(file.place.name.text), key \(key.printable),", fault.reason,
+            advice: "Write what a property list can hold; the old value stands.")
+    }
+}
+
+extension PropertyListValue {
+    /// What an argument can stand for: text first, then a number, then a truth value.
+    fileprivate var meaningsOfArgument: [PropertyListValue] {
+        guard let text = string else { return [self] }
+        return [self]
+            + [Int64(text).map { .integer($0) }, Double(text).map { .real($0) }, truth(text).map { .bool($0) }]
+            .compactMap { $0 }
+    }
+
+    private func truth(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "yes", "true": true
+        case "no", "false": false
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import FoundationEssentials
+public import PropertyLists
+
+/// Access by a key's text, with `UserDefaults`' conversions between text, numbers and truth values.
+///
+/// Every function throws `StoreError`: why a suite's file is refused, or that it is gone.
+extension SealedDefaults {
+    /// The value of a key as it is; nil where no domain has it.
+    public func object(forKey key: String) throws(StoreError) -> PropertyListValue? {
+        switch try find(key) {
+        case .value(let value), .argument(let value): value
+        case nil: nil
+        }
+    }
+
+    /// Text, also of a number; nil for anything else.
+    public func string(forKey key: String) throws(StoreError) -> String? { try object(forKey: key)?.asText }
+
+    /// A truth value; of a number whether it is not 0, of text whether it begins with Y, y, T, t or a digit other than 0.
+    /// False for anything else.
+    public func bool(forKey key: String) throws(StoreError) -> Bool { try object(forKey: key)?.asBool ?? false }
+
+    /// An integer; of a real number its whole part, of text the number that it begins with, of a truth value 0 or 1.
+    /// 0 for anything else and where it does not fit.
+    public func integer(forKey key: String) throws(StoreError) -> Int { try object(forKey: key)?.asInteger ?? 0 }
+
+    /// A number; of text the number that it begins with, of a truth value 0 or 1. 0 for anything else.
+    public func double(forKey key: String) throws(StoreError) -> Double { try object(forKey: key)?.asDouble ?? 0 }
+
+    /// The same, rounded.
+    public func float(forKey key: String) throws(StoreError) -> Float { Float(try double(forKey: key)) }
+
+    /// A date; nil for anything else.
+    public func date(forKey key: String) throws(StoreError) -> Date? {
+        try object(forKey: key)?.date.map { Date(timeIntervalSinceReferenceDate: $0.secondsSince2001) }
+    }
+
+    /// Data; nil for anything else.
+    public func data(forKey key: String) throws(StoreError) -> Data? { try object(forKey: key)?.data.map { Data($0) } }
+
+    /// The address that a text is: what begins with a slash is the path of a file. Nil for anything else.
+    public func url(forKey key: String) throws(StoreError) -> URL? {
+        try object(forKey: key).flatMap { try? URL(propertyList: $0) }
+    }
+
+    /// An array; nil for anything else.
+    public func array(forKey key: String) throws(StoreError) -> [PropertyListValue]? { try object(forKey: key)?.array }
+
+    /// An array of texts and numbers as texts; nil for anything else.
+    public func stringArray(forKey key: String) throws(StoreError) -> [String]? {
+        guard let values = try object(forKey: key)?.array else { return nil }
+        let texts = values.compactMap(\.asText)
+        return texts.count == values.count ? texts : nil
+    }
+
+    /// A dictionary; nil for anything else.
+    public func dictionary(forKey key: String) throws(StoreError) -> [String: PropertyListValue]? {
+        try object(forKey: key)?.dictionary
+    }
+
+    /// Sets a key's value in the suite; nil removes it.
+    ///
+    /// - Throws: `StoreError`: `.unencodable`, `.tooLarge`; as `edit`.
+    public func set(_ value: some DefaultsValue, forKey key: String) throws(StoreError) {
+        let list = try propertyList(of: value, key)
+        try edit { $0[key] = list }
+    }
+
+    /// Removes a key from the suite; the domains behind it show then.
+    ///
+    /// - Throws: `StoreError`, as `edit`.
+    public func removeObject(forKey key: String) throws(StoreError) {
+        try edit { $0[key] = nil }
+    }
+
+    /// Any decodable value that was set with `set(encoding:forKey:)`; nil where no domain has the key.
+    ///
+    /// - Throws: `StoreError` `.undecodable` where it is of another type.
+    public func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(StoreError) -> Value? {
+        guard let value = try object(forKey: key) else { return nil }
+        do throws(DefaultsFault) { return try DefaultsCoding.decode(type, from: value) } catch {
+            throw undecodable(key, error)
+        }
+    }
+
+    /// Sets a key's value to any encodable one.
+    ///
+    /// - Throws: `StoreError`: `.unencodable`, `.tooLarge`; as `edit`.
+    public func set(encoding value: some Encodable, forKey key: String) throws(StoreError) {
+        let list: PropertyListValue
+        do throws(DefaultsFault) { list = try DefaultsCoding.encode(value) } catch { throw unencodable(key, error) }
+        try edit { $0[key] = list }
+    }
+}

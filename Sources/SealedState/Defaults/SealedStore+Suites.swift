@@ -1,0 +1,74 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import PropertyLists
+internal import Sealing
+
+/// Suites of defaults as records: what is written down, and what is believed of it.
+extension SealedStore {
+    /// The version of a suite's payload: a binary property list of one dictionary.
+    static var suiteVersion: UInt32 { 1 }
+
+    /// This store with the limits of a suite.
+    func forSuites(_ options: DefaultsOptions) -> SealedStore {
+        var own = self.options
+        own.maximumRecordSize = max(0, options.maximumSize)
+        own.durability = options.durability ?? own.durability
+        own.lockTimeout = options.lockTimeout ?? own.lockTimeout
+        return SealedStore(self, on: container, options: own)
+    }
+
+    /// What an accepted blob of a suite holds: every check of a read from there on.
+    ///
+    /// - Throws: `StoreError`: `.tooNew`, `.unsafeStructure`, `.undecodable`, `.notYetValid`.
+    func suiteValues(
+        in blob: borrowing AcceptedBlob, at place: RecordPlace
+    ) throws(StoreError) -> [String: PropertyListValue] {
+        let name = place.name.text
+        guard blob.header.schemaVersion <= Self.suiteVersion else {
+            throw StoreError(
+                .tooNew, "read", name,
+                "It has version \(blob.header.schemaVersion); this program reads \(Self.suiteVersion).")
+        }
+        guard blob.header.codec == .binaryPropertyList else {
+            throw StoreError(.undecodable, "read", name, "It is no property list.")
+        }
+        let limits = options.structureLimits
+        let value = try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            do throws(StructureFault) { return try PropertyList.parse(bytes, limits: limits).value } catch {
+                throw StoreError(error.code, "read", name, error.reason)
+            }
+        }
+        guard case .dictionary(let values) = value else {
+            throw StoreError(.undecodable, "read", name, "It is no dictionary.")
+        }
+        try checkFreshness(of: blob, at: place)
+        return values
+    }
+
+    /// A suite written down, ready to be sealed.
+    ///
+    /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for what no reader would take.
+    func suitePayload(
+        _ values: [String: PropertyListValue], named name: String
+    ) throws(StoreError) -> RecordPayload {
+        var bytes: [UInt8]
+        do throws(StructureFault) { bytes = try PropertyList.bytes(of: .dictionary(values), as: .binary) } catch {
+            throw StoreError(writing: error, named: name)
+        }
+        defer { bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) } }
+        guard bytes.count <= options.maximumRecordSize else {
+            throw StoreError(
+                .tooLarge, "write", name,
+                "The suite has \(bytes.count) bytes; \(options.maximumRecordSize) are allowed.",
+                advice: "Keep what is large in records or files of its own; the old values stand.")
+        }
+        let payload = RecordPayload(
+            Data(bytes), codec: .binaryPropertyList, schemaVersion: Self.suiteVersion, notAfter: 0)
+        do throws(StoreError) { try requireSafeStructure(of: payload, named: name) } catch {
+            payload.wipe()
+            throw error
+        }
+        return payload
+    }
+}

@@ -1,0 +1,40 @@
+internal import KeyVault
+internal import PropertyLists
+internal import Sealing
+
+/// What a suite's file says, for as long as it is the one under the suite's name.
+final class SuiteContents: Sendable {
+    let values: [String: PropertyListValue]
+    /// The file that says it; nil where there is none, or where it is not known for certain: then it is good for one answer.
+    private let held: (any HeldBlob)?
+    private let name: NameTag
+    private let epoch: UInt32
+    private let sequence: UInt64
+
+    /// What an authentic blob holds, or a deletion, which holds nothing.
+    init(_ values: [String: PropertyListValue], _ header: BlobHeader, held: (any HeldBlob)?) {
+        self.values = values
+        self.held = held
+        name = header.nameTag
+        epoch = header.epoch
+        sequence = header.sequence
+    }
+
+    /// A suite that was never written.
+    init(absent name: NameTag) {
+        values = [:]
+        held = nil
+        self.name = name
+        epoch = 0
+        sequence = 0
+    }
+
+    /// Whether a read of this moment would answer the same.
+    ///
+    /// The accepted state is asked as well: another reader of this process may have accepted a newer one, which nobody may
+    /// go behind, whatever file was put back since.
+    func isCurrent(_ watermarks: WatermarkTable) -> Bool {
+        guard let held, held.isInPlace, let mark = watermarks.mark(of: name) else { return false }
+        return mark.sequence == sequence && mark.epoch == epoch
+    }
+}

@@ -1,0 +1,125 @@
+internal import KeyVault
+internal import PropertyLists
+internal import Sealing
+internal import SharedFiles
+
+/// Changing a suite: all of it is read, changed and written under its lock, so that no other program's change is lost.
+extension SuiteFile {
+    /// How often the container may be replaced before a change is given up.
+    private static let maximumFollowings = 8
+
+    /// Reads, changes and writes the suite under its lock; writes nothing where nothing has changed.
+    ///
+    /// - Parameters:
+    ///   - change: May be called again where the container was replaced meanwhile.
+    ///   - check: Asked before the suite is written, with the values before and after.
+    /// - Returns: The sequence of the accepted state that was lost, where the suite began anew.
+    func edit(
+        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void,
+        check: (_ old: [String: PropertyListValue], _ new: [String: PropertyListValue]) throws(StoreError) -> Void
+    ) throws(StoreError) -> UInt64? {
+        try inContainer(options) { store, writer throws(StoreError) in
+            let (old, lost) = try standing(in: store)
+            var values = old
+            do { try change(&values) } catch { throw declined(error) }
+            if values == old { return nil }
+            try check(old, values)
+            try write(values, to: store, writer, options)
+            return lost
+        }
+    }
+
+    /// Writes the whole suite without reading what is there: also over one that is refused, which is kept in quarantine.
+    func replace(_ values: [String: PropertyListValue], _ options: EditOptions) throws(StoreError) {
+        try inContainer(options) { store, writer throws(StoreError) in
+            keepIfRefused(in: store)
+            try write(values, to: store, writer, options)
+        }
+    }
+
+    /// Deletes the suite; one that is not there is deleted.
+    func remove(_ options: EditOptions) throws(StoreError) {
+        try inContainer(options) { store, writer throws(StoreError) in
+            keepIfRefused(in: store)
+            keep(nil, of: store)
+            do throws(StoreError) { _ = try writer.delete(request(options, store)) } catch {
+                guard error.code == .absent else { throw error }
+            }
+        }
+    }
+
+    private func inContainer<Result>(
+        _ options: EditOptions, _ body: (SealedStore, borrowing RecordWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        for _ in 0..<Self.maximumFollowings {
+            let store = try followed()
+            let result = try store.locked(place, request(options, store)) { writer throws(StoreError) -> Result? in
+                // It may have been moved away before the lock was taken, and the lock with it.
+                guard try store.following() === store else { return nil }
+                return try body(store, writer)
+            }
+            if let result { return result }
+        }
+        throw StoreError(
+            .containerMissing, "write", place.name.text, "The container was replaced again and again.",
+            advice: "Find out what replaces \(store.containerPath).")
+    }
+
+    private func request(_ options: EditOptions, _ store: SealedStore) -> WriteRequest {
+        store.request(durability: options.durability, timeout: options.timeout, isCancelled: options.isCancelled)
+    }
+
+    /// What is there, and the accepted sequence of a file that is gone without a deletion: there is nothing left to keep.
+    private func standing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
+        do throws(StoreError) { return (try contents(in: store).values, nil) } catch {
+            guard error.code == .absent else { throw error }
+            return ([:], store.watermarks.mark(of: place.context.nameTag)?.sequence)
+        }
+    }
+
+    /// A write looks at headers only; what was done to the contents shows when they are opened.
+    private func keepIfRefused(in store: SealedStore) {
+        do throws(StoreError) { _ = try contents(in: store) } catch {
+            if error.isRejection && error.code.isEvidence { store.keepInQuarantine(error, at: place) }
+        }
+    }
+
+    private func write(
+        _ values: [String: PropertyListValue], to store: SealedStore, _ writer: borrowing RecordWriter,
+        _ options: EditOptions
+    ) throws(StoreError) {
+        let payload = try store.suitePayload(values, named: place.name.text)
+        defer { payload.wipe() }
+        // Until the write is known to be done, what is in memory may be behind.
+        keep(nil, of: store)
+        let sequence = try writer.write(payload, request(options, store))
+        keep(written(values, sequence, in: store), of: store)
+    }
+
+    /// What was just written, in the file that has the name: nobody else writes while the lock is held.
+    private func written(
+        _ values: [String: PropertyListValue], _ sequence: UInt64, in store: SealedStore
+    ) -> SuiteContents? {
+        guard let held = try? store.backend.hold(place.address),
+            let prefix = try? store.backend.readPrefix(place.address, count: BlobLayout.headerSize),
+            let header = try? store.verifyHeader(prefix, "read", place), header.header.sequence == sequence,
+            store.watermarks.verdict(on: header) == .same, held.isInPlace
+        else { return nil }
+        return SuiteContents(values, header.header, held: held)
+    }
+
+    private func declined(_ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
+        // The error's own words stay with its thrower: they may hold contents.
+        return StoreError(
+            .declined, "update", place.name.text, "The change was given up by the program itself.",
+            advice: "See the cause; nothing was written.", cause: error)
+    }
+}
+
+/// How one change of a suite is to be made.
+struct EditOptions {
+    var durability: Durability?
+    var timeout: Duration?
+    var isCancelled: (() -> Bool)?
+}

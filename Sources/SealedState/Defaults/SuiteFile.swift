@@ -1,0 +1,124 @@
+internal import AppGroups
+internal import PropertyLists
+internal import Sealing
+internal import SharedFiles
+internal import Synchronization
+
+/// A suite's file, wherever the group's container lies by now: read when it has changed, and kept in memory until then.
+final class SuiteFile: Sendable {
+    private struct State {
+        var store: SealedStore
+        var contents: SuiteContents?
+    }
+
+    /// How often a file that is replaced while it is read is read again.
+    private static let maximumRereads = 16
+
+    let suite: DefaultsSuite
+    let place: RecordPlace
+    private let state: Mutex<State>
+
+    /// - Parameter store: The group's store, with the limits of defaults.
+    init(_ suite: DefaultsSuite, in store: SealedStore) {
+        self.suite = suite
+        place = RecordPlace(suite.recordName, group: store.group.identifier)
+        state = Mutex(State(store: store))
+    }
+
+    /// The store on the container that has the group's place, as far as is known.
+    var store: SealedStore { state.withLock { $0.store } }
+
+    /// What the suite holds now. Takes no lock.
+    ///
+    /// - Throws: `StoreError`: why what lies there is refused, or that it is gone; never an empty suite instead.
+    func contents() throws(StoreError) -> SuiteContents {
+        let (store, known) = state.withLock { ($0.store, $0.contents) }
+        if let known, known.isCurrent(store.watermarks) { return known }
+        return try contents(in: followed())
+    }
+
+    /// The same in a container that is known to be the group's.
+    func contents(in store: SealedStore) throws(StoreError) -> SuiteContents {
+        let known = state.withLock { $0.store === store ? $0.contents : nil }
+        if let known, known.isCurrent(store.watermarks) { return known }
+        let contents = try read(from: store)
+        keep(contents, of: store)
+        return contents
+    }
+
+    /// The store on the container that has the group's place now.
+    ///
+    /// - Throws: `StoreError` `.containerMissing`, `.container`.
+    func followed() throws(StoreError) -> SealedStore {
+        let store = self.store
+        let found = try store.following()
+        if found !== store { state.withLock { $0 = State(store: found) } }
+        return found
+    }
+
+    /// Remembers what this process has written, with the file's lock still held.
+    func keep(_ contents: SuiteContents?, of store: SealedStore) {
+        state.withLock { state in
+            if state.store === store { state.contents = contents }
+        }
+    }
+
+    private func read(from store: SealedStore) throws(StoreError) -> SuiteContents {
+        for _ in 0..<Self.maximumRereads {
+            let reading = try readOnce(from: store)
+            if reading.isSettled, let contents = reading.contents { return contents }
+        }
+        // Written faster than it can be read: what was read was true a moment ago.
+        let last = try readOnce(from: store)
+        if let contents = last.contents { return contents }
+        throw StoreError(
+            .file, "read", place.name.text, "It was removed and written anew again and again.", advice: "Try again.")
+    }
+
+    /// What one look has found.
+    private struct Reading {
+        /// Nil where it was written anew meanwhile.
+        var contents: SuiteContents?
+        /// Whether it lies in the held file for certain.
+        var isSettled = false
+    }
+
+    private func readOnce(from store: SealedStore) throws(StoreError) -> Reading {
+        do throws(StoreError) {
+            // Before it is read: if the name stands for this file afterwards, it stood for it all the time.
+            let held = try held(in: store)
+            let blob = try store.acceptedBlob(at: place)
+            let values = try store.suiteValues(in: blob, at: place)
+            return Reading(
+                contents: SuiteContents(values, blob.header, held: held), isSettled: held?.isInPlace ?? false)
+        } catch {
+            store.notice(error, at: place)
+            guard error.code == .absent else { throw error }
+            return try absent(error, in: store)
+        }
+    }
+
+    private func held(in store: SealedStore) throws(StoreError) -> (any HeldBlob)? {
+        do throws(FileError) { return try store.backend.hold(place.address) } catch {
+            guard error.code == .notFound else { throw StoreError(error, "read", place.name.text) }
+            return nil
+        }
+    }
+
+    /// A suite that was never written and one that was deleted are empty; one whose file is gone is not.
+    private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
+        let held = try held(in: store)
+        switch try store.standing(at: place) {
+        case .nothing where store.isMissing(place):
+            throw StoreError(
+                .absent, "read", place.name.text, error.reason,
+                advice: "Find out what removed it; to begin anew, write a value or remove the suite.")
+        case .nothing: return Reading(contents: SuiteContents(absent: place.context.nameTag), isSettled: true)
+        case .tombstone(let tombstone):
+            return Reading(
+                contents: SuiteContents([:], tombstone.header, held: held), isSettled: held?.isInPlace ?? false)
+        // Written anew meanwhile: a read says what it is.
+        case .value, .refused: return Reading()
+        }
+    }
+}

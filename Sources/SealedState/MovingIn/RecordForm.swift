@@ -1,0 +1,78 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import Sealing
+internal import SharedFiles
+
+/// Contents that become a record, byte for byte.
+final class RecordForm: SealedForm {
+    private let store: SealedStore
+    private let place: RecordPlace
+    private let schemaVersion: UInt32
+    private let codec: PayloadCodec
+    private let payload: PlaintextBuffer
+
+    /// - Parameter source: What messages call the file.
+    /// - Throws: `StoreError` `.invalidName`; `.sourceUnusable` for what is neither JSON nor a binary property list.
+    init(
+        _ payload: consuming PlaintextBuffer, as name: String, schemaVersion: UInt32, in store: SealedStore,
+        from source: String
+    ) throws(StoreError) {
+        place = try store.places.place(name)
+        codec = try Self.codec(of: payload, store.options, source)
+        self.store = store
+        self.schemaVersion = schemaVersion
+        self.payload = payload
+    }
+
+    var form: MovedItem.Form { .record }
+    var target: String { place.name.text }
+
+    private static func codec(
+        of payload: borrowing PlaintextBuffer, _ options: StoreOptions, _ source: String
+    ) throws(StoreError) -> PayloadCodec {
+        try payload.withUnsafeBytes { bytes throws(StoreError) in
+            if bytes.starts(with: "bplist".utf8) { return .binaryPropertyList }
+            do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: options.maximumDepth) } catch {
+                throw StoreError.malformed(
+                    source,
+                    "It is neither a binary property list nor JSON: line \(error.line), column \(error.column): "
+                        + "\(error.reason).", advice: "Seal it as a file instead of a record.")
+            }
+            return .json
+        }
+    }
+
+    func compare() throws(StoreError) -> SealedFormState {
+        switch try store.standing(at: place) {
+        case .nothing: return .absent
+        case .tombstone: return .different("it was deleted")
+        case .refused(let refused): return .different("readers refuse it (\(refused.rejection.code.rawValue))")
+        case .value: break
+        }
+        let blob = try store.acceptedBlob(at: place)
+        guard blob.header.codec == codec else { return .different("it is written in another way") }
+        guard blob.header.schemaVersion == schemaVersion else {
+            return .different("it is of schema version \(blob.header.schemaVersion)")
+        }
+        let isSame = blob.opened.plaintext.withUnsafeBytes { found in
+            payload.withUnsafeBytes { ConstantTime.areEqual(found, $0) }
+        }
+        return isSame ? .same : .different("it says something else")
+    }
+
+    func seal(replacing: Bool) throws(StoreError) {
+        // Made in place: a second reference would make the wiping copy it first.
+        let record = RecordPayload(
+            payload.withUnsafeBytes { Data($0) }, codec: codec, schemaVersion: schemaVersion, notAfter: 0,
+            protection: replacing ? nil : .afterFirstUnlock)
+        defer { record.wipe() }
+        try store.write(
+            payload: record, named: target, onlyIf: replacing ? .always : .absent, durability: .durable)
+    }
+
+    func makeDurable() throws(StoreError) {
+        do throws(FileError) { try store.backend.makeDurable(place.address) } catch {
+            throw StoreError(error, "make durable", target)
+        }
+    }
+}

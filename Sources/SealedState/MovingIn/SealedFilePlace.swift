@@ -1,0 +1,46 @@
+internal import SharedFiles
+
+/// Where a sealed file goes, and how it is to be made there.
+struct SealedFilePlace: Sendable {
+    let root: Directory
+    /// Below the root.
+    let relative: String
+    /// Exact permission bits of the sealed file.
+    let mode: UInt32
+    /// Its unix group, and how directories on the way are made that are missing; nil where none is made.
+    let sharing: Sharing?
+
+    /// A file of a container.
+    init(_ relative: String, in root: Directory, sharing: Sharing) {
+        self.root = root
+        self.relative = relative
+        mode = sharing.fileMode
+        self.sharing = sharing
+    }
+
+    /// A file anywhere, as open to others as the one that it is made of.
+    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes) {
+        root = directory
+        relative = leaf
+        mode = facts.mode & 0o666
+        sharing = nil
+    }
+
+    var path: String { root.display(relative) }
+
+    /// Starts the file; nothing of it can be seen before it is committed.
+    func newFile() throws(FileError) -> NewFile {
+        guard let slash = relative.lastIndex(of: "/") else {
+            return try NewFile.create(in: root, leaf: relative, mode: mode, group: sharing?.groupID)
+        }
+        let above = String(relative[..<slash])
+        return try NewFile.create(
+            in: directory(above), leaf: String(relative[relative.index(after: slash)...]), mode: mode,
+            group: sharing?.groupID)
+    }
+
+    private func directory(_ path: String) throws(FileError) -> Directory {
+        guard let sharing else { return try root.directory(path) }
+        return try root.makeDirectory(path, sharing: sharing)
+    }
+}

@@ -1,0 +1,46 @@
+internal import SharedFiles
+
+extension StoreError.Code {
+    /// The file to be moved in is not there, cannot be read, is no regular file, or has other names.
+    public static let sourceUnusable = StoreError.Code(rawValue: "sourceUnusable")
+    /// The file to be moved in is not what it is said to be.
+    public static let sourceMalformed = StoreError.Code(rawValue: "sourceMalformed")
+    /// The file to be moved in was written while it was moved; it is as its writer left it.
+    public static let sourceChanged = StoreError.Code(rawValue: "sourceChanged")
+    /// The plaintext was sealed and could not be removed.
+    public static let sourceKept = StoreError.Code(rawValue: "sourceKept")
+    /// What was sealed does not read back as what was to be sealed; the plaintext is as it was.
+    public static let verificationFailed = StoreError.Code(rawValue: "verificationFailed")
+    /// The key does not open the file, or is no key of that cipher.
+    public static let wrongKey = StoreError.Code(rawValue: "wrongKey")
+    /// This processor has no instructions for the cipher.
+    public static let cipherUnavailable = StoreError.Code(rawValue: "cipherUnavailable")
+}
+
+extension StoreError {
+    static let movingIn = "move in"
+
+    /// The source is not what can be moved.
+    static func malformed(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
+        StoreError(.sourceMalformed, movingIn, source.printable, reason, advice: advice)
+    }
+
+    /// The source is not one that can be moved.
+    static func unusable(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
+        StoreError(.sourceUnusable, movingIn, source.printable, reason, advice: advice)
+    }
+
+    /// The file system refused to read the source.
+    init(reading error: FileError, _ source: String) {
+        self.init(
+            .sourceUnusable, Self.movingIn, source.printable, error.description, advice: error.advice,
+            errno: error.errno, cause: error)
+    }
+
+    /// What stands in the target's place is something else.
+    static func occupied(_ source: String, _ target: String, _ reason: String) -> StoreError {
+        StoreError(
+            .conflict, movingIn, source.printable, "\(target.printable) is there already, and \(reason).",
+            advice: "Look at both; then remove one of them, or replace what is there.")
+    }
+}

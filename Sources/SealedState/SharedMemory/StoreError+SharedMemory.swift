@@ -1,0 +1,22 @@
+internal import AppGroups
+
+extension StoreError {
+    /// What a failure of shared memory means for a store.
+    init(sharing error: AppGroupError, _ operation: String, _ subject: String) {
+        let code: Code =
+            switch error.code {
+            case .invalidIPCName: .invalidName
+            case .ipcMissing: .absent
+            case .messageTooLarge: .tooLarge
+            case .ipcLimit: .noSpace
+            case .ipcDamaged: .malformed
+            case .timeout: .lockTimeout
+            case .cancelled: .cancelled
+            case .containerMissing: .containerMissing
+            default: .container
+            }
+        // That floor's reasons are parts of a sentence.
+        let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
+        self.init(code, operation, subject, reason, advice: error.advice, errno: error.errno, cause: error)
+    }
+}

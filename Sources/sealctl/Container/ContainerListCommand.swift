@@ -1,0 +1,48 @@
+internal import AppGroups
+internal import ArgumentParser
+
+/// `sealctl container list`: which groups there are.
+struct ContainerListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the groups that have a container or members.",
+        discussion: """
+            STATE is ok, none where the group has no container for now, or why its container can't be used. Containers \
+            of other users that this one may not look at are left out.
+
+            Examples:
+              sealctl container list
+              sealctl container list --json | jq -r '.[] | select(.error) | .group'
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let items = ContainerList(home: try GroupOptions.home()).items()
+        if output.json { return try StandardStreams.print(JSONText.array(items.map(Self.json)).text) }
+        var table = TextTable([
+            .init(title: "GROUP"), .init(title: "STYLE"), .init(title: "MEMBERS", isNumber: true),
+            .init(title: "QUOTA", isNumber: true), .init(title: "STATE"), .init(title: "PATH"),
+        ])
+        for item in items {
+            table.add([
+                item.group.identifier, item.style?.rawValue ?? "-", String(item.members.count),
+                item.quota.map { String($0) } ?? "-", Self.state(item), item.path ?? "-",
+            ])
+        }
+        try StandardStreams.print(table.text)
+    }
+
+    private static func state(_ item: ContainerList.Item) -> String {
+        item.error?.code.rawValue ?? (item.path == nil ? "none" : "ok")
+    }
+
+    private static func json(_ item: ContainerList.Item) -> JSONText {
+        .object([
+            ("group", .string(item.group.identifier)), ("style", .optional(item.style?.rawValue)),
+            ("members", .array(item.members.map { .string($0.applicationIdentifier) })),
+            ("quota", item.quota.map { .number(Int($0)) } ?? .null), ("path", .optional(item.path)),
+            ("error", .optional(item.error?.code.rawValue)),
+        ])
+    }
+}

@@ -1,0 +1,58 @@
+internal import AppGroups
+internal import ArgumentParser
+
+/// `sealctl container quota`: how much a container may hold.
+struct ContainerQuotaCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quota",
+        abstract: "Show or set how many bytes a group's container may hold.",
+        discussion: """
+            Records, defaults and whatever else is written through the library are refused at the quota; deleting \
+            always works. Files that are written in other ways count, and are not kept from growing.
+
+            Examples:
+              sealctl container quota --group group.com.example.app
+              sealctl container quota 64M
+              sealctl container quota none
+            """)
+
+    @Argument(help: ArgumentHelp("Bytes, as in 5000, 64K, 10M or 2G (of 1024), or none.", valueName: "size"))
+    var size: QuotaSize?
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let home = try GroupOptions.home()
+        let quota = try Failure.onGroup { () throws(AppGroupError) in
+            if let size { try GroupRegistry(group, in: home).setQuota(size.bytes) }
+            return try GroupContainer.open(group, in: home, creating: false).quota()
+        }
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([
+                    ("group", .string(group.identifier)), ("quota", quota.map { .number(Int($0)) } ?? .null),
+                ]).text : quota.map { String($0) } ?? "none")
+    }
+}
+
+/// A number of bytes, or none.
+struct QuotaSize: ExpressibleByArgument, Equatable {
+    let bytes: Int64?
+
+    init?(argument: String) {
+        if argument == "none" {
+            bytes = nil
+            return
+        }
+        let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+        let unit = argument.last.flatMap { units[$0] }
+        let digits = unit == nil ? argument[...] : argument.dropLast()
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int64(digits)
+        else { return nil }
+        let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
+        if overflow { return nil }
+        bytes = product
+    }
+}

@@ -1,0 +1,109 @@
+internal import AppGroups
+internal import ArgumentParser
+
+/// `sealctl container trash`.
+struct ContainerTrashCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trash",
+        abstract: "Look at containers that were given up, put one back, or delete them.",
+        discussion: """
+            Examples:
+              sealctl container trash list
+              sealctl container trash empty --older-than 30d
+            """,
+        subcommands: [TrashListCommand.self, TrashRestoreCommand.self, TrashEmptyCommand.self])
+}
+
+/// `sealctl container trash list`.
+struct TrashListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the containers in the trash.",
+        discussion: """
+            Examples:
+              sealctl container trash list
+              sealctl container trash list --json | jq -r '.[].path'
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let trash = ContainerTrash(home: try GroupOptions.home())
+        let items = try Failure.onGroup { () throws(AppGroupError) in try trash.items() }.map { TrashView($0, trash) }
+        if output.json { return try StandardStreams.print(JSONText.array(items.map(\.json)).text) }
+        var table = TextTable([
+            .init(title: "GROUP"), .init(title: "MOVED"), .init(title: "BYTES", isNumber: true), .init(title: "NAME"),
+        ])
+        for item in items { table.add(item.cells) }
+        try StandardStreams.print(table.text)
+    }
+}
+
+/// `sealctl container trash restore`.
+struct TrashRestoreCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a container back, where its group has none now.",
+        discussion: """
+            Its members have to be registered again. An opaque container gets another name.
+
+            Example:
+              sealctl container trash restore group.a~20261121T130405Z~0badcafe
+            """)
+
+    @Argument(help: ArgumentHelp("Its name in the list.", valueName: "name"))
+    var name: String
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let home = try GroupOptions.home()
+        let path = try Failure.onGroup { () throws(AppGroupError) in
+            let item = try TrashView.item(name, in: ContainerTrash(home: home))
+            try GroupRegistry(item.group, in: home).restore(item)
+            return try GroupContainer.open(item.group, in: home, creating: false, entitlements: .unchecked).path
+        }
+        try StandardStreams.print(output.json ? JSONText.object([("path", .string(path))]).text : path)
+    }
+}
+
+/// `sealctl container trash empty`.
+struct TrashEmptyCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "empty",
+        abstract: "Delete containers in the trash for good.",
+        discussion: """
+            All of them, or those that are named, of one group, or old enough. What is deleted cannot be brought back.
+
+            Examples:
+              sealctl container trash empty
+              sealctl container trash empty --of group.com.example.app --older-than 30d
+            """)
+
+    @Argument(help: ArgumentHelp("Only these, by their names in the list.", valueName: "name"))
+    var names: [String] = []
+    @Option(help: ArgumentHelp("Only containers of this group.", valueName: "G"))
+    var of: String?
+    @Option(help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"))
+    var olderThan: PastTime?
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let trash = ContainerTrash(home: try GroupOptions.home())
+        let items = try Failure.onGroup { () throws(AppGroupError) in try chosen(from: trash) }
+        for item in items { try Failure.onGroup { () throws(AppGroupError) in try trash.delete(item) } }
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([("deleted", .array(items.map { .string($0.name) }))]).text
+                : items.count == 1 ? "deleted 1 container" : "deleted \(items.count) containers")
+    }
+
+    private func chosen(from trash: ContainerTrash) throws(AppGroupError) -> [ContainerTrash.Item] {
+        let group = try of.map { name throws(AppGroupError) in try AppGroup(name) }
+        var items: [ContainerTrash.Item] = []
+        for name in names { items.append(try TrashView.item(name, in: trash)) }
+        if names.isEmpty { items = try trash.items() }
+        return items.filter { item in
+            (group == nil || item.group == group) && (olderThan.map { TrashView.isOlder(item, than: $0) } ?? true)
+        }
+    }
+}

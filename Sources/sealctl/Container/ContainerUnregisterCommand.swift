@@ -1,0 +1,57 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import SharedFiles
+
+/// `sealctl container unregister`: takes a program out of a group.
+struct ContainerUnregisterCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unregister",
+        abstract: "Take a program out of a group.",
+        discussion: """
+            For a package's removal. With its last member a container that was made with --behavior ios goes to the \
+            trash; every other one stays.
+
+            Examples:
+              sealctl container unregister com.example.app
+              sealctl container unregister --gone --group group.com.example.app
+            """)
+
+    @Argument(help: ArgumentHelp("The program, as it was registered.", valueName: "application"))
+    var application: String?
+    @Flag(help: "Take out every program whose executable is not there any more.")
+    var gone = false
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (application != nil) != gone else { throw ValidationError("Name one program, or give --gone.") }
+    }
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let registry = GroupRegistry(group, in: try GroupOptions.home())
+        let leaving = try Failure.onGroup { () throws(AppGroupError) -> [String] in
+            if let application { return [application] }
+            return try registry.members().filter { !$0.isInstalled }.map(\.applicationIdentifier)
+        }
+        var trashed: String?
+        for name in leaving {
+            trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.unregister(name) }
+        }
+        try report(leaving, trashed, of: group)
+    }
+
+    private func report(_ leaving: [String], _ trashed: String?, of group: AppGroup) throws(Failure) {
+        if output.json {
+            let fields: [(String, JSONText)] = [
+                ("group", .string(group.identifier)), ("left", .array(leaving.map { .string($0) })),
+                ("trashed", .optional(trashed)),
+            ]
+            return try StandardStreams.print(JSONText.object(fields).text)
+        }
+        var lines = leaving.map { "\($0) has left \(group)" }
+        if leaving.isEmpty { lines = ["every member of \(group) is installed"] }
+        if let trashed { lines.append("the container went with it to the trash: \(trashed.printable)") }
+        try StandardStreams.print(lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import PropertyLists
+internal import SealedState
+
+/// `sealctl defaults delete`.
+struct DefaultsDeleteCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete a key, or a whole suite, so that nobody can bring it back unseen.",
+        discussion: """
+            Examples:
+              sealctl defaults delete group.com.example.app theme
+              sealctl defaults delete com.example.settings
+            """)
+
+    @Argument(help: "The suite.", completion: .custom { _, _, _ in RecordNames.groups() })
+    var suite: String
+    @Argument(help: "The key; the whole suite unless stated.")
+    var key: String?
+    @OptionGroup var access: DefaultsAccess
+    var output: OutputOptions { access.output }
+
+    func perform() throws(Failure) {
+        try access.open(suite).work { domain throws(Failure) in
+            guard let key else { return try deleteAll(of: domain) }
+            try domain.edit { values throws(Failure) in
+                guard values.removeValue(forKey: key) != nil else { throw domain.missing(key) }
+            }
+        }
+    }
+
+    /// Also of a suite that is refused: that it was there is all that is asked.
+    private func deleteAll(of domain: DefaultsDomain) throws(Failure) {
+        try Failure.onStore { () throws(StoreError) in
+            guard try domain.store.defaultsSuites().contains(domain.name) else {
+                throw StoreError(
+                    .absent, "delete", domain.name, "The group \(domain.store.group.identifier) has no such suite.")
+            }
+            try domain.defaults.removePersistentDomain()
+        }
+    }
+}
+
+/// `sealctl defaults rename`.
+struct DefaultsRenameCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Give the value of a key another key.",
+        discussion: """
+            A key that is there already is not replaced.
+
+            Example:
+              sealctl defaults rename group.com.example.app colour color
+            """)
+
+    @Argument(help: "The suite.", completion: .custom { _, _, _ in RecordNames.groups() })
+    var suite: String
+    @Argument(help: "The key.")
+    var old: String
+    @Argument(help: "What it is to be.")
+    var new: String
+    @OptionGroup var access: DefaultsAccess
+    var output: OutputOptions { access.output }
+
+    func perform() throws(Failure) {
+        try access.open(suite).work { domain throws(Failure) in
+            try domain.edit { values throws(Failure) in
+                guard let value = values.removeValue(forKey: old) else { throw domain.missing(old) }
+                guard values.updateValue(value, forKey: new) == nil else {
+                    throw Failure(
+                        .duplicate, "conflict", "the suite \(domain.name) has a key \(new) already",
+                        hint: "Delete it first if it may go.")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import CryptoPrimitives
+internal import PropertyLists
+internal import SealedState
+
+/// `sealctl defaults read`.
+struct DefaultsReadCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Print all suites, one suite, or the value of one key.",
+        discussion: """
+            What is printed is a property list in the old style, which write takes back; the text of a single key stands \
+            without quotes. With --json data is Base64, and dates are text. --raw gives a text or data byte for byte.
+
+            Examples:
+              sealctl defaults read
+              sealctl defaults read group.com.example.app
+              sealctl defaults read group.com.example.app theme
+              sealctl defaults read group.com.example.app avatar --raw > avatar.png
+            """)
+
+    @Argument(
+        help: "The suite; all of the group's unless stated.", completion: .custom { _, _, _ in RecordNames.groups() })
+    var suite: String?
+    @Argument(help: "The key; all of the suite's unless stated.")
+    var key: String?
+    @Flag(help: "Only the bytes of a text or data, and no line feed behind them.")
+    var raw = false
+    @OptionGroup var access: DefaultsAccess
+    var output: OutputOptions { access.output }
+
+    func validate() throws {
+        guard !raw || key != nil else { throw ValidationError("--raw needs a key") }
+        guard !raw || !access.output.json else { throw ValidationError("--raw and --json exclude each other") }
+    }
+
+    func perform() throws(Failure) {
+        try access.open(suite).work { domain throws(Failure) in
+            guard suite != nil else { return try print(.dictionary(try all(domain))) }
+            guard let key else { return try print(.dictionary(try domain.contents())) }
+            let value = try domain.value(of: key)
+            if raw { try printBytes(of: value, key) } else { try print(value) }
+        }
+    }
+
+    private func all(_ domain: DefaultsDomain) throws(Failure) -> [String: PropertyListValue] {
+        try Failure.onStore { () throws(StoreError) in
+            var suites: [String: PropertyListValue] = [:]
+            for name in try domain.store.defaultsSuites() {
+                suites[name] = .dictionary(try domain.store.defaults(suite: name).persistentDomain())
+            }
+            return suites
+        }
+    }
+
+    private func print(_ value: PropertyListValue) throws(Failure) {
+        guard !output.json else { return try StandardStreams.print(PropertyListJSON.text(of: value).text) }
+        guard case .string(let text) = value else { return try StandardStreams.print(OldStyleText.text(of: value)) }
+        try StandardStreams.print(StandardStreams.outputIsTerminal ? OldStyleText.shown(text) : text)
+    }
+
+    private func printBytes(of value: PropertyListValue, _ key: String) throws(Failure) {
+        guard let bytes = value.data ?? value.string.map({ Array($0.utf8) }) else {
+            throw Failure(
+                .dataError, "wrongType", "the value of \(key) is \(value.kind), which has no bytes of its own",
+                hint: "Leave out --raw.")
+        }
+        let target = try ValueOutput(nil)
+        try bytes.withRawBytes { bytes throws(Failure) in try target.write(bytes) }
+    }
+}
+
+/// `sealctl defaults read-type`.
+struct DefaultsReadTypeCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read-type",
+        abstract: "Print what type the value of a key has.",
+        discussion: """
+            Example:
+              sealctl defaults read-type group.com.example.app theme
+            """)
+
+    @Argument(help: "The suite.", completion: .custom { _, _, _ in RecordNames.groups() })
+    var suite: String
+    @Argument(help: "The key.")
+    var key: String
+    @OptionGroup var access: DefaultsAccess
+    var output: OutputOptions { access.output }
+
+    func perform() throws(Failure) {
+        try access.open(suite).work { domain throws(Failure) in
+            let word = Self.word(for: try domain.value(of: key))
+            try StandardStreams.print(output.json ? JSONText.object([("type", .string(word))]).text : "Type is \(word)")
+        }
+    }
+
+    private static func word(for value: PropertyListValue) -> String {
+        switch value {
+        case .bool: "boolean"
+        case .integer, .unsigned: "integer"
+        case .real: "float"
+        case .date: "date"
+        case .data: "data"
+        case .string: "string"
+        case .array: "array"
+        case .dictionary: "dictionary"
+        }
+    }
+}

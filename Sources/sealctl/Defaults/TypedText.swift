@@ -1,0 +1,113 @@
+internal import CryptoPrimitives
+internal import PropertyLists
+internal import SharedFiles
+
+/// Values as people type them; `-` is standard input, since arguments are public to everybody on the machine.
+enum TypedText {
+    /// The largest value that is read from standard input, in bytes: more than any suite takes.
+    private static let limit = 4 << 20
+
+    enum Kind: String {
+        case string, data, int, integer, float, bool, boolean, date
+
+        /// From `-int` and the like.
+        init?(_ word: String) { self.init(rawValue: String(word.dropFirst())) }
+
+        func value(_ text: String) throws(Failure) -> PropertyListValue {
+            switch self {
+            case .string: .string(text == "-" ? try standardText() : text)
+            case .data: .data(text == "-" ? try standardInput() : try hexadecimal(text))
+            case .int, .integer: try wholeNumber(text)
+            case .float: .real(try real(text))
+            case .bool, .boolean: .bool(try truth(text))
+            case .date: .date(try moment(text))
+            }
+        }
+    }
+
+    /// What begins like a property list has to be one; anything else is text. `-` is standard input.
+    static func untyped(_ word: String) throws(Failure) -> PropertyListValue {
+        let bytes = word == "-" ? try standardInput() : Array(word.utf8)
+        let isText = word != "-" && !word.hasPrefix("<") && !word.hasPrefix("{") && !word.hasPrefix("(")
+        if isText, !word.hasPrefix("\"") { return .string(word) }
+        do throws(StructureFault) { return try PropertyList.parse(bytes).value } catch {
+            throw Failure(
+                .dataError, "notAPropertyList",
+                "the value cannot be used: \(error.reason)",
+                hint: word == "-" ? "For plain text or bytes: -string - or -data -." : "For plain text: -string TEXT.")
+        }
+    }
+
+    /// A whole suite: a dictionary, as text or from standard input.
+    static func dictionary(_ word: String) throws(Failure) -> [String: PropertyListValue] {
+        guard case .dictionary(let members) = try untyped(word) else {
+            throw Failure(
+                .dataError, "wrongType", "a suite is a dictionary, and this is none",
+                hint: "For one key: sealctl defaults write SUITE KEY VALUE.")
+        }
+        return members
+    }
+
+    private static func standardInput() throws(Failure) -> [UInt8] {
+        try InputFile(nil).withContents(limit: limit) { bytes throws(Failure) in
+            guard bytes.count <= limit else {
+                throw Failure(
+                    .dataError, "tooLarge", "standard input has over \(limit) bytes",
+                    hint: "Seal larger data with sealctl encrypt.")
+            }
+            return Array(bytes)
+        }
+    }
+
+    /// Without the line feed that a shell's `echo` puts at the end.
+    private static func standardText() throws(Failure) -> String {
+        var bytes = try standardInput()
+        if bytes.last == 0x0A { bytes.removeLast() }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw wrong("standard input", "UTF-8 text", "For bytes: -data -.")
+        }
+        return text
+    }
+
+    private static func hexadecimal(_ text: String) throws(Failure) -> [UInt8] {
+        let digits = text.utf8.filter { $0 != 0x20 }.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.filter({ $0 != 0x20 }).count, digits.count.isMultiple(of: 2) else {
+            throw wrong("the data", "pairs of hexadecimal digits", "From a file: -data - < FILE.")
+        }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    private static func wholeNumber(_ text: String) throws(Failure) -> PropertyListValue {
+        if let number = Int64(text) { return .integer(number) }
+        guard let number = UInt64(text) else { throw wrong("\"\(text)\"", "a whole number", "Try -int 5.") }
+        return .unsigned(number)
+    }
+
+    private static func real(_ text: String) throws(Failure) -> Double {
+        guard let number = Double(text) else { throw wrong("\"\(text)\"", "a number", "Try -float 1.5.") }
+        return number
+    }
+
+    private static func truth(_ text: String) throws(Failure) -> Bool {
+        switch text.lowercased() {
+        case "yes", "true", "1": true
+        case "no", "false", "0": false
+        default: throw wrong("\"\(text)\"", "a truth value", "Try -bool YES or -bool NO.")
+        }
+    }
+
+    /// A day, or a second of UTC: `2026-11-21`, `2026-11-21T03:30:00Z`, `2026-11-21 03:30:00 +0000`.
+    private static func moment(_ text: String) throws(Failure) -> PropertyListDate {
+        var form = text
+        if form.utf8.count == 10 { form += "T00:00:00Z" }
+        if form.hasSuffix(" +0000") { form = form.dropLast(6).replacing(" ", with: "T") + "Z" }
+        guard let date = Array(form.utf8).withUnsafeBytes({ CivilTime($0)?.date }) else {
+            throw wrong("\"\(text)\"", "a date", "Try -date 2026-11-21T03:30:00Z.")
+        }
+        return date
+    }
+
+    private static func wrong(_ what: String, _ type: String, _ hint: String) -> Failure {
+        Failure(.usage, "wrongValue", "\(what) is not \(type)", hint: hint)
+    }
+}

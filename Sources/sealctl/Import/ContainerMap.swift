@@ -1,0 +1,96 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import SealedState
+internal import SharedFiles
+
+/// The file that says which files of a container become records.
+struct ContainerMap: Decodable {
+    private let rules: [String: Rule]
+
+    private struct Rule: Decodable {
+        let record: String
+        let schemaVersion: UInt32
+        let dates: Set<String>
+        let isEncrypted: Bool
+
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Key.self)
+            let unknown = values.allKeys.filter { !Self.keys.contains($0.stringValue) }
+            if let unknown = unknown.first { throw Self.fault("there is no \(unknown.stringValue)", values.codingPath) }
+            record = try values.decode(String.self, forKey: Key(stringValue: "record"))
+            schemaVersion = try values.decodeIfPresent(UInt32.self, forKey: Key(stringValue: "schemaVersion")) ?? 1
+            dates = try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "dates")) ?? []
+            let cipher = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "cipher"))
+            guard cipher == nil || cipher == "aes-gcm" else {
+                throw Self.fault("the only cipher is aes-gcm", values.codingPath)
+            }
+            guard schemaVersion > 0 else { throw Self.fault("schema versions begin with 1", values.codingPath) }
+            isEncrypted = cipher != nil
+        }
+
+        private static let keys: Set = ["record", "schemaVersion", "dates", "cipher"]
+
+        private static func fault(_ reason: String, _ path: [any CodingKey]) -> DecodingError {
+            .dataCorrupted(.init(codingPath: path, debugDescription: reason))
+        }
+    }
+
+    init(from decoder: any Decoder) throws {
+        rules = try decoder.singleValueContainer().decode([String: Rule].self)
+    }
+
+    private static let limit = 1 << 20
+
+    static func read(_ path: String) throws(Failure) -> ContainerMap {
+        let input = try InputFile(path)
+        return try input.withContents(limit: limit) { bytes throws(Failure) in
+            guard bytes.count <= limit else { throw fault(input.name, "it has over \(limit) bytes") }
+            do { return try JSONDecoder().decode(ContainerMap.self, from: Data(bytes)) } catch {
+                throw fault(input.name, reason(of: error))
+            }
+        }
+    }
+
+    func mapping(key: MovingInKey?) throws(Failure) -> ContainerMapping {
+        var mapping = ContainerMapping()
+        for (path, rule) in rules {
+            guard key != nil || !rule.isEncrypted else {
+                throw Failure(
+                    .usage, "noKey", "the map names a cipher for \(path), and no key was given",
+                    hint: "Try --key FILE or --key-item ITEM.")
+            }
+            mapping.rules[path] = ContainerMapping.Rule(
+                record: rule.record, schemaVersion: rule.schemaVersion, dates: rule.dates,
+                key: rule.isEncrypted ? key : nil)
+        }
+        return mapping
+    }
+
+    private static func reason(of error: any Error) -> String {
+        switch error as? DecodingError {
+        case .keyNotFound(let key, let context): "\(place(context.codingPath)) lacks \(key.stringValue)"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(place(context.codingPath)) has another type"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            "in \(place(context.codingPath)) \(context.debugDescription)"
+        default: "it is no JSON"
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        path.isEmpty ? "it" : path.map(\.stringValue).joined(separator: ".")
+    }
+
+    private static func fault(_ name: String, _ reason: String) -> Failure {
+        Failure(
+            .dataError, "malformedMap", "cannot use the map \(name): \(reason)",
+            hint: "It looks like {\"state.json\": {\"record\": \"state\"}}.")
+    }
+}

@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import CryptoPrimitives
+internal import SealedState
+internal import SharedFiles
+
+/// `sealctl import aes-gcm`: what a program has sealed with CryptoKit's `AES.GCM` becomes a record.
+struct ImportAESGCMCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "aes-gcm",
+        abstract: "Make a record of a file that CryptoKit's AES.GCM has sealed.",
+        discussion: """
+            The file is the combined form: nonce, ciphertext, tag. Its key has 32 bytes, as they are or as base64 or \
+            hexadecimal text; it is never an argument. JSONEncoder writes dates as seconds since 2001 unless it is \
+            told otherwise, and records have them as text: name their keys with --date.
+
+            Examples:
+              sealctl import aes-gcm state.encrypted --as auth --key key.bin --date until
+              sealctl import aes-gcm state.encrypted --as auth --key-item widget/app
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Argument(help: ArgumentHelp("The sealed file.", valueName: "file"), completion: .file())
+    var file: String
+    @Option(name: .customLong("as"), help: ArgumentHelp("The record's name.", valueName: "NAME"))
+    var name: String
+    @OptionGroup var key: ForeignKeyOptions
+    @OptionGroup var record: RecordOptions
+    @OptionGroup var moving: MovingOptions
+    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard key.isStated else { throw ValidationError("Give the file's key: --key FILE or --key-item ITEM.") }
+    }
+
+    func perform() throws(Failure) {
+        guard let key = try key.read() else { return }
+        try FileMove(groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output).run {
+            moving throws(StoreError) in
+            try moving.aesGCM(
+                file, key: key, as: name, schemaVersion: record.schemaVersion, dates: Set(record.date))
+        }
+    }
+}
+
+/// Where the key of another program's file comes from.
+struct ForeignKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Read the file's AES-256 key from FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var key: String?
+    @Option(
+        help: ArgumentHelp("Take the file's AES-256 key from an item of the vault.", valueName: "SERVICE/ACCOUNT"),
+        transform: { try ItemReference(parsing: $0[...]) })
+    var keyItem: ItemReference?
+
+    func validate() throws {
+        guard key == nil || keyItem == nil else { throw ValidationError("Give one of --key and --key-item.") }
+    }
+
+    var isStated: Bool { key != nil || keyItem != nil }
+
+    /// The key's source; nil where none was stated. Standard input is read here.
+    func read() throws(Failure) -> MovingInKey? {
+        if let keyItem { return .item(service: keyItem.service, account: keyItem.account) }
+        guard key == "-" else { return key.map { .file($0) } }
+        let input = try InputFile(key)
+        var count = 0
+        let text = try SecretBytes(count: MovingInKey.longestText + 1) { buffer throws(Failure) in
+            count = try Failure.onFiles { () throws(FileError) in
+                var filled = 0
+                while filled < buffer.count {
+                    let more = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+                    if more == 0 { break }
+                    filled += more
+                }
+                return filled
+            }
+        }
+        return text.withUnsafeBytes { .secret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))) }
+    }
+}

@@ -1,0 +1,64 @@
+internal import SealedState
+internal import SharedFiles
+
+/// One file of a move, for people and programs.
+struct MovedItemView {
+    private let item: MovedItem
+
+    init(_ item: MovedItem) { self.item = item }
+
+    /// `state.json: sealed as record state; the plaintext was removed`, a line for each note below it.
+    var text: String {
+        let line = "\(item.source.printable): \(outcome)\(item.isSourceRemoved ? "; the plaintext was removed" : "")"
+        return ([line] + item.notes.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    var json: JSONText {
+        .object([
+            ("source", .string(item.source)), ("outcome", .string(word)),
+            ("form", .optional(item.form?.rawValue)), ("target", .optional(item.target)),
+            ("sourceRemoved", .bool(item.isSourceRemoved)), ("reason", .optional(reason)),
+            ("code", .optional(item.error?.code.rawValue)), ("notes", .array(item.notes.map { .string($0) })),
+        ])
+    }
+
+    /// Stable, for programs.
+    var word: String {
+        switch item.outcome {
+        case .sealed: "sealed"
+        case .alreadySealed: "alreadySealed"
+        case .alreadyMoved: "alreadyMoved"
+        case .planned: "planned"
+        case .left: "left"
+        case .failed: "failed"
+        }
+    }
+
+    private var outcome: String {
+        switch item.outcome {
+        case .sealed: "sealed as \(place)"
+        case .alreadySealed: "was sealed before as \(place)"
+        case .alreadyMoved: "was moved before to \(place)"
+        case .planned: "would be sealed as \(place)"
+        case .left(let reason): "left. \(reason)"
+        case .failed(let error): "failed. \(error.reason.printable) \(error.advice.printable)"
+        }
+    }
+
+    private var place: String {
+        let target = item.target?.printable ?? ""
+        return switch item.form {
+        case .record: "record \(target)"
+        case .defaults: "defaults \(target)"
+        case .stream, nil: target
+        }
+    }
+
+    private var reason: String? {
+        switch item.outcome {
+        case .left(let reason): reason
+        case .failed(let error): error.reason
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import SealedState
+
+/// How plaintext is moved in.
+struct MovingOptions: ParsableArguments {
+    @Flag(help: "Leave the plaintext where it is.")
+    var keepSource = false
+    @Flag(help: "Replace what is there already and differs.")
+    var replace = false
+    @Flag(help: "Say what would be done, and do nothing.")
+    var dryRun = false
+
+    var options: MovingInOptions {
+        var options = MovingInOptions()
+        options.keepsSource = keepSource
+        options.replacesTarget = replace
+        options.isDryRun = dryRun
+        return options
+    }
+}
+
+/// Which record a file becomes.
+struct RecordOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
+        transform: Self.version)
+    var schemaVersion: UInt32 = 1
+    @Option(
+        help: ArgumentHelp(
+            "A key of the JSON whose number is a date in seconds since 2001; may be given several times.",
+            valueName: "KEY"))
+    var date: [String] = []
+
+    private static func version(_ argument: String) throws -> UInt32 {
+        guard let version = UInt32(argument), version > 0 else {
+            throw ValidationError("a schema version is a whole number from 1 to \(UInt32.max)")
+        }
+        return version
+    }
+}
+
+/// One file on its way in: opens the store, moves, and says what was done.
+struct FileMove {
+    let groupOptions: GroupOptions
+    let keyOptions: KeyOptions
+    let moving: MovingOptions
+    let output: OutputOptions
+
+    func run(_ body: (MovingIn) throws(StoreError) -> MovedItem) throws(Failure) {
+        let store = try keyOptions.openStore(of: try groupOptions.appGroup())
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        let item: MovedItem
+        do throws(StoreError) { item = try body(MovingIn(to: store, options: moving.options)) } catch {
+            throw Failure(moving: error)
+        }
+        let view = MovedItemView(item)
+        try StandardStreams.print(output.json ? view.json.text : view.text)
+    }
+}
+
+extension Failure {
+    /// What is there already is a duplicate, as for `put --if-absent`.
+    init(moving error: StoreError) {
+        let failure = Failure(error)
+        guard error.code == .conflict else {
+            self = failure
+            return
+        }
+        self.init(
+            .duplicate, failure.code, failure.message,
+            hint: "Look at both; then remove one of them, or run it with --replace.")
+    }
+}

@@ -1,0 +1,96 @@
+import AppGroups
+import SharedFiles
+import SystemPackage
+import Testing
+
+@Suite struct EntitlementPolicyTests {
+    private let place: TemporaryHome
+    private let held: AppGroup
+    private let policy: EntitlementPolicy
+
+    init() throws {
+        place = try TemporaryHome()
+        held = try AppGroup("group.com.example.app")
+        policy = .given(Entitlements(applicationGroups: [held, try AppGroup("group.com.example.other")]))
+    }
+
+    private func refusal(_ body: () throws -> Void) -> AppGroupError? {
+        #expect(throws: AppGroupError.self) { try body() }
+    }
+
+    @Test func aHeldGroupIsOpened() throws {
+        #expect(try GroupContainer.open(held, in: place.home, entitlements: policy).group == held)
+    }
+
+    @Test func anotherGroupIsRefusedWithThoseThatAreHeldAndTheNearest() throws {
+        let error = refusal {
+            _ = try GroupContainer.open(AppGroup("group.com.example.apps"), in: place.home, entitlements: policy)
+        }
+        #expect(error?.code == .notEntitled)
+        #expect(error?.heldGroups == ["group.com.example.app", "group.com.example.other"])
+        #expect(error?.nearestGroup == "group.com.example.app")
+        #expect(error?.subject == "group.com.example.apps")
+        #expect(error?.description.contains("group.com.example.other") == true)
+    }
+
+    @Test func nothingIsMadeForAGroupThatIsNotHeld() throws {
+        _ = refusal { _ = try GroupContainer.open(AppGroup("group.x"), in: place.home, entitlements: policy) }
+        #expect(!isDirectory(place.home.containersPath.string))
+    }
+
+    @Test func noNearestGroupIsNamedWhereNoneIsClose() throws {
+        let error = refusal { try policy.require(AppGroup("ABCDE12345.z")) }
+        #expect(error?.code == .notEntitled)
+        #expect(error?.nearestGroup == nil)
+    }
+
+    @Test func aGroupThatDiffersInCaseIsTheNearest() throws {
+        let error = refusal { try policy.require(AppGroup("group.com.example.Other")) }
+        #expect(error?.nearestGroup == "group.com.example.other")
+    }
+
+    @Test func emptyEntitlementsHoldNothing() throws {
+        let error = refusal { try EntitlementPolicy.given(Entitlements(applicationGroups: [])).require(held) }
+        #expect(error?.code == .notEntitled)
+        #expect(error?.heldGroups == [])
+    }
+
+    @Test func uncheckedOpensEveryGroup() throws {
+        try EntitlementPolicy.unchecked.require(AppGroup("group.any"))
+        try EntitlementPolicy.unchecked.require(AccessGroup("ABCDE12345.any"))
+    }
+
+    /// The tests themselves have no entitlements file beside their executable.
+    @Test func aProgramWithoutEntitlementsOpensEveryGroup() throws {
+        #expect(try Entitlements.ofThisProgram() == nil)
+        try EntitlementPolicy.program.require(AppGroup("group.any"))
+    }
+
+    @Test func anAccessGroupIsRefusedWithThoseThatAreHeld() throws {
+        let given = EntitlementPolicy.given(
+            Entitlements(
+                applicationGroups: [held], accessGroups: [try AccessGroup("ABCDE12345.keys")],
+                applicationIdentifier: "ABCDE12345.own"))
+        try given.require(AccessGroup("ABCDE12345.keys"))
+        try given.require(AccessGroup(held))
+        let error = refusal { try given.require(AccessGroup("ABCDE12345.key")) }
+        #expect(error?.code == .notEntitled)
+        #expect(error?.heldGroups == ["ABCDE12345.keys", "ABCDE12345.own", "group.com.example.app"])
+        #expect(error?.nearestGroup == "ABCDE12345.keys")
+    }
+
+    @Test func anAppGroupWithATeamBeforeItIsExplained() throws {
+        let error = refusal { try policy.require(AccessGroup("ABCDE12345.group.com.example.app")) }
+        #expect(error?.code == .notEntitled)
+        #expect(error?.advice.contains("group.com.example.app") == true)
+    }
+
+    @Test func aNotificationCenterAsksAsWell() throws {
+        let error = refusal {
+            _ = try GroupNotificationCenter(
+                group: AppGroup("group.x"), in: place.home, creating: false, entitlements: policy)
+        }
+        #expect(error?.code == .notEntitled)
+        _ = try GroupNotificationCenter(group: held, in: place.home, creating: false, entitlements: policy)
+    }
+}

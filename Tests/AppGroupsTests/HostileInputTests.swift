@@ -1,0 +1,52 @@
+import TestSupport
+import Testing
+
+/// Identifiers, property lists, entitlements and profiles that are malformed, each at its public door, in a process of its own:
+/// a refusal with a code, and little memory. The generator is `sealed-probe`'s; `Fixtures/hostile/README.md` tells of it.
+@Suite struct HostileInputTests {
+    private struct Row {
+        let name: String
+        let door: String
+        let code: String
+        /// KiB.
+        let memory: Int
+        /// Microseconds of processor time; of a build for debugging.
+        let time: Int
+
+        init?(_ line: Substring) {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+            guard fields.count == 5, let memory = Int(fields[3]), let time = Int(fields[4]) else { return nil }
+            (name, door, code) = (String(fields[0]), String(fields[1]), String(fields[2]))
+            (self.memory, self.time) = (memory, time)
+        }
+    }
+
+    /// The largest memory that a refusal may take, in KiB.
+    private static let limit = 8 * 1024
+
+    @Test func eachIsRefusedWithACodeAndLittleMemory() throws {
+        let result = try ChildProcess.run(
+            "sealed-probe", ["hostile-costs"], environment: ["SWIFT_BACKTRACE": "enable=no"], timeLimit: .seconds(600))
+        #expect(result.exitCode == 0, "\(result.status): after \(result.outputText.split(separator: "\n").last ?? "")")
+        let lines = result.outputText.split(separator: "\n")
+        let all = lines.compactMap(Row.init)
+        let controls = all.filter { $0.name.hasPrefix("control: ") }
+        #expect(controls.count == 7 && controls.allSatisfy { $0.code == "accepted" }, "\(controls)")
+        let rows = all.filter { !$0.name.hasPrefix("control: ") }
+        #expect(all.count == lines.count && rows.count >= 200, "\(rows.count)")
+        #expect(Set(rows.map(\.name)).count == rows.count)
+        for row in rows {
+            #expect(row.code != "accepted", "\(row.name)")
+            #expect(row.memory <= Self.limit, "\(row.name): \(row.memory) KiB")
+        }
+        for door in ["group", "accessGroup", "propertyList", "entitlements", "profile"] {
+            let own = rows.filter { $0.door == door }
+            #expect(own.count >= 20, "\(door): \(own.count)")
+            if let slowest = own.max(by: { $0.time < $1.time }), let largest = own.max(by: { $0.memory < $1.memory }) {
+                print(
+                    "hostile \(door): \(own.count) refused; most memory \(largest.memory) KiB (\(largest.name)),",
+                    "most time \(slowest.time) us (\(slowest.name))")
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import AppGroups
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+@Suite struct ContainerQuotaTests {
+    private let yard: RegistryYard
+
+    init() throws { yard = try RegistryYard() }
+
+    @Test func usageCountsFilesByTheirPart() throws {
+        let container = try yard.open()
+        let library = "\(container.path)/Library"
+        run("mkdir \(yard.shell("\(container.path)/Own"))")
+        for (path, size) in [
+            ("\(library)/Caches/a", 10), ("\(library)/Preferences/b", 20), ("\(container.path)/Own/c", 30),
+        ] {
+            try SystemFile.write(path, [UInt8](repeating: 1, count: size))
+        }
+        try yard.mark(container, size: 5)
+        let usage = container.usage()
+        #expect(usage.total.files == 4 && usage.total.bytes == 65 && usage.unreadable == 0)
+        #expect(usage.total.allocatedBytes >= 0)
+        let parts = Dictionary(uniqueKeysWithValues: usage.parts.map { ($0.path, $0.amount.bytes) })
+        #expect(
+            parts == [
+                ".": 5, "Library/Application Support": 0, "Library/Caches": 10, "Library/Preferences": 20, "Own": 30,
+            ])
+    }
+
+    @Test func aFileOfTwoNamesCountsOnceAndLinksNever() throws {
+        let container = try yard.open()
+        try yard.mark(container, size: 100)
+        #expect(link("\(container.path)/mark", "\(container.path)/second") == 0)
+        #expect(symlink("/etc/passwd", "\(container.path)/third") == 0)
+        #expect(container.usage().total.bytes == 100 && container.usage().total.files == 1)
+    }
+
+    @Test func aQuotaIsKnownToTheContainerAndCanBeTakenAway() throws {
+        let container = try yard.open()
+        #expect(try container.quota() == nil)
+        try yard.registry.setQuota(1000)
+        #expect(try container.quota() == 1000)
+        try yard.registry.setQuota(nil)
+        #expect(try container.quota() == nil)
+        #expect(code { try yard.registry.setQuota(-1) } == .invalidQuota)
+    }
+
+    private func admits(_ container: GroupContainer, _ path: String, _ size: Int) -> FileError.Code? {
+        do throws(FileError) {
+            try container.quotaGate.admit(path, size: size)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func whatWouldExceedTheQuotaIsRefusedToTheByte() throws {
+        let container = try yard.open()
+        try yard.registry.setQuota(10_000)
+        let used = Int(container.usage().total.bytes)
+        #expect(admits(container, "new", 10_000 - used) == nil)
+        let again = try yard.open()
+        #expect(admits(again, "new", 10_001 - used) == .quotaExceeded)
+    }
+
+    @Test func whatReplacesAFileCountsByItsGrowthAndShrinkingAlwaysGoes() throws {
+        let container = try yard.open()
+        try yard.mark(container, size: 20_000)
+        try yard.registry.setQuota(10_000)
+        #expect(admits(container, "mark", 20_000) == nil)
+        #expect(admits(container, "mark", 20_001) == .quotaExceeded)
+        #expect(admits(container, "other", 1) == .quotaExceeded)
+    }
+
+    @Test func anOpenContainerNoticesAQuotaThatAnotherProcessSets() throws {
+        let container = try yard.open()
+        #expect(admits(container, "new", 5000) == nil)
+        let result = try ChildProcess.run("sealed-probe", yard.probe(["quota", "1000"]))
+        #expect(result.exitCode == 0)
+        #expect(admits(container, "new", 5000) == .quotaExceeded)
+        try yard.registry.setQuota(nil)
+        #expect(admits(container, "new", 5000) == nil)
+    }
+
+    @Test func farFromTheLimitTheContainerIsNotMeasuredAnew() throws {
+        let container = try yard.open()
+        try yard.registry.setQuota(1_000_000)
+        #expect(admits(container, "new", 10) == nil)
+        // Nobody has told the gate of this file: had it looked, it would refuse.
+        try yard.mark(container, size: 1_000_000)
+        #expect(admits(container, "new", 10) == nil)
+    }
+
+    @Test func nearTheLimitItIsMeasuredAnewEachTime() throws {
+        let container = try yard.open()
+        try yard.registry.setQuota(100_000)
+        try yard.mark(container, "most", size: 92_000)
+        #expect(admits(container, "new", 1000) == nil)
+        try yard.mark(container, "rest", size: 10_000)
+        #expect(admits(container, "new", 1000) == .quotaExceeded)
+        unlink("\(container.path)/most")
+        #expect(admits(container, "new", 1000) == nil)
+    }
+
+    @Test(arguments: ContainerBehavior.allCases)
+    func whoStillHasAContainerOpenThatWasGivenUpIsTold(behavior: ContainerBehavior) throws {
+        let container = try yard.register("app", behavior)
+        #expect(admits(container, "new", 1) == nil)
+        try yard.registry.reset()
+        #expect(admits(container, "new", 1) == .notFound)
+        #expect(admits(try yard.open(), "new", 1) == nil)
+    }
+
+    @Test func aDamagedCopyRefusesWritesInsteadOfForgettingTheQuota() throws {
+        let container = try yard.open()
+        try yard.registry.setQuota(1000)
+        try SystemFile.write("\(container.path)/.sealedstate.container", Array("x".utf8))
+        #expect(admits(container, "new", 1) == .damagedContainer)
+    }
+}

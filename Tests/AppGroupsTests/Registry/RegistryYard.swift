@@ -1,0 +1,73 @@
+import AppGroups
+import Glibc
+import SystemPackage
+import TestSupport
+
+/// A home with one group in it, looked at from outside.
+struct RegistryYard {
+    let temporary: TemporaryHome
+    let group: AppGroup
+
+    init(_ identifier: String = "group.com.example.yard") throws {
+        temporary = try TemporaryHome()
+        group = try AppGroup(identifier)
+    }
+
+    var home: GroupsHome { temporary.home }
+    var root: String { home.containersPath.removingLastComponent().string }
+    var registry: GroupRegistry { GroupRegistry(group, in: home) }
+    /// The registry's file.
+    var file: String { "\(root)/Registry/\(group)/container.plist" }
+    var trash: ContainerTrash { ContainerTrash(home: home) }
+
+    /// What lies in `Containers`, what is on its way there included.
+    var directories: [String] { (try? SystemFile.names("\(root)/Containers")) ?? [] }
+    var trashed: [String] { (try? SystemFile.names("\(root)/Trash")) ?? [] }
+
+    func member(_ name: String) throws -> GroupMember {
+        try GroupMember(applicationIdentifier: name, executablePath: "/usr/bin/\(name)")
+    }
+
+    @discardableResult
+    func register(_ name: String = "app", _ behavior: ContainerBehavior? = nil) throws -> GroupContainer {
+        try registry.register(member(name), behavior: behavior)
+    }
+
+    @discardableResult
+    func open(creating: Bool = true, behavior: ContainerBehavior = .macOS) throws -> GroupContainer {
+        try GroupContainer.open(group, in: home, creating: creating, behavior: behavior)
+    }
+
+    /// Puts a file into a container, to be found again.
+    func mark(_ container: GroupContainer, _ name: String = "mark", size: Int = 4) throws {
+        try SystemFile.write("\(container.path)/\(name)", [UInt8](repeating: 7, count: size))
+    }
+
+    func hasMark(_ container: GroupContainer, _ name: String = "mark") -> Bool {
+        SystemFile.exists("\(container.path)/\(name)")
+    }
+
+    /// Where a mark lies: the containers and what is in the trash that have it.
+    func places(ofMark name: String = "mark") -> [String] {
+        (directories.map { "Containers/\($0)" } + trashed.map { "Trash/\($0)" })
+            .filter { SystemFile.exists("\(root)/\($0)/\(name)") }
+    }
+
+    func removeRegistry() { run("rm -rf \(shell("\(root)/Registry"))") }
+
+    /// One word of a shell, whatever is in it.
+    func shell(_ path: String) -> String { "'" + path.split(separator: "'").joined(separator: "'\\''") + "'" }
+
+    /// Starts the probe's `container` command.
+    func probe(_ words: [String]) -> [String] { ["container", root, group.identifier] + words }
+}
+
+/// The code of what a body throws.
+func code(of body: () throws -> Void) -> AppGroupError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? AppGroupError)?.code
+    }
+}

@@ -1,0 +1,71 @@
+import SealedState
+import Synchronization
+import Testing
+
+@Suite("SealedDefaults: sizes") struct DefaultsLimitTests {
+    private final class Heard: Sendable {
+        let warnings = Mutex<[DefaultsWarning]>([])
+        var all: [DefaultsWarning] { warnings.withLock { $0 } }
+    }
+
+    private let heard = Heard()
+
+    private func yard(_ change: (inout DefaultsOptions) -> Void = { _ in }) throws -> DefaultsYard {
+        try DefaultsYard { [heard] options in
+            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+            change(&options)
+        }
+    }
+
+    @Test func aValueOverFourKibibytesIsWrittenAndTold() throws {
+        let defaults = try yard().defaults
+        try defaults.set(String(repeating: "x", count: 4096), forKey: "small")
+        #expect(heard.all.isEmpty)
+        try defaults.set(String(repeating: "x", count: 4097), forKey: "large")
+        #expect(heard.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
+        #expect(try defaults.string(forKey: "large")?.count == 4097)
+        // Told when it is written, and not when another value is.
+        try defaults.set(1, forKey: "other")
+        #expect(heard.all.count == 1)
+    }
+
+    @Test func aValueOverOneMebibyteIsRefusedAndTheOldOneStands() throws {
+        let defaults = try yard().defaults
+        try defaults.set([UInt8](repeating: 1, count: 1 << 20), forKey: "data")
+        let error = refusal { try defaults.set([UInt8](repeating: 2, count: 1 << 20 + 1), forKey: "data") }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.reason.contains("data") == true)
+        #expect(
+            code { try defaults.setPersistentDomain(["d": .data([UInt8](repeating: 2, count: 1 << 20 + 1))]) }
+                == .tooLarge)
+        #expect(try defaults.data(forKey: "data")?.first == 1)
+    }
+
+    @Test func sizesOfPartsAddUp() throws {
+        let defaults = try yard { $0.maximumValueSize = 100 }.defaults
+        try defaults.set(["a": Array(repeating: "12345678", count: 12)], forKey: "fits")
+        #expect(code { try defaults.set(["a": Array(repeating: "12345678", count: 13)], forKey: "not") } == .tooLarge)
+    }
+
+    @Test func aSuiteIsNoLargerThanItMayBe() throws {
+        let yard = try yard()
+        for index in 0..<4 {
+            try yard.defaults.set([UInt8](repeating: UInt8(index), count: 1_000_000), forKey: "\(index)")
+        }
+        #expect(code { try yard.defaults.set([UInt8](repeating: 9, count: 1_000_000), forKey: "9") } == .tooLarge)
+        // Larger than a record may be; every program of the group reads it with the same limit.
+        #expect(try yard.again().persistentDomain().count == 4)
+        #expect(try yard.other().ask("keys") == "4")
+    }
+
+    @Test func whatNoReaderTakesIsNotWritten() throws {
+        let defaults = try yard().defaults
+        var deep = PropertyListValue.bool(true)
+        for _ in 0..<70 { deep = .array([deep]) }
+        #expect(code { try defaults.set(deep, forKey: "deep") } == .unsafeStructure)
+        #expect(code { try defaults.set(1, forKey: String(repeating: "k", count: 5000)) } == .unsafeStructure)
+        let marks = "a" + String(repeating: "\u{301}", count: 40)
+        #expect(code { try defaults.set(marks, forKey: "marks") } == .unsafeStructure)
+        #expect(try defaults.persistentDomain().isEmpty)
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import SealedState
+import TestSupport
+import Testing
+
+@Suite("SealedDefaults across processes", .timeLimit(.minutes(30))) struct DefaultsProcessTests {
+    let yard: DefaultsYard
+    var defaults: SealedDefaults { yard.defaults }
+
+    init() throws { yard = try DefaultsYard() }
+
+    // here:  get … 1      get … 2
+    // other:        set 2
+    @Test func aReadSeesWhatAnotherProcessHasWritten() throws {
+        let other = try yard.other()
+        for number in 1...50 {
+            #expect(try other.ask("set key \(number)") == "done")
+            #expect(try defaults.integer(forKey: "key") == number)
+            try defaults.set(-number, forKey: "key")
+            #expect(try other.ask("get key") == "\(-number)")
+        }
+        #expect(try other.ask("clear") == "done")
+        #expect(try defaults.string(forKey: "key") == nil)
+    }
+
+    @Test func changesOfOtherKeysAreNeverWrittenOver() throws {
+        let other = try yard.other()
+        #expect(try other.ask("set theirs 1") == "done")
+        // Known here by now; then changed there.
+        #expect(try defaults.integer(forKey: "theirs") == 1)
+        #expect(try other.ask("set theirs 2") == "done")
+        try defaults.set(1, forKey: "ours")
+        #expect(try other.ask("get theirs") == "2")
+        #expect(try other.ask("get ours") == "1")
+    }
+
+    @Test func noAdditionToOneValueIsLost() throws {
+        let others = try (0..<4).map { _ in try yard.other() }
+        for other in others { try other.child.write(String(repeating: "add count\n", count: 50)) }
+        for other in others { for _ in 0..<50 { _ = try other.child.readLine() } }
+        #expect(try defaults.integer(forKey: "count") == 200)
+    }
+
+    // first:   set a0 = …, a1, a2 … : each a change of its own     | all acknowledged
+    // second:  set b0, b1, b2 …                                    | all acknowledged
+    // watcher: told of keys, reads them … has the last value of every key
+    @Test func twoProcessesWriteDifferentKeysAndNothingIsLost() throws {
+        let (keys, writes) = (50, isLongForm ? 5000 : 400)
+        let words = [yard.fixture.place.path, yard.fixture.group.identifier]
+        let watcher = try ChildProcess(
+            "sealed-probe", ["defaults-watch"] + words + ["\(keys)", "\(writes)", "a", "b"])
+        #expect(try watcher.readLine() == "ready")
+        let writers = try ["a", "b"].map { prefix in
+            try ChildProcess("sealed-probe", ["defaults-count"] + words + [prefix, "\(keys)", "\(writes)"])
+        }
+        for writer in writers {
+            for number in stride(from: 100, through: writes, by: 100) {
+                #expect(try writer.readLine(timeLimit: .seconds(1500)) == "acknowledged \(number)")
+            }
+        }
+        #expect(try watcher.readLine(timeLimit: .seconds(600)) == "all")
+        let values = try defaults.persistentDomain()
+        #expect(values.count == 2 * keys)
+        for number in (writes - keys + 1)...writes {
+            for prefix in ["a", "b"] { #expect(values["\(prefix)\(number % keys)"] == .integer(Int64(number))) }
+        }
+        // One for each change, and none came to nothing.
+        let listing = try #require(try yard.store.list(includingReserved: true).first)
+        #expect(listing.provenance?.sequence == UInt64(2 * writes))
+    }
+
+    @Test func whatWasAcknowledgedOutlivesAKill() throws {
+        for round in 1...5 {
+            let writer = try ChildProcess(
+                "sealed-probe",
+                ["defaults-count", yard.fixture.place.path, yard.fixture.group.identifier, "k", "1", "1000000"])
+            #expect(try writer.readLine(timeLimit: .seconds(600)) == "acknowledged 100")
+            writer.kill(SIGKILL)
+            _ = try? writer.finish()
+            #expect(try defaults.integer(forKey: "k0") >= 100)
+            try defaults.set(round, forKey: "round")
+            #expect(try yard.again().integer(forKey: "round") == round)
+        }
+    }
+
+    @Test(.enabled(if: ChildProcess.canRunUnprivileged)) func anotherUserReadsNothing() throws {
+        try defaults.set("x", forKey: "key")
+        chmod(yard.fixture.place.path, 0o755)
+        let result = try ChildProcess.runUnprivileged("/bin/cat", [yard.file])
+        #expect(result.exitCode != 0)
+    }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import PropertyLists
+import SealedState
+import Sealing
+import Synchronization
+import TestSupport
+import Testing
+
+extension DefaultsYard {
+    /// Changes the last byte of a file, and puts the other one in its place.
+    func damage(_ path: String) throws {
+        var bytes = try SystemFile.read(path)
+        bytes[bytes.count - 1] ^= 1
+        unlink(path)
+        try SystemFile.write(path, bytes)
+    }
+
+    /// Keeps a file under another name.
+    func keep(_ path: String) throws -> String {
+        let copy = fixture.place.path("kept-\(try SystemFile.names(fixture.place.path).count)")
+        try SystemFile.write(copy, try SystemFile.read(path))
+        return copy
+    }
+
+    func put(_ copy: String, at path: String) throws {
+        let bytes = try SystemFile.read(copy)
+        unlink(path)
+        try SystemFile.write(path, bytes)
+    }
+}
+
+/// A suite that is not what was written is told, and never shows as an empty one.
+@Suite("SealedDefaults that are refused") struct DefaultsRefusalTests {
+    private final class Heard: Sendable {
+        let warnings = Mutex<[DefaultsWarning]>([])
+    }
+
+    private let heard = Heard()
+    let yard: DefaultsYard
+    var defaults: SealedDefaults { yard.defaults }
+
+    init() throws {
+        yard = try DefaultsYard { [heard] options in
+            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+        }
+        try yard.defaults.set(1, forKey: "key")
+        #expect(try yard.defaults.integer(forKey: "key") == 1)
+    }
+
+    private var codes: [StoreError.Code?] {
+        [
+            code { _ = try defaults.integer(forKey: "key") },
+            code { _ = try defaults.value(for: DefaultsKey("other", default: 1)) },
+            code { _ = try defaults.persistentDomain() }, code { try defaults.set(2, forKey: "other") },
+            code { try defaults.edit { $0 = [:] } },
+        ]
+    }
+
+    @Test func aDamagedFileIsToldAndNotWrittenOver() throws {
+        try yard.damage(yard.file)
+        let before = try SystemFile.read(yard.file)
+        #expect(codes == Array(repeating: .tampered, count: 5))
+        #expect(try SystemFile.read(yard.file) == before)
+    }
+
+    @Test func aFileThatWasChangedInPlaceIsToldAsWell() throws {
+        var bytes = try SystemFile.read(yard.file)
+        bytes[bytes.count - 1] ^= 1
+        let file = open(yard.file, O_WRONLY)
+        #expect(write(file, bytes, bytes.count) == bytes.count)
+        close(file)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .tampered)
+    }
+
+    @Test func anOlderStateThatWasPutBackIsTold() throws {
+        let old = try yard.keep(yard.file)
+        try defaults.set(2, forKey: "key")
+        try yard.put(old, at: yard.file)
+        #expect(codes == Array(repeating: .replayed, count: 5))
+    }
+
+    @Test func theVeryFileOfAnOlderStateIsToldAsWell() throws {
+        // The same inode, kept by a second name, so that nothing tells the file from the one that was read before.
+        let second = yard.fixture.place.path("second-name")
+        #expect(link(yard.file, second) == 0)
+        let other = try yard.again()
+        #expect(try defaults.integer(forKey: "key") == 1)
+        try other.set(2, forKey: "key")
+        #expect(rename(second, yard.file) == 0)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .replayed)
+    }
+
+    @Test func anotherSuitesFileIsTold() throws {
+        try yard.store.defaults(suite: "other").set(7, forKey: "key")
+        let other = try yard.keep("\(yard.preferences)/other.sealed")
+        try yard.put(other, at: yard.file)
+        #expect(codes == Array(repeating: .wrongName, count: 5))
+    }
+
+    @Test func aRecordInASuitesPlaceIsTold() throws {
+        try yard.store.write(Note(text: "x"))
+        let record = try yard.keep(yard.fixture.file("note"))
+        try yard.put(record, at: yard.file)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .wrongName)
+    }
+
+    @Test(arguments: ["link", "fifo", "directory"]) func aPlantedThingIsTold(kind: String) throws {
+        unlink(yard.file)
+        switch kind {
+        case "link": #expect(symlink("/etc/passwd", yard.file) == 0)
+        case "fifo": #expect(mkfifo(yard.file, 0o600) == 0)
+        default: #expect(mkdir(yard.file, 0o700) == 0)
+        }
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .malformed)
+    }
+
+    @Test func aRefusedSuiteIsBegunAnewOnlyOnPurposeAndKept() throws {
+        try yard.damage(yard.file)
+        try defaults.setPersistentDomain(["fresh": .bool(true)])
+        #expect(try defaults.persistentDomain() == ["fresh": .bool(true)])
+        #expect(try SystemFile.names(yard.fixture.quarantine).isEmpty == false)
+        try yard.damage(yard.file)
+        try defaults.removePersistentDomain()
+        #expect(try defaults.persistentDomain().isEmpty)
+    }
+
+    @Test func aFileThatIsGoneIsToldUntilSomethingIsWritten() throws {
+        unlink(yard.file)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)
+        #expect(code { _ = try yard.again().persistentDomain() } == .absent)
+        #expect(try yard.other().ask("get key") == "absent")
+        try defaults.set(5, forKey: "five")
+        #expect(try defaults.persistentDomain() == ["five": .integer(5)])
+        #expect(heard.warnings.withLock { $0 } == [.beganAnew(suite: defaults.suite, sequence: 1)])
+    }
+
+    @Test func aRemovedSuiteIsEmptyAndCannotBePutBack() throws {
+        let old = try yard.keep(yard.file)
+        try defaults.removePersistentDomain()
+        try defaults.removePersistentDomain()
+        #expect(try defaults.persistentDomain().isEmpty)
+        #expect(try defaults.integer(forKey: "key") == 0)
+        #expect(try yard.other().ask("keys") == "0")
+        #expect(try yard.store.defaultsSuites().isEmpty)
+        try yard.put(old, at: yard.file)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .replayed)
+    }
+
+    @Test func aSuiteIsWrittenAgainAfterItsRemoval() throws {
+        try defaults.removePersistentDomain()
+        try defaults.set(3, forKey: "key")
+        #expect(try yard.other().ask("get key") == "3")
+        #expect(heard.warnings.withLock { $0 }.isEmpty)
+    }
+
+    struct Forged: Sendable, CustomTestStringConvertible {
+        let bytes: [UInt8]
+        var codec = PayloadCodec.binaryPropertyList
+        var version: UInt32 = 1
+        let code: StoreError.Code
+        var testDescription: String { "\(code.rawValue) \(codec) \(bytes.count)" }
+    }
+
+    static var forged: [Forged] {
+        let empty = (try? PropertyList.bytes(of: .dictionary([:]), as: .binary)) ?? []
+        var deep = PropertyListValue.array([])
+        for _ in 0..<70 { deep = .array([deep]) }
+        return [
+            Forged(bytes: (try? PropertyList.bytes(of: .array([]), as: .binary)) ?? [], code: .undecodable),
+            Forged(bytes: Array("{}".utf8), codec: .json, code: .undecodable),
+            Forged(bytes: Array(empty.dropLast()), code: .undecodable),
+            Forged(bytes: empty, version: 2, code: .tooNew),
+            Forged(
+                bytes: (try? PropertyList.bytes(of: .dictionary(["a": deep]), as: .binary)) ?? [],
+                code: .unsafeStructure),
+        ]
+    }
+
+    @Test(arguments: forged) func whatNoProgramOfOursWritesIsTold(row: Forged) throws {
+        var forgery = try Forgery(yard.store)
+        forgery.name = "_sealed/defaults/\(yard.fixture.group)"
+        forgery.sequence = 2
+        (forgery.codec, forgery.schemaVersion, forgery.payload) = (row.codec, row.version, .bytes(row.bytes))
+        unlink(yard.file)
+        try SystemFile.write(yard.file, forgery.blob)
+        #expect(code { _ = try defaults.integer(forKey: "key") } == row.code)
+        #expect(code { try defaults.set(1, forKey: "other") } == row.code)
+    }
+
+    @Test func theHookHearsOfARefusalAndOfNothingElse() throws {
+        let told = Mutex<[StoreError.Code]>([])
+        try withExtendedLifetime(told) {
+            let own = try yard.again { $0.onRejection = { error in told.withLock { $0.append(error.code) } } }
+            #expect(try own.integer(forKey: "key") == 1)
+            try yard.damage(yard.file)
+            #expect(code { _ = try own.integer(forKey: "key") } == .tampered)
+            #expect(told.withLock { $0 } == [.tampered])
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import SealedState
+import Testing
+
+@Suite("SealedDefaults: where a value comes from") struct DefaultsSearchTests {
+    let key = DefaultsKey("key", default: "the key's own")
+
+    @Test func eachDomainCoversTheOnesBehindIt() throws {
+        let yard = try DefaultsYard()
+        let defaults = yard.defaults
+        let (first, second) = (try yard.store.defaults(suite: "first"), try yard.store.defaults(suite: "second"))
+        #expect(try defaults.value(for: key) == "the key's own")
+        try defaults.register(defaults: ["key": "registered", "number": 3])
+        #expect(try defaults.value(for: key) == "registered")
+        try defaults.addSuite(named: "first")
+        try defaults.addSuite(named: "second")
+        try second.set("second", forKey: "key")
+        #expect(try defaults.value(for: key) == "second")
+        try first.set("first", forKey: "key")
+        #expect(try defaults.value(for: key) == "first")
+        try defaults.set("own", for: key)
+        #expect(try defaults.value(for: key) == "own")
+        #expect(try defaults.dictionaryRepresentation() == ["key": .string("own"), "number": .integer(3)])
+        // What lies behind is not written by the one in front.
+        #expect(try defaults.persistentDomain() == ["key": .string("own")])
+        try defaults.remove(key)
+        try defaults.removeSuite(named: "first")
+        #expect(try defaults.value(for: key) == "second")
+    }
+
+    @Test func argumentsComeFirstWhereTheProgramAsksForThem() throws {
+        let yard = try DefaultsYard {
+            $0.arguments = [
+                "program", "-key", "argument", "-count", "12", "-on", "YES", "--long", "x", "-list", "(a, b)", "-end",
+            ]
+        }
+        try yard.defaults.set("own", for: key)
+        #expect(try yard.defaults.value(for: key) == "argument")
+        #expect(try yard.defaults.value(for: DefaultsKey("count", default: 0)) == 12)
+        #expect(try yard.defaults.value(for: DefaultsKey("on", default: false)))
+        #expect(try yard.defaults.integer(forKey: "count") == 12)
+        #expect(try yard.defaults.bool(forKey: "on"))
+        #expect(try yard.defaults.object(forKey: "end") == nil)
+        #expect(try yard.defaults.object(forKey: "long") == nil)
+        #expect(try yard.again().value(for: key) == "own")
+        #expect(try yard.defaults.persistentDomain() == ["key": .string("own")])
+    }
+
+    @Test func anUpdateStartsWithWhatShows() throws {
+        let defaults = try DefaultsYard().defaults
+        try defaults.register(defaults: ["count": 10])
+        #expect(try defaults.update(DefaultsKey("count", default: 0)) { $0 += 1 } == 11)
+        #expect(try defaults.persistentDomain() == ["count": .integer(11)])
+    }
+
+    @Test func anAddedSuiteThatIsRefusedIsTold() throws {
+        let yard = try DefaultsYard()
+        try yard.store.defaults(suite: "first").set(1, forKey: "key")
+        try yard.defaults.addSuite(named: "first")
+        #expect(try yard.defaults.integer(forKey: "key") == 1)
+        try yard.damage("\(yard.preferences)/first.sealed")
+        #expect(code { _ = try yard.defaults.integer(forKey: "key") } == .tampered)
+        // What the suite itself has needs nothing behind it.
+        try yard.defaults.set(2, forKey: "key")
+        #expect(try yard.defaults.integer(forKey: "key") == 2)
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import SealedState
+import Synchronization
+import Testing
+
+@Suite("@SealedDefault") struct SealedDefaultTests {
+    private final class Heard: Sendable {
+        let failures = Mutex<[StoreError.Code]>([])
+        var all: [StoreError.Code] { failures.withLock { $0 } }
+    }
+
+    struct Settings {
+        @SealedDefault<Int> var count: Int
+        @SealedDefault<String?> var name: String?
+
+        init(_ defaults: SealedDefaults) {
+            _count = SealedDefault(wrappedValue: 5, "count", in: defaults)
+            _name = SealedDefault("name", in: defaults)
+        }
+    }
+
+    private let heard = Heard()
+    let yard: DefaultsYard
+    let settings: Settings
+
+    init() throws {
+        yard = try DefaultsYard { [heard] options in
+            options.maximumValueSize = 100
+            options.onFailure = { error in heard.failures.withLock { $0.append(error.code) } }
+        }
+        settings = Settings(yard.defaults)
+    }
+
+    @Test func aPropertyReadsAndWritesTheSuite() throws {
+        #expect(settings.count == 5 && settings.name == nil)
+        settings.count = 6
+        settings.name = "ada"
+        #expect(try yard.other().ask("get count") == "6")
+        #expect(try yard.other().ask("set name bob") == "done")
+        #expect(settings.name == "bob" && settings.count == 6)
+        settings.name = nil
+        #expect(try yard.defaults.persistentDomain() == ["count": .integer(6)])
+        #expect(heard.all.isEmpty)
+    }
+
+    @Test func aRefusedSuiteShowsTheLastKnownValueAndIsTold() throws {
+        settings.count = 6
+        #expect(settings.count == 6)
+        try yard.damage(yard.file)
+        #expect(settings.count == 6)
+        // Never read before: the property's own.
+        #expect(settings.name == nil)
+        settings.count = 7
+        #expect(settings.count == 6)
+        #expect(heard.all == [.tampered, .tampered, .tampered, .tampered])
+    }
+
+    @Test func aValueThatCannotBeSetIsToldAndTheOldOneStands() throws {
+        settings.name = "short"
+        settings.name = String(repeating: "x", count: 101)
+        #expect(settings.name == "short")
+        #expect(heard.all == [.tooLarge])
+    }
+
+    @Test func theCallsBehindAPropertyThrow() async throws {
+        #expect(try settings.$count.value() == 5)
+        try settings.$count.set(1)
+        #expect(try settings.$count.update { $0 += 1 } == 2)
+        var values = try settings.$count.changes().makeAsyncIterator()
+        #expect(await values.next() == 2)
+        try settings.$count.remove()
+        #expect(await values.next() == 5)
+        try yard.damage(yard.file)
+        #expect(code { _ = try settings.$count.value() } == .tampered)
+    }
+
+    @Test func aKeyMakesAProperty() throws {
+        let key = DefaultsKey("count", default: 1)
+        @SealedDefault(key, in: yard.defaults) var count
+        count += 1
+        #expect(try yard.defaults.value(for: key) == 2)
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import PropertyLists
+import SealedState
+import TestSupport
+import Testing
+
+/// What is moved, and as what.
+enum MovingInKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case record, stream, defaults, aes
+    var testDescription: String { rawValue }
+
+    func contents() throws -> [UInt8] {
+        switch self {
+        case .record: Array(#"{"text":"plain"}"#.utf8)
+        case .stream: unevenBytes(70_000)
+        case .defaults: try MovingInYard.fixture("defaults.binary.plist")
+        case .aes: try MovingInYard.fixture("widget_auth_state.encrypted")
+        }
+    }
+}
+
+/// One file that another process moves in.
+struct MovedPlace {
+    let kind: MovingInKind
+    let name: String
+    let yard: MovingInYard
+
+    var words: [String] {
+        [
+            "move-in", yard.fixture.place.path, yard.fixture.group.identifier, kind.rawValue, yard.path(name), name,
+            yard.path("key.raw"),
+        ]
+    }
+
+    var traced: TracedProcess { TracedProcess(words, log: yard.fixture.place.path + ".trace") }
+
+    func run() throws -> String { try ChildProcess.run("sealed-probe", words).outputText.trimmingNewlines }
+
+    /// The plaintext, under its own name or set aside.
+    func plaintext() throws -> [[UInt8]] {
+        try [name, ".\(name).moving"].map { yard.path($0) }.filter { SystemFile.exists($0) }
+            .map { try SystemFile.read($0) }
+    }
+
+    func isSealed(_ bytes: [UInt8]) throws -> Bool {
+        do {
+            switch kind {
+            case .record: return try Array(yard.record(name).utf8) == bytes
+            case .aes: return try Array(yard.record(name).utf8) == MovingInYard.fixture("widget_auth_state.json")
+            case .defaults:
+                return try yard.fixture.open().defaults(suite: name).contents() == MovingInDefaultsTests.values
+            case .stream:
+                guard SystemFile.exists(yard.path(name) + ".sealed") else { return false }
+                let copy = try yard.file("copy", bytes)
+                defer { unlink(copy) }
+                let target = yard.path(name) + ".sealed"
+                return try yard.moving { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
+            }
+        } catch let error as StoreError where error.code == .absent {
+            return false
+        }
+    }
+
+    /// How often the record was written.
+    func sequence() throws -> UInt64? {
+        guard kind == .record || kind == .aes else { return nil }
+        return try yard.fixture.open().list().first { $0.name == name }?.provenance?.sequence
+    }
+
+    /// Whether the move has left nothing that it should not have.
+    func expectClean(_ call: TracedProcess.Call) throws {
+        #expect(try yard.fixture.litter() == [], "\(call)")
+        #expect(try yard.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
+    }
+
+    /// The calls of an undisturbed move, from the first that touches the file: those after which files can differ.
+    static func calls(_ kind: MovingInKind, _ yard: MovingInYard) throws -> [TracedProcess.Call] {
+        try yard.tutorial("key.raw")
+        // The first one of a group makes directories and lock files.
+        let first = MovedPlace(kind: kind, name: "first", yard: yard)
+        try yard.file(first.name, kind.contents())
+        #expect(try first.run() == "sealed")
+        let place = MovedPlace(kind: kind, name: "undisturbed", yard: yard)
+        try yard.file(place.name, kind.contents())
+        let traced = place.traced
+        defer { traced.removeLog() }
+        #expect(try traced.run().outputText == "sealed\n")
+        let calls = try traced.calls(from: "undisturbed")
+        #expect(Set(calls.map(\.name)).isSuperset(of: ["linkat", "renameat2", "unlinkat", "fsync"]))
+        return calls.filter { $0.name != "execve" && (isLongForm || $0.isChange || $0.name == "renameat2") }
+    }
+}

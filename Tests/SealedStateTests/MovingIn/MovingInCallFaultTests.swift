@@ -1,0 +1,65 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A move whose system calls fail keeps the plaintext until its sealed form is there; once more ends it.
+@Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+struct MovingInCallFaultTests {
+    @Test(arguments: isLongForm ? MovingInKind.allCases : [.record, .stream])
+    func whateverCallFailsNothingIsLost(_ kind: MovingInKind) throws {
+        let yard = try MovingInYard()
+        let bytes = try kind.contents()
+        var answers: Set<String> = []
+        for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {
+            let place = MovedPlace(kind: kind, name: "f\(index)", yard: yard)
+            try yard.file(place.name, bytes)
+            let traced = place.traced
+            defer { traced.removeLog() }
+            let failed = try traced.run(injecting: ["\(call.name):error=EIO:when=\(call.ordinal)"])
+            answers.insert(failed.outputText.trimmingNewlines)
+            let plain = try place.plaintext()
+            let sealed = try place.isSealed(bytes)
+            #expect(plain.allSatisfy { $0 == bytes } && plain.count <= 1, "\(call)")
+            #expect(!plain.isEmpty || sealed, "\(call)")
+            // What was said to be done is done.
+            if failed.exitCode == 0 { #expect(plain.isEmpty && sealed, "\(call)") }
+
+            #expect(["sealed", "alreadySealed", "alreadyMoved"].contains(try place.run()), "\(call)")
+            let isSealed = try place.isSealed(bytes)
+            #expect(try place.plaintext().isEmpty && isSealed, "\(call)")
+            try place.expectClean(call)
+        }
+        // Before, at and after the removal.
+        #expect(answers.isSuperset(of: ["sourceKept", "durabilityUnknown"]), "\(answers)")
+    }
+
+    @Test func aFileThatMayNotBeRemovedKeepsItsName() throws {
+        for call in ["unlinkat", "renameat2"] {
+            let (yard, place) = try yardWithFile()
+            let traced = place.traced
+            defer { traced.removeLog() }
+            let result = try traced.run(injecting: ["\(call):error=EACCES"])
+            #expect(result.outputText == "sourceKept\n", "\(call)")
+            #expect(SystemFile.exists(yard.path("f")) && !SystemFile.exists(yard.path(".f.moving")), "\(call)")
+            #expect(try place.isSealed(place.kind.contents()), "\(call)")
+        }
+    }
+
+    /// Some file systems cannot rename without replacing.
+    @Test func whereNothingCanBeSetAsideItIsRemovedAllTheSame() throws {
+        let (_, place) = try yardWithFile()
+        let traced = place.traced
+        defer { traced.removeLog() }
+        #expect(try traced.run(injecting: ["renameat2:error=EINVAL"]).outputText == "sealed\n")
+        #expect(try place.plaintext().isEmpty)
+        #expect(try place.isSealed(place.kind.contents()))
+    }
+
+    private func yardWithFile() throws -> (MovingInYard, MovedPlace) {
+        let yard = try MovingInYard()
+        _ = try yard.fixture.open()
+        let place = MovedPlace(kind: .record, name: "f", yard: yard)
+        try yard.file("f", place.kind.contents())
+        return (yard, place)
+    }
+}

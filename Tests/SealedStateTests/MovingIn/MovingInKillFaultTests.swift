@@ -1,0 +1,37 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A move that is killed at any system call leaves the plaintext or its sealed form, whole; once more ends it.
+@Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
+struct MovingInKillFaultTests {
+    @Test(arguments: MovingInKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
+        _ kind: MovingInKind
+    ) throws {
+        let yard = try MovingInYard()
+        let bytes = try kind.contents()
+        var ends: Set<String> = []
+        for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {
+            let place = MovedPlace(kind: kind, name: "f\(index)", yard: yard)
+            try yard.file(place.name, bytes)
+            let traced = place.traced
+            defer { traced.removeLog() }
+            #expect(try traced.run(killedAt: call).status == .signalled(SIGKILL), "\(call)")
+
+            let plain = try place.plaintext()
+            let sealed = try place.isSealed(bytes)
+            #expect(plain.allSatisfy { $0 == bytes } && plain.count <= 1, "\(call)")
+            #expect(!plain.isEmpty || sealed, "\(call)")
+            ends.insert("\(plain.isEmpty ? "" : "plaintext")\(sealed ? " sealed" : "")")
+
+            #expect(["sealed", "alreadySealed", "alreadyMoved"].contains(try place.run()), "\(call)")
+            let isSealed = try place.isSealed(bytes)
+            #expect(try place.plaintext().isEmpty && isSealed, "\(call)")
+            let sequence = try place.sequence()
+            #expect(sequence == nil || sequence == 1, "\(call)")
+            try place.expectClean(call)
+        }
+        // All three were met: the sweep crossed the sealing and the removal.
+        #expect(ends == ["plaintext", "plaintext sealed", " sealed"])
+    }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import SealedState
+import SharedFiles
+import TestSupport
+import Testing
+
+@Suite struct MovingInStreamTests {
+    @Test(arguments: [0, 1, 65_536, 65_537, 3 << 20])
+    func aFileBecomesASealedFileBesideIt(size: Int) throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("photo.jpg", unevenBytes(size), mode: 0o640)
+        let item = try yard.moving().file(path)
+        #expect(item.word == "sealed" && item.isSourceRemoved && item.form == .stream)
+        #expect(try yard.plaintext == ["photo.jpg.sealed"])
+        #expect(try SystemFile.mode(path + ".sealed") == 0o640)
+        #expect(try SystemFile.read(path + ".sealed").count > size)
+        // The same contents once more meet the sealed ones and find them to be the same.
+        try yard.file("photo.jpg", unevenBytes(size))
+        let sealed = try SystemFile.read(path + ".sealed")
+        #expect(try yard.moving().file(path).word == "alreadySealed")
+        #expect(try SystemFile.read(path + ".sealed") == sealed)
+        #expect(try yard.moving().file(path).word == "alreadyMoved")
+    }
+
+    @Test(arguments: [0, 100, 65_536, 200_000])
+    func aTargetThatDiffersIsAConflict(size: Int) throws {
+        let yard = try MovingInYard()
+        let bytes = unevenBytes(size)
+        let path = try yard.file("photo.jpg", bytes)
+        _ = try yard.moving().file(path)
+        let sealed = try SystemFile.read(path + ".sealed")
+        for other in [
+            bytes + [0], bytes.isEmpty ? [1] : Array(bytes.dropLast()),
+            bytes.isEmpty ? [2] : [bytes[0] ^ 1] + bytes.dropFirst(),
+        ] {
+            try yard.file("photo.jpg", other)
+            #expect(code { _ = try yard.moving().file(path) } == .conflict)
+            #expect(try SystemFile.read(path) == other)
+            #expect(try SystemFile.read(path + ".sealed") == sealed)
+        }
+        #expect(try yard.moving { $0.replacesTarget = true }.file(path).isSourceRemoved)
+    }
+
+    @Test(arguments: ["garbage", "cut", "foreign", "link", "directory"])
+    func whatDoesNotOpenIsNeverOverwrittenUnasked(kind: String) throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        let target = path + ".sealed"
+        switch kind {
+        case "garbage": try yard.file("f.sealed", "not sealed")
+        case "link": try yard.plain.link("f.sealed", to: "elsewhere")
+        case "directory": try yard.plain.directory("f.sealed")
+        case "cut":
+            _ = try yard.moving { $0.keepsSource = true }.file(path)
+            try SystemFile.write(target, Array(try SystemFile.read(target).dropLast()))
+        default:
+            let other = try MovingInYard()
+            let elsewhere = try other.file("f", unevenBytes(100))
+            _ = try other.moving().file(elsewhere)
+            try yard.file("f.sealed", SystemFile.read(elsewhere + ".sealed"))
+        }
+        #expect(code { _ = try yard.moving().file(path) } == .conflict)
+        #expect(try SystemFile.read(path) == unevenBytes(100))
+    }
+
+    @Test func aFileThatIsReplacedMeanwhileStays() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        let directory = try Directory.open(yard.plain.path)
+        let facts = try directory.attributes("f")
+        try yard.file("new", unevenBytes(101))
+        #expect(rename(yard.path("new"), path) == 0)
+        #expect(throws: FileError.self) { try directory.remove("f", ifStill: facts) }
+        #expect(try SystemFile.read(path) == unevenBytes(101))
+        #expect(try yard.plaintext == ["f"])
+    }
+
+    @Test func aFileThatIsWrittenToMeanwhileStays() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        let directory = try Directory.open(yard.plain.path)
+        let facts = try directory.attributes("f")
+        try SystemFile.write(path, unevenBytes(101))
+        #expect(throws: FileError.self) { try directory.remove("f", ifStill: facts) }
+        #expect(try SystemFile.read(path) == unevenBytes(101))
+    }
+
+    @Test func whatWasSetAsideComesBackFirst() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file(".f.moving", unevenBytes(100))
+        #expect(try yard.moving { $0.isDryRun = true }.file(yard.path("f")).word == "planned")
+        #expect(SystemFile.exists(path))
+        #expect(try yard.moving().file(yard.path("f")).word == "sealed")
+        #expect(try yard.plaintext == ["f.sealed"])
+    }
+
+    @Test func whatWasSetAsideAndWrittenAnewIsAConflict() throws {
+        let yard = try MovingInYard()
+        try yard.file(".f.moving", unevenBytes(100))
+        try yard.file("f", unevenBytes(100))
+        #expect(code { _ = try yard.moving().file(yard.path("f")) } == .conflict)
+        #expect(try yard.plaintext == [".f.moving", "f"])
+    }
+
+    @Test func twoCallsAtOnceLoseNothing() throws {
+        let yard = try MovingInYard()
+        for round in 0..<20 {
+            let path = try yard.file("f\(round)", unevenBytes(10_000))
+            let results = try concurrently(2) { _ in try yard.moving().file(path) }
+            let words = results.map { (try? $0.get())?.word ?? "failed" }
+            #expect(words.contains { $0 != "failed" }, "\(results)")
+            #expect(SystemFile.exists(path + ".sealed"))
+            // Whatever the other one met, the file is there or sealed; once more settles it.
+            #expect(["alreadyMoved", "alreadySealed"].contains(try yard.moving().file(path).word))
+            #expect(try yard.plaintext.filter { !$0.hasSuffix(".sealed") } == [])
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import SealedState
+import Sealing
+import TestSupport
+import Testing
+
+/// A group, and a place for plaintext beside its home.
+struct MovingInYard {
+    let fixture: StoreFixture
+    let plain: TemporaryDirectory
+
+    init() throws {
+        fixture = try StoreFixture()
+        plain = try TemporaryDirectory()
+    }
+
+    func path(_ name: String) -> String { plain.path(name) }
+
+    @discardableResult
+    func file(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws -> String {
+        try SystemFile.write(path(name), bytes, mode: mode)
+        return path(name)
+    }
+
+    @discardableResult
+    func file(_ name: String, _ text: String) throws -> String { try file(name, Array(text.utf8)) }
+
+    /// A copy of a file of `Fixtures/tutorial`.
+    @discardableResult
+    func tutorial(_ name: String) throws -> String { try file(name, Self.fixture(name)) }
+
+    static func fixture(_ name: String) throws -> [UInt8] {
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        return try SystemFile.read("\(root)/Fixtures/tutorial/\(name)")
+    }
+
+    func moving(_ change: (inout MovingInOptions) -> Void = { _ in }) throws -> MovingIn {
+        var options = MovingInOptions()
+        change(&options)
+        return MovingIn(to: try fixture.open { $0.durability = .durable }, options: options)
+    }
+
+    /// What a record says, whatever its type.
+    func record(_ name: String) throws -> String {
+        try fixture.open().openPayload(named: name).plaintext.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    var plaintext: [String] { get throws { try SystemFile.names(plain.path) } }
+}
+
+extension MovedItem {
+    /// The outcome's name.
+    var word: String {
+        switch outcome {
+        case .sealed: "sealed"
+        case .alreadySealed: "alreadySealed"
+        case .alreadyMoved: "alreadyMoved"
+        case .planned: "planned"
+        case .left: "left"
+        case .failed(let error): "failed \(error.code.rawValue)"
+        }
+    }
+}
+
+/// Bytes that are no text, the same for the same count.
+func unevenBytes(_ count: Int) -> [UInt8] {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(count)
+    return (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 33)
+    }
+}

@@ -1,0 +1,84 @@
+internal import AppGroups
+internal import PropertyLists
+internal import Provisioning
+
+/// One input that has to be refused, and the public door that it comes to.
+struct HostileCase {
+    enum Door: String {
+        case group, accessGroup, propertyList, entitlements, profile
+    }
+
+    let name: String
+    let door: Door
+    /// Made only when it is its turn.
+    let bytes: () -> [UInt8]
+
+    init(_ door: Door, _ name: String, _ bytes: @escaping () -> [UInt8]) {
+        self.door = door
+        self.name = name
+        self.bytes = bytes
+    }
+
+    /// Every case, in a fixed order.
+    static var all: [HostileCase] {
+        HostileIdentifiers.cases + HostileBinaryLists.cases + HostileTextLists.cases + HostileEntitlements.cases
+            + HostileProfiles.cases
+    }
+
+    /// What the cases are made from, before anything is wrong with it: these have to be let through, or the cases would be
+    /// refused for another reason than theirs.
+    static var controls: [HostileCase] {
+        [
+            HostileCase(.group, "control: group") { Array("group.com.example.app".utf8) },
+            HostileCase(.accessGroup, "control: access group") { Array("ABCDE12345.com.example.app".utf8) },
+            HostileCase(.propertyList, "control: binary") { BinaryListFile([[0xA1, 1], [0x10, 1]]).bytes },
+            HostileCase(.propertyList, "control: xml") { Array("<plist version=\"1.0\"><true/></plist>".utf8) },
+            HostileCase(.propertyList, "control: openstep") { Array("{a=b;}".utf8) },
+            HostileCase(.entitlements, "control: entitlements") { HostileEntitlements.whole },
+            HostileCase(.profile, "control: profile") { HostileProfiles.whole },
+        ]
+    }
+
+    /// The code of the refusal; nil where it is let through.
+    static func refusal(_ bytes: [UInt8], at door: Door) -> String? {
+        switch door {
+        case .group:
+            do throws(AppGroupError) { _ = try AppGroup(String(decoding: bytes, as: UTF8.self)) } catch {
+                return error.code.rawValue
+            }
+        case .accessGroup:
+            do throws(AppGroupError) { _ = try AccessGroup(String(decoding: bytes, as: UTF8.self)) } catch {
+                return error.code.rawValue
+            }
+        case .propertyList:
+            do throws(StructureFault) { _ = try PropertyList.parse(bytes) } catch { return word(error) }
+        case .entitlements:
+            do throws(AppGroupError) { _ = try Entitlements(EntitlementsDocument(parsing: bytes)) } catch {
+                return error.code.rawValue
+            }
+        case .profile:
+            do throws(ProvisioningError) { _ = try ProvisioningProfile(parsing: bytes) } catch {
+                return error.code.rawValue
+            }
+        }
+        return nil
+    }
+
+    private static func word(_ fault: StructureFault) -> String {
+        switch fault {
+        case .tooDeep: "tooDeep"
+        case .tooManyValues: "tooManyValues"
+        case .tooMuchContent: "tooMuchContent"
+        case .longKey: "longKey"
+        case .cycle: "cycle"
+        case .stackedMarks: "stackedMarks"
+        case .unsupported: "unsupported"
+        case .malformed: "malformed"
+        }
+    }
+}
+
+extension String {
+    /// The text so many times.
+    func row(_ count: Int) -> String { String(repeating: self, count: count) }
+}

@@ -1,0 +1,57 @@
+internal import AppGroups
+
+/// `ipc-listen HOME GROUP NAME [PROGRAM]`: listens, to that program alone if one is given. Prints `listening`, then serves one
+/// connection after the other: `connected UID`, answers every message with itself, `finished` or the error's code. It ends when it is
+/// killed.
+func ipcListenCommand(arguments: [String]) -> Int32 {
+    guard arguments.count >= 3 else { return 64 }
+    return ipcAnswering { () throws(AppGroupError) in
+        let rule = arguments.count > 3 ? PeerRule.programs([arguments[3]]) : .anyMember
+        let listener = try GroupSocketListener(arguments[2], in: ipcContainer(arguments), peers: rule)
+        sayAtOnce("listening")
+        while true {
+            let connection = try listener.accept()
+            sayAtOnce("connected \(connection.peer.userID)")
+            sayAtOnce(echo(connection))
+        }
+    }
+}
+
+private func echo(_ connection: GroupSocketConnection) -> String {
+    do throws(AppGroupError) {
+        while let message = try connection.receive(timeout: .seconds(300)) {
+            try connection.send(message, timeout: .seconds(300))
+        }
+        try connection.finish()
+        return "finished"
+    } catch {
+        return error.code.rawValue
+    }
+}
+
+/// `ipc-connect HOME GROUP NAME`: connects, prints `connected UID`, and answers each line of its input: `send COUNT` sends so many
+/// bytes, `receive` prints `COUNT`, `nil` or the error's code, `finish`.
+func ipcConnectCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return ipcAnswering { () throws(AppGroupError) in
+        let connection = try GroupSocketConnection(to: arguments[2], in: ipcContainer(arguments))
+        sayAtOnce("connected \(connection.peer.userID)")
+        while let line = readLine() { sayAtOnce(answer(line, connection)) }
+    }
+}
+
+private func answer(_ line: String, _ connection: GroupSocketConnection) -> String {
+    let words = line.split(separator: " ")
+    do throws(AppGroupError) {
+        switch words.first {
+        case "send":
+            let count = words.count > 1 ? Int(words[1]) ?? 0 : 0
+            try connection.send([UInt8](repeating: 7, count: count), timeout: .seconds(300))
+        case "finish": try connection.finish()
+        default: return try connection.receive(timeout: .seconds(300)).map { "\($0.count)" } ?? "nil"
+        }
+        return "done"
+    } catch {
+        return error.code.rawValue
+    }
+}
