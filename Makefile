@@ -5,6 +5,7 @@
 # make bench       release build, then the benchmarks (BENCHFLAGS are handed on)
 # make faults      the long sweep of crashes, failing calls and full disks
 # make fuzz        the long sweep of damaged and hostile input
+# make signatures  build with swift-certificates (minutes), then test the check of who signed a profile
 # make vectors     regenerate Fixtures/vectors
 # make release     build sealctl for installation, with its completions; needs no root
 # make install     copy sealctl, its completions and its manual below PREFIX (/usr/local), in DESTDIR if given
@@ -30,7 +31,7 @@ FORMATTED = --recursive --parallel --configuration .swift-format Package.swift S
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: run test lint format bench faults fuzz vectors release install uninstall setup clean help
+.PHONY: run test lint format bench faults fuzz signatures vectors release install uninstall setup clean help
 
 # --- Set-up: .ci/bootstrap is silent and quick when nothing is missing
 
@@ -49,7 +50,7 @@ run: setup-build
 	    SEALED_DEMO_BIN="$$bin" exec "$$bin/account-demo" $${STATE:+--state "$$STATE"}
 
 # Tests kill and crash their children on purpose; a backtrace of each would bury the results.
-test faults fuzz: export SWIFT_BACKTRACE := enable=no
+test faults fuzz signatures: export SWIFT_BACKTRACE := enable=no
 faults fuzz: export SEALED_LONG := 1
 
 # All tests at once would share as many threads as there are cores: each that waits for a moment would wait for minutes.
@@ -71,6 +72,11 @@ faults: setup-test
 
 fuzz: setup-test
 	$(call sweep,Fuzz)
+
+# With the trait only is there something to check. A build folder of its own leaves the other build as it is.
+signatures: setup-test
+	$(SWIFT) test $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
+	    --filter 'ProvisioningTests\.(Profile|Provisioning|SignedMessage|Wildcard)' $(TESTFLAGS)
 
 vectors: setup-build
 	$(SWIFT) run sealed-probe vectors Fixtures/vectors

@@ -29,6 +29,8 @@ extension GroupContainer {
         guard let group = try? AppGroup(identifier) else {
             return behavior == .iOS ? nil : url(home.containersPath.appending(UnusableName.of(identifier)))
         }
+        // Identifiers with a team before them are the Mac's: in iOS they begin with "group.".
+        if behavior == .iOS && group.form == .teamPrefixed { return nil }
         if let container = try? open(
             group, in: home, sharing: sharing, behavior: behavior, entitlements: entitlements)
         {

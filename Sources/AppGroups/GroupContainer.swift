@@ -43,6 +43,16 @@ public final class GroupContainer: Sendable {
         self.isCreating = isCreating
         quotaGate = QuotaGate(group: group, root: root)
     }
+
+    /// A container that is about to leave, for what has to end before. Nothing is checked and nothing is made.
+    convenience init(leaving root: Directory, of group: AppGroup, in home: GroupsHome) {
+        self.init(
+            group: group, home: home, root: root, style: .opaque, sharing: ContainerKeeper.sharing(of: root),
+            isCreating: false)
+    }
+
+    /// Best effort: what is in the kernel can't be moved to the trash.
+    func removeKernelObjectsIfPossible() { _ = try? removeKernelObjects() }
 }
 
 extension GroupContainer {
@@ -56,8 +66,8 @@ extension GroupContainer {
     ///     registered group's next container is shared as its last one was, unless a unix group is stated.
     ///   - behavior: How a container is made that the group never had. One that exists keeps its ``style``.
     ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`, also
-    ///   for an opaque container that the registry has and that is gone, whether or not one is to be made; `damagedRegistry`;
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`;
+    ///   `containerAway` where the registry has one that is not there, for an opaque one also if `creating`; `damagedRegistry`;
     ///   `ambiguousContainer`; `registryBusy`, if `creating`; `notADirectory` for a link or a file under the container's
     ///   or a standard directory's name; `unsafeContainer`, with the command that mends it, where one of them may be
     ///   written by others or belongs neither to the effective user nor to root, or where a directory above may be
@@ -83,19 +93,37 @@ extension GroupContainer {
     private static func directory(
         of group: AppGroup, in home: GroupsHome, creating: Bool, _ behavior: ContainerBehavior, _ sharing: Sharing
     ) throws(AppGroupError) -> (Directory, ContainerStyle) {
-        if let found = try ContainerFinder(group: group, home: home).find() { return (found.root, found.style) }
-        guard creating else { throw try missing(group, in: home) }
         let keeper = ContainerKeeper(group: group, home: home)
-        return try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
-            let style = state.entry?.style ?? behavior.style
-            if let root = state.root { return (root, style) }
-            return (try keeper.make(held, &state, style: style, sharing: sharing), style)
+        let finder = ContainerFinder(group: group, home: home)
+        var found = try finder.find()
+        if creating, let known = found, let entry = known.entry, ContainerCopy.differs(from: entry, in: known.root) {
+            // What keeps it from being written, a read-only disk say, keeps nobody from the container.
+            try? keeper.change { _, _ in }
+            // It may have been on its way to the trash.
+            found = try finder.find()
+        }
+        if let found { return (found.root, found.style) }
+        guard creating else { throw try missing(group, in: home) }
+        do throws(AppGroupError) {
+            return try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
+                let style = state.entry?.style ?? behavior.style
+                if let root = state.root { return (root, style) }
+                return (try keeper.make(held, &state, style: style, sharing: sharing), style)
+            }
+        } catch {
+            guard behavior == .macOS, let root = try keeper.makeWithoutRegistry(sharing, after: error) else {
+                throw error
+            }
+            return (root, .named)
         }
     }
 
     private static func missing(_ group: AppGroup, in home: GroupsHome) throws(AppGroupError) -> AppGroupError {
-        if let departure = try GroupRegistry(group, in: home).entry()?.departure {
-            return .leaving(departure, of: group)
+        let entry = try GroupRegistry(group, in: home).entry()
+        if let departure = entry?.departure { return .leaving(departure, of: group) }
+        // A named one: of opaque ones the search itself says so.
+        if let directory = entry?.directory {
+            return .containerAway(home.containersPath.appending(directory).string, of: group)
         }
         let path = home.containersPath.appending(group.identifier).string
         return AppGroupError(
@@ -105,15 +133,18 @@ extension GroupContainer {
     /// Where the group's container lies, or would lie: the registry's answer, unchecked, else the group's identifier below
     /// `Containers`.
     ///
+    /// - Parameter isStrict: Whether a registry and a place are refused that others may change; not by who says what is wrong.
     /// - Throws: ``AppGroupError`` `damagedRegistry`, `ambiguousContainer`, `notADirectory`, `unsafeContainer`, `file`.
-    package static func place(of group: AppGroup, in home: GroupsHome) throws(AppGroupError) -> FilePath {
+    package static func place(
+        of group: AppGroup, in home: GroupsHome, isStrict: Bool = true
+    ) throws(AppGroupError) -> FilePath {
         let named = home.containersPath.appending(group.identifier)
         do throws(AppGroupError) {
-            guard let found = try ContainerFinder(group: group, home: home).find() else { return named }
-            return found.root.path
+            let finder = ContainerFinder(group: group, home: home, isStrict: isStrict)
+            return try finder.find()?.root.path ?? named
         } catch {
             // One that the registry has and that is gone.
-            if error.code == .containerMissing { return FilePath(error.subject) }
+            if error.meansNoContainer { return FilePath(error.subject) }
             throw error
         }
     }

@@ -18,7 +18,7 @@ extension AuditError {
     init(_ error: AppGroupError, _ group: AppGroup) {
         let code: Code =
             switch error.code {
-            case .containerMissing: .containerMissing
+            case .containerMissing, .containerAway: .containerMissing
             case .notADirectory: .notADirectory
             case .invalidHome, .homeUnavailable: .invalidHome
             case .notEntitled, .malformedEntitlements, .unresolvedVariable, .unusableEntitlements: .notEntitled

@@ -90,7 +90,7 @@ extension AuditRun {
     }
 
     private mutating func examine(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) {
-        let subject = try FileClassifier(root: scope.root).classify(entry, attributes)
+        let subject = try FileClassifier(root: scope.root, group: scope.group).classify(entry, attributes)
         let blob = try BlobExaminer(scope: scope).examine(subject)
         inspect(subject)
         guard subject.kind != .directory else { return }

@@ -49,7 +49,7 @@ public struct ContainerAuditor: Sendable {
         access.findings += VaultFiles(group: group, home: home, credential: credential).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
         let place: FilePath
-        do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home) } catch {
+        do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home, isStrict: false) } catch {
             throw AuditError(error, group)
         }
         return try run(in: place, group: group, access: access, missingVault: access.isAbsent ? vaultPath : nil)

@@ -17,6 +17,7 @@ extension VaultError.Code {
         .wrongGroup: "Restore the vault of this access group; this one was copied from another.",
         .orphanedBlobs: "Restore the vault that holds their key, or start anew with sealctl init --abandon, "
             + "which moves them to quarantine.",
+        .containerAway: "Bring it back: mount its disk, or restore it.",
         .alreadyExists: "Use the vault that is there.",
         .lockTimeout: "Wait for the other program, or end it if it hangs.",
         .duplicateItem: "Update the item, or choose another account.",

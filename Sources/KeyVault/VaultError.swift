@@ -98,6 +98,8 @@ extension VaultError {
         public static let unsafeFile = Code(rawValue: "unsafeFile")
         /// No key was made: blobs of this group exist whose key would be lost for good.
         public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
+        /// No key was made: the group's container is away, and what is sealed in it cannot be asked.
+        public static let containerAway = Code(rawValue: "containerAway")
         /// There is a vault already.
         public static let alreadyExists = Code(rawValue: "alreadyExists")
         /// The keyring holds no active key.

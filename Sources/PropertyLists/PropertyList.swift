@@ -3,14 +3,15 @@ public enum PropertyList {
     /// Reads a property list of any format; what it is decides its beginning.
     ///
     /// Depth, number and size of values are checked before anything is allocated for them.
+    /// - Parameter repeatedKeys: Of a text in OpenStep's notation; the other formats always refuse them.
     /// - Throws: `StructureFault`.
     package static func parse(
-        _ bytes: UnsafeRawBufferPointer, limits: StructureLimits = .propertyList
+        _ bytes: UnsafeRawBufferPointer, limits: StructureLimits = .propertyList, repeatedKeys: RepeatedKeys = .refused
     ) throws(StructureFault) -> (value: PropertyListValue, format: PropertyListFormat) {
         switch format(of: bytes) {
         case .binary: return (try BinaryPropertyListReader.parse(bytes, limits: limits), .binary)
         case .xml: return (try XMLPropertyListReader.parse(bytes, limits: limits), .xml)
-        case .openStep: return (try OpenStepReader.parse(bytes, limits: limits), .openStep)
+        case .openStep: return (try OpenStepReader.parse(bytes, limits: limits, repeatedKeys: repeatedKeys), .openStep)
         case nil: throw .malformed("it begins like none")
         }
     }
@@ -18,10 +19,10 @@ public enum PropertyList {
     /// The same for bytes in an array.
     /// - Throws: `StructureFault`.
     package static func parse(
-        _ bytes: [UInt8], limits: StructureLimits = .propertyList
+        _ bytes: [UInt8], limits: StructureLimits = .propertyList, repeatedKeys: RepeatedKeys = .refused
     ) throws(StructureFault) -> (value: PropertyListValue, format: PropertyListFormat) {
         let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(StructureFault) in try parse(bytes, limits: limits) }
+            Result { () throws(StructureFault) in try parse(bytes, limits: limits, repeatedKeys: repeatedKeys) }
         }
         return try result.get()
     }

@@ -73,6 +73,7 @@ extension StoreError {
             case .wrongPassphrase: .wrongPassphrase
             case .wrongKeyFile: .wrongKeyFile
             case .orphanedBlobs: .orphanedBlobs
+            case .containerAway: .containerMissing
             case .lockTimeout: .lockTimeout
             case .notEntitled: .notEntitled
             case .entitlements: .entitlements
@@ -87,7 +88,7 @@ extension StoreError {
         let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
         let code: Code =
             switch error.code {
-            case .containerMissing: .containerMissing
+            case .containerMissing, .containerAway: .containerMissing
             case .notEntitled: .notEntitled
             case .malformedEntitlements, .unresolvedVariable, .unusableEntitlements: .entitlements
             default: .container

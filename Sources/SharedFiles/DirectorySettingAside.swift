@@ -16,70 +16,88 @@ extension Directory {
         try parent.sync(after: "sync", leaf)
     }
 
-    /// The name that a file has between losing its own and being removed.
-    package static func asideName(of relative: String) -> String {
-        let (parent, leaf) = RelativePath.split(relative)
-        return (parent.map { $0 + "/" } ?? "") + asidePrefix + leaf + asideSuffix
-    }
-
-    /// The name that a file had before it was set aside; nil for a name that is none of those.
-    package static func nameBeforeAside(_ relative: String) -> String? {
-        let (parent, leaf) = RelativePath.split(relative)
-        let affixes = asidePrefix.utf8.count + asideSuffix.utf8.count
-        guard leaf.hasPrefix(asidePrefix), leaf.hasSuffix(asideSuffix), leaf.utf8.count > affixes else { return nil }
-        return (parent.map { $0 + "/" } ?? "")
-            + leaf.dropFirst(asidePrefix.count).dropLast(asideSuffix.count)
-    }
-
-    private static let asidePrefix = "."
-    private static let asideSuffix = ".moving"
-
-    /// Removes a file, durably, if its name still stands for the file that was read, and that was not written since.
+    /// Removes a file, durably, if its name still stands for the file that was read, and nothing was done to that since.
     ///
-    /// The file is set aside first, looked at and then removed: a program that replaces it by renaming loses nothing at any
-    /// moment. One that writes into the open file after that look does. A crash in between leaves it under
-    /// `asideName(of:)`, for `bringBack`.
-    /// - Parameter facts: What was read, as it was before reading began.
-    /// - Throws: `overtaken` where it is another file or was written to, and then it has its name again, unless that was
-    ///   taken meanwhile (`alreadyExists`); `notFound` where somebody else has taken it away; `durabilityUnknown` where it is
-    ///   gone and may come back after a power loss.
-    package func remove(_ relative: String, ifStill facts: FileAttributes) throws(FileError) {
-        let operation = "remove"
-        let (parent, leaf) = try parent(of: relative, operation)
-        let aside = Self.asideName(of: leaf)
-        let isAside = try parent.renameNew(leaf, aside, operation)
-        let found = isAside ? aside : leaf
-        guard try parent.attributes(ofLeaf: found).isUnchanged(since: facts) else {
-            if isAside { _ = try parent.renameNew(aside, leaf, "give the name back to") }
-            throw FileError(
-                .overtaken, operation: operation, path: display(relative),
-                advice: "Another program wrote it meanwhile; end that program and try again.")
+    /// It is refused while somebody has it open for writing, where the file system can tell. Then it is set aside, looked at
+    /// once more and removed: a program that replaces it by renaming loses nothing. Where the file system cannot rename
+    /// without replacing, or the name is too long for that, it is removed in its place, and what replaces it between the
+    /// look and the removal is removed with it. A crash in between leaves it under its `AsideName`, for `bringBack`.
+    /// - Parameter known: What was read, as it was before reading began.
+    /// - Throws: `overtaken` where it is another file, or was written to, linked or brought back, and then it has its name
+    ///   again, unless that was taken meanwhile (`alreadyExists`); `notFound` where somebody else has taken it away;
+    ///   `durabilityUnknown` where it is gone and may come back after a power loss.
+    package func remove(_ relative: String, ifStill known: FileMoment) throws(FileError) {
+        let (parent, leaf) = try parent(of: relative, Self.removing)
+        let aside = AsideName(of: leaf, inode: known.attributes.inode)
+        do throws(FileError) { try parent.remove(leaf, aside?.text, known) } catch {
+            // Not gone if somebody has given it its name back, or is about to remove it but has not done so yet.
+            guard error.code == .notFound,
+                parent.stands(leaf, for: known) || aside.map({ parent.stands($0.text, for: known) }) == true
+            else { throw error }
+            throw parent.overtaken(leaf)
         }
-        let removed = uninterrupted { unlinkat(parent.descriptor.rawValue, found, 0) }
+        try parent.sync(after: Self.removing, leaf)
+    }
+
+    private static let removing = "remove"
+
+    private func remove(_ leaf: String, _ aside: String?, _ known: FileMoment) throws(FileError) {
+        let file = try openForReading(leaf)
+        let lease = try ReadLease(file, Self.removing)
+        guard try file.moment().isUntouched(since: known) else { throw overtaken(leaf) }
+        var isAside = false
+        if let aside { isAside = try renameNew(leaf, aside, Self.removing) }
+        let found = isAside ? aside ?? leaf : leaf
+        guard try moment(ofLeaf: found).isUnwritten(since: known), lease.isUnbroken else {
+            if isAside { _ = try renameNew(found, leaf, "give the name back to") }
+            throw overtaken(leaf)
+        }
+        let removed = uninterrupted { unlinkat(descriptor.rawValue, found, 0) }
         if removed < 0 {
-            if isAside { _ = try? parent.renameNew(aside, leaf, "give the name back to") }
-            throw error(-removed, operation, relative)
+            if isAside { _ = try? renameNew(found, leaf, "give the name back to") }
+            throw error(-removed, Self.removing, leaf)
         }
-        try parent.sync(after: operation, leaf)
     }
 
-    /// Gives a file its name back that was set aside by a `remove` which did not end.
-    ///
-    /// - Returns: Whether there was one.
-    /// - Throws: `alreadyExists` where the name was taken meanwhile; both files are then left as they are.
-    @discardableResult
-    package func bringBack(_ relative: String) throws(FileError) -> Bool {
+    private func stands(_ leaf: String, for known: FileMoment) -> Bool {
+        (try? moment(ofLeaf: leaf).attributes.isSameFile(as: known.attributes)) ?? false
+    }
+
+    private func overtaken(_ leaf: String) -> FileError {
+        FileError(
+            .overtaken, operation: Self.removing, path: display(leaf),
+            advice: "Another program wrote or moved it meanwhile; end that program and try again.")
+    }
+
+    /// Where files lie that a `remove` of this name has set aside and did not end with; relative as the name is.
+    package func asides(of relative: String) throws(FileError) -> [String] {
         let (parent, leaf) = try parent(of: relative, "bring back")
-        let aside = Self.asideName(of: leaf)
+        let above = RelativePath.split(relative).0.map { $0 + "/" } ?? ""
+        let names: [DirectoryEntry]
+        do throws(FileError) { names = try parent.entries() } catch {
+            // A directory that may be used and not listed.
+            guard error.code == .permissionDenied else { throw error }
+            return []
+        }
+        return names.filter { entry in
+            entry.name.hasPrefix(".\(leaf).")
+                && (try? parent.attributes(ofName: entry.nameBytes)).flatMap { AsideName(entry.name, of: $0) }?.leaf
+                    == leaf
+        }.map { above + $0.name }
+    }
+
+    /// Gives a file its name back that was set aside by a `remove` which did not end. One that is gone is left at that.
+    ///
+    /// - Parameter aside: One of `asides(of:)`.
+    /// - Throws: `alreadyExists` where the name was taken meanwhile; both files are then left as they are.
+    package func bringBack(_ relative: String, from aside: String) throws(FileError) {
+        let (parent, leaf) = try parent(of: relative, "bring back")
         do throws(FileError) {
-            guard try parent.attributes(ofLeaf: aside).kind == .regular else { return false }
-            guard try parent.renameNew(aside, leaf, "bring back") else {
+            guard try parent.renameNew(RelativePath.split(aside).1, leaf, "bring back") else {
                 throw error(EEXIST, "bring back", relative)
             }
-            return true
         } catch {
             guard error.code == .notFound else { throw error }
-            return false
         }
     }
 
@@ -89,12 +107,5 @@ extension Directory {
         if result == -EINVAL || result == -ENOSYS { return false }
         if result < 0 { throw error(-result, operation, result == -EEXIST ? to : from) }
         return true
-    }
-}
-
-extension FileAttributes {
-    /// Whether both are of one file, with the same size and time of its last change.
-    package func isUnchanged(since earlier: FileAttributes) -> Bool {
-        isSameFile(as: earlier) && size == earlier.size && modifiedNanoseconds == earlier.modifiedNanoseconds
     }
 }

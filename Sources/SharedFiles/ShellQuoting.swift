@@ -15,7 +15,7 @@ extension String {
         }
     }
 
-    /// The string with control characters escaped: a planted file name must not drive the terminal that shows it.
+    /// The string with control and invisible characters escaped: a planted file name must not drive the terminal that shows it.
     package var printable: String {
         guard unicodeScalars.contains(where: { $0.isControl }) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
@@ -25,10 +25,12 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// C0, DEL, C1, line and paragraph separators, and the marks that turn the direction of text.
+    /// C0, DEL, C1, line and paragraph separators, the marks that turn the direction of text, and what is not seen at all:
+    /// joiners, byte order marks, tags. Two names that differ must not look the same.
     fileprivate var isControl: Bool {
         switch value {
-        case 0...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F:
+            true
         default: false
         }
     }

@@ -11,7 +11,7 @@ import Testing
     private static func named() throws -> [(suite: String, test: String)] {
         let document = try String(
             decoding: SystemFile.read("\(root)/docs/app-groups.md"), as: UTF8.self)
-        let chapter = try #require(document.range(of: "## What Apple's documents say"))
+        let chapter = try #require(document.firstRange(of: "## What Apple's documents say"))
         return document[chapter.lowerBound...].split(separator: "`").compactMap { span in
             let parts = span.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0].hasSuffix("Tests"), parts[1].allSatisfy(\.isLetter) else { return nil }

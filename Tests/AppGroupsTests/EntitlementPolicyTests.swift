@@ -38,6 +38,17 @@ import Testing
         #expect(!isDirectory(place.home.containersPath.string))
     }
 
+    @Test func theRegistryOfAGroupThatIsNotHeldIsNotChanged() throws {
+        let registry = GroupRegistry(try AppGroup("group.x"), in: place.home)
+        let member = try GroupMember(applicationIdentifier: "app", executablePath: "/bin/sh")
+        #expect(refusal { try registry.register(member, entitlements: policy) }?.code == .notEntitled)
+        #expect(!isDirectory(place.home.containersPath.string))
+        try registry.register(member, entitlements: .unchecked)
+        #expect(refusal { try registry.reset(entitlements: policy) }?.code == .notEntitled)
+        #expect(refusal { try registry.setQuota(1, entitlements: policy) }?.code == .notEntitled)
+        #expect(!isDirectory(place.home.trashPath.string))
+    }
+
     @Test func noNearestGroupIsNamedWhereNoneIsClose() throws {
         let error = refusal { try policy.require(AppGroup("ABCDE12345.z")) }
         #expect(error?.code == .notEntitled)

@@ -99,6 +99,18 @@ import Testing
         #expect(expanded.text.utf8.count < 1 << 22)
     }
 
+    @Test(arguments: [(32, true), (33, false)])
+    func moreOperatorsThanAnybodyWritesAreGivenUp(count: Int, isResolved: Bool) {
+        let text = "$(A" + String(repeating: ":upper", count: count) + ")"
+        #expect(Self.variables.expand(text).isResolved == isResolved)
+    }
+
+    @Test func theWorkOfOperatorsCounts() {
+        let variables = EntitlementVariables(["X": String(repeating: "x", count: 1 << 18)])
+        #expect(variables.expand("$(X:upper)").isResolved)
+        #expect(!variables.expand("$(X:upper:lower:upper:lower)").isResolved)
+    }
+
     @Test func aValueThatIsTooLongIsGivenUp() {
         let variables = EntitlementVariables(["X": String(repeating: "x", count: 1 << 20), "Y": "$(X)$(X)"])
         #expect(!variables.expand("$(Y)").isResolved)
@@ -109,6 +121,7 @@ import Testing
         String(repeating: "$(", count: 200_000) + String(repeating: ")", count: 200_000),
         String(repeating: "$(A", count: 100_000), String(repeating: "$", count: 500_001),
         String(repeating: "$(A)", count: 100_000), "$(" + String(repeating: ":", count: 300_000) + ")",
+        "$(A" + String(repeating: ":lower", count: 100_000) + ")",
     ])
     func aHostileTextTakesNoLongTime(text: String) {
         _ = Self.variables.expand(text)

@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [
         (["group.a b"], []), (["com.example.app"], []), (["ABCDE12345.*"], []), ([], ["com.example.app"]),
         ([], ["ABCDE12345.*.x"]), ([], ["*"]), ([], ["group.*"]), ([""], []),
-        (["group.good", "Group.bad"], ["$(AppIdentifierPrefix)x"]),
+        (["group.good", "Group.bad"], ["$(AppIdentifierPrefix)x"]), (["com.apple.token"], []),
     ])
     func aMalformedIdentifierIsRefused(groups: [String], keychain: [String]) throws {
         let document = try Self.document(groups, keychain: keychain)
@@ -77,6 +77,8 @@ import Testing
 
     @Test(arguments: [
         ["application-identifier": PropertyListValue.string("nothing")],
+        ["application-identifier": .string("group.com.example.app")],
+        ["com.apple.application-identifier": .string("group.com.example.app")],
         ["com.apple.developer.team-identifier": .string("TEAM")],
     ])
     func aMalformedOwnIdentifierIsRefused(values: [String: PropertyListValue]) throws {
@@ -90,6 +92,78 @@ import Testing
         let error = #expect(throws: AppGroupError.self) { try Entitlements(document) }
         #expect(error.map { $0.description.utf8.count < 10_000 } == true)
         #expect(error?.reason.contains("4980 more") == true)
+    }
+
+    @Test func anAppGroupAmongTheKeychainsGroupsIsRefusedWithItsPlace() throws {
+        let document = try Self.document(["group.a"], keychain: ["ABCDE12345.group.a", "group.a"])
+        let error = #expect(throws: AppGroupError.self) { try Entitlements(document) }
+        #expect(error?.code == .malformedEntitlements)
+        #expect(error?.reason.contains("com.apple.security.application-groups") == true)
+        #expect(error?.reason.contains("ABCDE12345") == false)
+    }
+
+    @Test func theGroupOfSmartCardsIsPassedOver() throws {
+        let entitlements = try Entitlements(Self.document([], keychain: ["ABCDE12345.*", "com.apple.token"]))
+        #expect(entitlements.accessGroups.isEmpty)
+        #expect(entitlements.accessGroupPatterns.map(\.pattern) == ["ABCDE12345.*"])
+    }
+}
+
+// What a file says of itself.
+extension EntitlementsTests {
+    private static func own(_ identifier: String, team: String? = nil) -> [String: PropertyListValue] {
+        var values = ["application-identifier": PropertyListValue.string(identifier)]
+        if let team { values["com.apple.developer.team-identifier"] = .string(team) }
+        return values
+    }
+
+    @Test func anOldAccountsPrefixIsThatOfItsApplicationIdentifier() throws {
+        let entitlements = try Entitlements(
+            Self.document(
+                ["$(TeamIdentifierPrefix)x"], keychain: ["$(AppIdentifierPrefix)keys"],
+                Self.own("ZYXWV98765.com.example.app", team: "ABCDE12345")))
+        #expect(entitlements.applicationGroups.map(\.identifier) == ["ABCDE12345.x"])
+        #expect(entitlements.accessGroups.map(\.identifier) == ["ZYXWV98765.keys"])
+    }
+
+    @Test func anApplicationIdentifierAloneGivesOneOfThePrefixes() throws {
+        let own = Self.own("ABCDE12345.com.example.app")
+        let document = try Self.document([], keychain: ["$(AppIdentifierPrefix)keys"], own)
+        #expect(try Entitlements(document).accessGroups.map(\.identifier) == ["ABCDE12345.keys"])
+        let other = try Self.document(["$(TeamIdentifierPrefix)x"], own)
+        let error = #expect(throws: AppGroupError.self) { try Entitlements(other) }
+        #expect(error?.code == .unresolvedVariable)
+    }
+
+    /// It would be repeated by every reference to it.
+    @Test func anOwnIdentifierThatIsTooLongGivesNoSetting() throws {
+        let long = Self.own("ABCDE12345." + String(repeating: "a", count: 190))
+        let document = try Self.document(["group.$(CFBundleIdentifier)"], long)
+        let error = #expect(throws: AppGroupError.self) { try Entitlements(document) }
+        #expect(error?.code == .malformedEntitlements)
+        #expect(error?.reason.hasPrefix("application-identifier") == true)
+        #expect(error?.reason.contains("CFBundleIdentifier has no value") == true)
+    }
+
+    @Test(arguments: [(99, true), (101, false)])
+    func referencesCountOverTheWholeFile(each: Int, isRead: Bool) throws {
+        let references = String(repeating: "$(NOTHING)", count: each)
+        let document = try Self.document((0..<100).map { "group.x\($0)\(references)" })
+        let variables = EntitlementVariables(["NOTHING": ""])
+        guard isRead else {
+            let error = #expect(throws: AppGroupError.self) { try Entitlements(document, variables: variables) }
+            #expect(error?.code == .unresolvedVariable)
+            return
+        }
+        #expect(try Entitlements(document, variables: variables).applicationGroups.count == 100)
+    }
+
+    @Test func bytesCountOverTheWholeFile() throws {
+        let variables = EntitlementVariables(["LONG": String(repeating: "x", count: 200_000)])
+        let document = try Self.document((0..<10).map { "group.\($0)$(LONG)" })
+        let error = #expect(throws: AppGroupError.self) { try Entitlements(document, variables: variables) }
+        // The expansion of the third one is not finished.
+        #expect(error?.reason.contains("and 7 more") == true)
     }
 }
 
@@ -139,6 +213,14 @@ import Testing
         #expect(Entitlements(applicationGroups: [group]).defaultAccessGroup == nil)
         let own = Entitlements(applicationGroups: [group], applicationIdentifier: "ABCDE12345.own")
         #expect(own.defaultAccessGroup?.identifier == "ABCDE12345.own")
+        let listed = Entitlements(applicationGroups: [], accessGroups: [AccessGroup(group)])
+        #expect(listed.defaultAccessGroup == nil)
+    }
+
+    @Test func anAppGroupIsNotHeldThroughTheApplicationIdentifier() throws {
+        let entitlements = Entitlements(applicationGroups: [], applicationIdentifier: "group.x")
+        #expect(entitlements.allAccessGroups.isEmpty)
+        #expect(try !entitlements.holds(AccessGroup("group.x")))
     }
 
     @Test func aWildcardOfAProgramIsNoGroup() throws {

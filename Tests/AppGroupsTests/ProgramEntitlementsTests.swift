@@ -98,7 +98,12 @@ import Testing
         let identity = ["SEALED_TEAM_ID": "ABCDE12345", "SEALED_BUNDLE_ID": "com.example.app"]
         #expect(
             try say(identity, opening: "ABCDE12345.com.example.app") == ["ABCDE12345.com.example.app", "opened"])
-        #expect(try say(["SEALED_TEAM_ID": "TEAM"]).first == "invalidTeamIdentifier")
+    }
+
+    @Test(arguments: ["TEAM", "abcde12345"])
+    func aTeamThatIsNoneMakesTheFileUnusable(team: String) throws {
+        try directory.file(beside, Self.text(Self.group))
+        #expect(try say(["SEALED_TEAM_ID": team]) == ["unusableEntitlements", "entitlements"])
     }
 
     @Test func aProgramThatWasReplacedStillHasItsFile() throws {

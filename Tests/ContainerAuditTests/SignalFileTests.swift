@@ -102,6 +102,15 @@ import Testing
         #expect(try yard.audit().ids == ["plaintext.file"])
     }
 
+    @Test func theRegistrysCopyPassesOnlyToTheLastByte() throws {
+        try GroupRegistry(yard.group, in: yard.home).setQuota(1 << 30)
+        let copy = yard.path(".sealedstate.container")
+        #expect(try yard.audit().ids == [])
+        try yard.change(copy) { $0 += Array("<!-- a secret -->\n".utf8) }
+        #expect(try yard.audit().ids == ["plaintext.file"])
+        #expect(try yard.auditByPath().ids.contains("plaintext.file"))
+    }
+
     @Test(arguments: [
         ".notifications/name", ".coordination/name.socket", ".coordination/\(address).items", "\(address).socket",
         "Library/\(address).socket",

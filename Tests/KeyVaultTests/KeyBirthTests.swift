@@ -117,6 +117,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [ContainerBehavior.iOS, .macOS])
+    func noKeyIsBornWhileTheContainerIsAway(behavior: ContainerBehavior) throws {
+        let fixture = try VaultFixture()
+        let registry = GroupRegistry(fixture.group, in: fixture.home)
+        let member = try GroupMember(applicationIdentifier: "app", executablePath: "/bin/sh")
+        let container = try registry.register(member, behavior: behavior)
+        #expect(rename(container.path, fixture.directory.path("away")) == 0)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .containerAway)
+        #expect(access(fixture.path, F_OK) != 0)
+        #expect(access(fixture.keyFile, F_OK) != 0)
+        try registry.reset()
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
+    }
+
     @Test func aKeyFileThatWasLeftBehindIsUsedAgain() throws {
         // A crash between the key file and the vault leaves the key file alone.
         let fixture = try VaultFixture()

@@ -135,4 +135,17 @@ import Testing
     @Test func itIsOnlyRead() {
         #expect(throws: StructureFault.self) { try PropertyList.bytes(of: .string("a"), as: .openStep) }
     }
+
+    @Test func theLastOfARepeatedKeyCountsWhereThatIsAsked() throws {
+        let text = Array("{a = 1; b = {c = 1;}; a = 2; b = {d = 2;};}".utf8)
+        #expect(fault(text) == .malformed("a key occurs twice, line 1"))
+        let list = try PropertyList.parse(text, repeatedKeys: .lastCounts).value
+        #expect(list["a"]?.string == "2" && list["b"]?["c"] == nil && list["b"]?["d"]?.string == "2")
+        #expect(try FoundationOracle.reads(text, as: list))
+    }
+
+    @Test func aRepeatedKeyOfXMLIsAlwaysRefused() {
+        let text = Array("<plist><dict><key>a</key><true/><key>a</key><true/></dict></plist>".utf8)
+        #expect(throws: StructureFault.self) { try PropertyList.parse(text, repeatedKeys: .lastCounts) }
+    }
 }

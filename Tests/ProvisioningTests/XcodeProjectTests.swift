@@ -56,11 +56,24 @@ import Testing
         #expect(project.targets.allSatisfy { $0.configurations.count <= 1 })
     }
 
-    @Test func aConfigurationThatIsNamedAMillionTimesIsRefused() {
-        let ids = String(repeating: "C,", count: 30_000)
+    @Test func whatIsNamedManyTimesIsThereOnce() throws {
+        let ids = { (id: String) in String(repeating: "\(id),", count: 30_000) }
         let text = """
-            { objects = { P = { targets = (T); }; T = { buildConfigurationList = L; };
-              L = { buildConfigurations = (\(ids)); }; C = { name = x; }; }; rootObject = P; }
+            { objects = { P = { targets = (\(ids("T"))); }; T = { buildConfigurationList = L; };
+              L = { buildConfigurations = (\(ids("C"))); }; C = { name = x; }; }; rootObject = P; }
+            """
+        let project = try XcodeProject(parsing: Array(text.utf8), path: "/a/b.xcodeproj/project.pbxproj")
+        #expect(project.targets.map(\.configurations.count) == [1])
+    }
+
+    @Test func manyTargetsThatShareManySettingsAreRefused() {
+        let names = (0..<3_000).map { "T\($0)" }
+        let targets = names.map { "\($0) = { buildConfigurationList = M; };" }.joined()
+        let settings = (0..<2_000).map { "S\($0) = v;" }.joined()
+        let text = """
+            { objects = { P = { targets = (\(names.joined(separator: ","))); buildConfigurationList = L; }; \(targets)
+              L = { buildConfigurations = (C); }; C = { name = x; buildSettings = { \(settings) }; };
+              M = { buildConfigurations = (D); }; D = { name = x; }; }; rootObject = P; }
             """
         #expect(throws: ProjectFault.self) {
             try XcodeProject(parsing: Array(text.utf8), path: "/a/b.xcodeproj/project.pbxproj")

@@ -1,3 +1,4 @@
+import SharedFiles
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
             return assignment
         }
         return BuildSettings(
-            XcodeConfiguration(name: configuration, assignments: assignments, absentFiles: [], missingFiles: []),
+            XcodeConfiguration(name: configuration, levels: [assignments], absentFiles: [], missingFiles: []),
             for: platform)
     }
 
@@ -65,6 +66,34 @@ import Testing
         #expect(file.assignments.map(\.name) == ["A", "B", "B"])
         #expect(file.absent == [directory.path("none.xcconfig")])
         #expect(file.missing == [directory.path("lost.xcconfig")])
+    }
+
+    @Test func aSettingOfManyValuesIsTheLastOfThem() {
+        #expect(Self.settings((0..<20_000).map { "A = \($0)" }).value("A") == "19999")
+        #expect(Self.settings(["A = $(B)", "A = 1", "A = $(inherited)2", "A = $(B)$(A)"]).value("A") == "12")
+        let circle = Self.settings(["A = below", "A = $(B)", "B = $(A)"])
+        #expect(circle.value("A") == "below")
+    }
+
+    @Test func aFileThatIncludesTooMuchIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        try directory.file("a.xcconfig", String(repeating: "#include \"b\"\n", count: 400))
+        try directory.file("b.xcconfig", String(repeating: "A=\n", count: 1_000))
+        let file = SettingsFile.read(directory.path("a.xcconfig"))
+        #expect(file.assignments.isEmpty && file.missing == [directory.path("a.xcconfig")])
+    }
+
+    @Test(arguments: ["x/", "X/../y/"])
+    func aPathThatNoDiskHoldsIsNotLookedFor(part: String) throws {
+        let directory = try TemporaryDirectory()
+        let long = directory.path(String(repeating: part, count: 20_000) + "e.entitlements")
+        #expect(ProjectFiles.spelling(of: long) == nil && !ProjectFiles.isPossible(long))
+        #expect(throws: FileError.self) { try ProjectFiles.realPath(long) }
+        #expect(!ProjectFiles.isPossible("/a\0b") && ProjectPath.shortened(long).utf8.count < 600)
+        try directory.directory("Some")
+        try directory.file("Some/A.txt", "")
+        #expect(ProjectFiles.spelling(of: directory.path("some/a.TXT")) == directory.path("Some/A.txt"))
+        #expect(ProjectFiles.spelling(of: directory.path("some/b.TXT")) == nil)
     }
 
     @Test(arguments: [

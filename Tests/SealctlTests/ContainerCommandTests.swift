@@ -1,8 +1,9 @@
+import Glibc
 import TestSupport
 import Testing
 
 private struct MachineContainer: Decodable {
-    let group: String
+    let group: String?
     let style: String?
     let members: [String]
     let quota: Int?
@@ -133,6 +134,25 @@ private struct MachineUsage: Decodable {
         #expect(try container("quota", "none").outputText == "none\n")
         try sandbox.put("big", big)
         for size in ["-1", "1X", "", "99999999999T"] { _ = try container("quota", "--", size, status: 64) }
+    }
+
+    @Test func theQuotaOfTheRegistryIsShownBesideAnotherOne() throws {
+        _ = try sandbox.succeed(["init"])
+        _ = try container("quota", "64K")
+        let file = sandbox.path("groups/Registry/\(Sandbox.group)/container.plist")
+        let text = String(decoding: try SystemFile.read(file), as: UTF8.self)
+        try SystemFile.write(file, Array(text.split(separator: "65536").joined(separator: "70000").utf8))
+        #expect(try container("quota").outputText == "65536\nby the registry: 70000\n")
+        #expect(try container("quota", "--json").outputText.contains("\"registered\":70000"))
+        #expect(try container("quota", "70000").outputText == "70000\n")
+    }
+
+    @Test func aDirectoryThatNobodyCanPlaceIsListedWithItsError() throws {
+        _ = try sandbox.succeed(["init"])
+        let stray = sandbox.path("groups/Containers/00000000-0000-4000-8000-000000000000")
+        #expect(mkdir(stray, 0o700) == 0)
+        #expect(try list.filter { $0.group == nil }.map(\.error) == ["damagedRegistry"])
+        #expect(try container("list").outputText.contains(stray))
     }
 
     @Test func aDamagedRegistryIsADataErrorEverywhere() throws {

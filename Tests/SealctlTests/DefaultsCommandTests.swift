@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -214,6 +215,42 @@ import Testing
         let huge = try defaults(
             sandbox, ["write", Self.group, "a", "-string", "-"], input: String(repeating: "x", count: 2 << 20))
         #expect(huge.exitCode == 65)
+    }
+
+    private func file(_ sandbox: Sandbox) -> String {
+        "\(sandbox.container)/Library/Preferences/\(Self.group).sealed"
+    }
+
+    @Test(arguments: [["write", group, "{ c = d; }"], ["import", group, "new.plist"]])
+    func aTamperedSuiteIsBegunAnewAsAWhole(words: [String]) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.file("new.plist", Array("c = d;".utf8))
+        try sandbox.succeed(["defaults", "write", Self.group, "a", "b"])
+        try sandbox.flip(file(sandbox), at: 200)
+        #expect(try defaults(sandbox, ["import", Self.group, "new.plist", "--merge"]).exitCode == 65)
+        try sandbox.succeed(["defaults"] + words)
+        #expect(try sandbox.succeed(["defaults", "read", Self.group, "--json"]).outputText == "{\"c\":\"d\"}\n")
+    }
+
+    @Test func aSuiteWhoseFileIsGoneCanBeDeleted() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.succeed(["defaults", "write", Self.group, "a", "b"])
+        #expect(unlink(file(sandbox)) == 0)
+        let refused = try defaults(sandbox, ["read", Self.group])
+        #expect(refused.exitCode == 44 && !refused.errorText.contains("sealctl list"))
+        try sandbox.succeed(["defaults", "delete", Self.group])
+        #expect(try defaults(sandbox, ["delete", Self.group]).exitCode == 44)
+        try sandbox.succeed(["defaults", "write", Self.group, "c", "d"])
+    }
+
+    @Test func aLargeSuiteIsInspectedLikeARecord() throws {
+        let sandbox = try Sandbox.initialised()
+        for key in ["a", "b", "c"] {
+            try sandbox.succeed(["defaults", "write", Self.group, key, "-data", "-"], input: noise(900_000))
+        }
+        #expect(try sandbox.succeed(["inspect", file(sandbox), "--json"]).outputText.contains("verified"))
+        try sandbox.succeed(["defaults", "write", Self.group, "{ a = b; }"])
+        #expect(try sandbox.succeed(["inspect", file(sandbox)]).outputText.hasSuffix("{\n  \"a\": \"b\"\n}\n"))
     }
 
     @Test func aTamperedSuiteIsRefusedAndNotEmpty() throws {

@@ -66,7 +66,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--ignore", "ENT999"], ["--fail-on", "grave"], ["--json", "--sarif"], ["--team", "short"],
+        ["--ignore", "ENT999"], ["--ignore", "ENT001:"], ["--fail-on", "grave"], ["--json", "--sarif"],
+        ["--team", "short"],
     ])
     func wrongOptionsAreUsage(options: [String]) throws {
         #expect(try Self.check("clean", options).exitCode == 64)
@@ -92,6 +93,28 @@ import Testing
         #expect(try sandbox.sealctl(["entitlements", "check", "missing"]).exitCode == 66)
         try sandbox.file("notes.txt", [])
         #expect(try sandbox.sealctl(["entitlements", "check", "notes.txt"]).exitCode == 64)
+    }
+
+    @Test func aProjectOfLibrariesIsClean() throws {
+        let sandbox = try Sandbox()
+        let text = """
+            { objects = { P = { targets = (T); }; T = { name = Core; productType = "com.apple.product-type.framework"; }; };
+              rootObject = P; }
+            """
+        try sandbox.file("project.pbxproj", Array(text.utf8))
+        let output = try sandbox.succeed(["entitlements", "check", "project.pbxproj"]).outputText
+        #expect(output.contains("nothing in it is signed"))
+    }
+
+    @Test func whatWasToBeIgnoredAndIsNotThereIsSaid() throws {
+        let options = ["--json", "--ignore", "ENT001:Nowhere"]
+        let report = try decode(Report.self, try Self.check("clean", options).output)
+        #expect(report.notes.contains { $0.contains("ENT001:Nowhere") })
+    }
+
+    @Test func whatIsNotKnownOfATargetIsSaid() throws {
+        let text = try Self.check("faulty").outputText
+        #expect(text.contains("? not known") && text.contains("  ?"))
     }
 
     @Test(arguments: ["ENT001", "ent001", "group-not-on-extension"])

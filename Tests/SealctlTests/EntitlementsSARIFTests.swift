@@ -17,6 +17,12 @@ import Testing
         }
         struct Base: Decodable { let uri: String }
         let tool: Tool
+        struct Invocation: Decodable {
+            let executionSuccessful: Bool
+            let toolExecutionNotifications: [Notification]
+        }
+        struct Notification: Decodable { let message: Result.Message }
+        let invocations: [Invocation]
         let originalUriBaseIds: [String: Base]
         let results: [Result]
     }
@@ -69,6 +75,13 @@ import Testing
         try sandbox.file("My App.entitlements", Array("<plist version=\"1.0\"><array/></plist>".utf8))
         let result = try #require(try Self.log(sandbox.path("files")).runs.first?.results.first)
         #expect(result.locations[0].physicalLocation.artifactLocation.uri == "My%20App.entitlements")
+    }
+
+    @Test func notesAreNotifications() throws {
+        let arguments = ["entitlements", "check", Self.fixture, "--sarif", "--ignore", "ENT001"]
+        let run = try #require(try decode(Log.self, try Sandbox().sealctl(arguments).output).runs.first)
+        let invocation = try #require(run.invocations.first)
+        #expect(invocation.executionSuccessful && invocation.toolExecutionNotifications.count == 1)
     }
 
     @Test func withoutFindingsTheResultsAreEmpty() throws {

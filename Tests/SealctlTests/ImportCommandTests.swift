@@ -80,6 +80,18 @@ import Testing
         #expect(try sandbox.files() == ["photos.tar", "photos.tar.sealed"])
     }
 
+    @Test func aMissingFileIsToldAlsoWhereItsTargetIs() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.file("f", [1])
+        try sandbox.succeed(["import", "file", "f"])
+        let again = try sandbox.sealctl(["import", "file", "f", "--json"])
+        #expect(again.exitCode == 66)
+        #expect(try decode(MachineError.self, again.errors).code == "sourceGone")
+        #expect(try decode(Item.self, again.output).outcome == "gone")
+        #expect(try sandbox.sealctl(["import", "file", "f.sealed"]).exitCode == 66)
+        #expect(try sandbox.sealctl(["import", "file", "f.sealed", "-o", "f.sealed", "--replace"]).exitCode == 64)
+    }
+
     @Test func jsonBecomesARecordWithItsVersion() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.file("state.json", Array(#"{"x":[1]}"#.utf8))
@@ -121,7 +133,7 @@ import Testing
         #expect(try sandbox.succeed(["get", "state"]).outputText == "{}")
         #expect(SystemFile.exists(sandbox.container + "/Documents/note.txt.sealed"))
         let again = try decode(Report.self, sandbox.succeed(command).output)
-        #expect(again.counts["alreadyMoved"] == 2 && again.counts["sealed"] == 0)
+        #expect(again.counts["gone"] == 2 && again.counts["sealed"] == 0)
     }
 
     @Test func whatCannotBeMovedIsTheStatus() throws {
@@ -140,6 +152,7 @@ import Testing
 
     @Test(arguments: [
         "[]", "{", #"{"a":{}}"#, #"{"a":{"record":1}}"#, #"{"a":{"record":"x","other":1}}"#,
+        #"{"a":{"record":"x","leave":true}}"#, #"{"a":{"suite":"x","dates":[]}}"#,
         #"{"a":{"record":"x","schemaVersion":0}}"#, #"{"a":{"record":"x","cipher":"rot13"}}"#,
     ])
     func aMapThatIsNoneIsRefused(map: String) throws {

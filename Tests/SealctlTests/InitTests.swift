@@ -51,6 +51,19 @@ import Testing
         try sandbox.put("a", "{}")
     }
 
+    @Test func noVaultIsMadeWhileTheContainerIsAway() throws {
+        let sandbox = try Sandbox()
+        try sandbox.succeed(["container", "register", "com.example.app", "/bin/sh", "--behavior", "ios"])
+        let path = String(try sandbox.succeed(["container", "path"]).outputText.dropLast())
+        #expect(rename(path, path + ".away") == 0)
+        let refused = try sandbox.sealctl(["init", "--json"])
+        #expect(refused.exitCode == 44)
+        #expect(try decode(MachineError.self, refused.errors).code == "containerAway")
+        #expect(!SystemFile.exists(sandbox.vault) && !SystemFile.exists(sandbox.keyFile))
+        #expect(rename(path + ".away", path) == 0)
+        try sandbox.succeed(["init"])
+    }
+
     @Test func anUnlockTimeIsForAPassphrase() throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("secret\n".utf8))

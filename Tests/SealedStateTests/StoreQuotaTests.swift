@@ -41,6 +41,14 @@ import Testing
         try store.write(note(of: 500), named: "another")
     }
 
+    @Test func atTheQuotaATornRecordIsDeleted() throws {
+        try store.write(note(of: 100), named: "torn")
+        try registry.setQuota(1)
+        try SystemFile.write(fixture.file("torn"), [1, 2, 3])
+        try store.delete(named: "torn")
+        #expect(try SystemFile.read(fixture.file("torn")).count > 3)
+    }
+
     @Test func withoutAQuotaNothingIsRefused() throws {
         try registry.setQuota(1)
         #expect(code { try store.write(note(of: 1)) } == .quotaExceeded)

@@ -64,6 +64,13 @@ extension AppGroupError {
             advice: "Set it to an absolute path, or unset it.")
     }
 
+    static func noTeamIdentifier(_ value: String) -> Self {
+        Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: EntitlementEnvironment.team,
+            reason: "its value \"\(DisplayText.identifier(value))\" is no team identifier",
+            advice: "Set it to ten characters of A-Z and 0-9, or unset it.")
+    }
+
     static func unreadableVariable(_ variable: String) -> Self {
         Self(
             code: .unusableEntitlements, operation: findEntitlements, subject: variable,

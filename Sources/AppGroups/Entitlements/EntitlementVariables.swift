@@ -67,10 +67,17 @@ public struct EntitlementVariables: Sendable, Hashable {
     ///
     /// A reference that cannot be expanded stays in the text as it was written, and its name is listed: Xcode would put
     /// nothing in its place, and the mistake would show much later. Settings that refer to each other in a circle, or that
-    /// grow beyond 1 MiB or 10,000 references, count as such.
+    /// grow beyond 1 MiB or 10,000 references, count as such, and so does a reference with more than 32 operators.
     public func expand(_ text: String) -> ExpandedText {
-        var expansion = VariableExpansion(variables: self)
+        var budget = ExpansionBudget()
+        return expand(text, within: &budget)
+    }
+
+    /// The same for one of several texts that share a budget.
+    func expand(_ text: String, within budget: inout ExpansionBudget) -> ExpandedText {
+        var expansion = VariableExpansion(variables: self, budget: budget)
         let expanded = expansion.expand(text[...])
+        budget = expansion.budget
         return ExpandedText(text: expanded, unresolved: expansion.unresolved)
     }
 

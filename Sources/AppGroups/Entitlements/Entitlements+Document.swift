@@ -1,32 +1,37 @@
 extension Entitlements {
     /// Takes the entitlements of a file: expands build settings and checks every identifier.
     ///
-    /// Duplicates are dropped. What the file says of its own team and application identifier gives the values of
-    /// `AppIdentifierPrefix`, `TeamIdentifierPrefix` and `CFBundleIdentifier` where `variables` has none.
+    /// Duplicates are dropped, and so is `com.apple.token` among the keychain's groups. What the file says of its own
+    /// application identifier and team gives the values of `AppIdentifierPrefix`, `TeamIdentifierPrefix` and
+    /// `CFBundleIdentifier` where `variables` has none.
     /// - Throws: ``AppGroupError`` `malformedEntitlements` where an identifier breaks the rules, `unresolvedVariable` where
-    ///   nothing is wrong but settings without a value. One error lists every identifier at fault.
+    ///   nothing is wrong but settings without a value, or all settings of the file together grow beyond 1 MiB or 10,000
+    ///   references. One error lists every identifier at fault, up to twenty; after those no more are looked at.
     public init(
         _ document: EntitlementsDocument, variables: EntitlementVariables = EntitlementVariables()
     ) throws(AppGroupError) {
         var reading = EntitlementReading(document, variables)
+        // First, since what is wrong with them leaves settings without values.
+        let own = reading.identifiers(
+            document.applicationIdentifier.map { [$0] } ?? [], in: EntitlementKey.applicationIdentifier,
+            AccessGroupPattern.init(entitled:))
+        _ = reading.identifiers(
+            document.teamIdentifier.map { [$0] } ?? [], in: EntitlementKey.teamIdentifier, TeamIdentifier.init)
         let groups = reading.identifiers(document.applicationGroups ?? [], in: EntitlementKey.applicationGroups) {
             (text) throws(AppGroupError) in try AppGroup(text)
         }
         let patterns = reading.identifiers(
-            document.keychainAccessGroups ?? [], in: EntitlementKey.keychainAccessGroups
-        ) { (text) throws(AppGroupError) in try AccessGroupPattern(text) }
-        let own = reading.identifiers(
-            document.applicationIdentifier.map { [$0] } ?? [], in: EntitlementKey.applicationIdentifier
-        ) { (text) throws(AppGroupError) in try AccessGroupPattern(text) }
-        _ = reading.identifiers(document.teamIdentifier.map { [$0] } ?? [], in: EntitlementKey.teamIdentifier) {
-            (text) throws(AppGroupError) in try TeamIdentifier(text)
-        }
+            (document.keychainAccessGroups ?? []).filter { $0 != Self.smartCards },
+            in: EntitlementKey.keychainAccessGroups, AccessGroupPattern.init(entitled:))
         try reading.requireNoFault()
         self.init(
             applicationGroups: groups,
             accessGroups: patterns.filter { !$0.isWildcard }.map { AccessGroup(wellFormed: $0.pattern) },
             accessGroupPatterns: patterns.filter(\.isWildcard), applicationIdentifier: own.first?.pattern)
     }
+
+    /// The system's own group for keys on smart cards. Profiles grant it; it has no team, and no vault has its name.
+    private static let smartCards = "com.apple.token"
 
     /// Reads the entitlements of a file, as ``EntitlementsDocument/read(path:)`` and ``init(_:variables:)`` do.
     public static func read(
@@ -39,13 +44,32 @@ extension Entitlements {
     }
 }
 
+extension AccessGroupPattern {
+    /// One that stands in `keychain-access-groups` or as application identifier.
+    ///
+    /// An app group there would be held without being in the list of app groups, which Apple's systems do not grant.
+    fileprivate init(entitled text: String) throws(AppGroupError) {
+        try self.init(text)
+        guard TeamIdentifier.isWellFormed(text.prefix(TeamIdentifier.length)) else {
+            throw AppGroupError(
+                .missingPrefix, text, in: .accessGroup,
+                because:
+                    "it is an app group; list it in \(EntitlementKey.applicationGroups) alone, where it is an access group too"
+            )
+        }
+    }
+}
+
 /// Expands and checks identifiers, and collects what is wrong with them.
 private struct EntitlementReading {
-    private static let mostListed = 20
+    private static let mostFaults = 20
+    private static let mostNames = 5
 
     private let variables: EntitlementVariables
+    /// Of all texts together: many short ones may refer to a long value.
+    private var budget = ExpansionBudget()
     private var faults: [String] = []
-    private var count = 0
+    private var passedOver = 0
     private var isMalformed = false
 
     init(_ document: EntitlementsDocument, _ variables: EntitlementVariables) {
@@ -58,14 +82,13 @@ private struct EntitlementReading {
         var seen: Set<Identifier> = []
         var found: [Identifier] = []
         for text in texts {
-            let expanded = variables.expand(text)
-            guard expanded.isResolved else {
-                let names = expanded.unresolved.map(DisplayText.identifier).joined(separator: ", ")
-                note(text, in: key, "\(names) has no value")
+            guard faults.count < Self.mostFaults, !budget.isExceeded else {
+                passedOver += 1
                 continue
             }
+            guard let expanded = expand(text, in: key) else { continue }
             do throws(AppGroupError) {
-                let identifier = try check(expanded.text)
+                let identifier = try check(expanded)
                 if seen.insert(identifier).inserted { found.append(identifier) }
             } catch {
                 isMalformed = true
@@ -75,14 +98,26 @@ private struct EntitlementReading {
         return found
     }
 
+    private mutating func expand(_ text: String, in key: String) -> String? {
+        let expanded = variables.expand(text, within: &budget)
+        if budget.isExceeded {
+            note(text, in: key, "with it, the build settings of the file grow too large")
+        } else if !expanded.isResolved {
+            let names = expanded.unresolved.prefix(Self.mostNames).map(DisplayText.identifier).joined(separator: ", ")
+            note(text, in: key, "\(names) has no value")
+        } else {
+            return expanded.text
+        }
+        return nil
+    }
+
     private mutating func note(_ text: String, in key: String, _ reason: String) {
-        count += 1
-        if count <= Self.mostListed { faults.append("\(key): \"\(DisplayText.identifier(text))\": \(reason)") }
+        faults.append("\(key): \"\(DisplayText.identifier(text))\": \(reason)")
     }
 
     func requireNoFault() throws(AppGroupError) {
-        guard count > 0 else { return }
-        let more = count > Self.mostListed ? "; and \(count - Self.mostListed) more" : ""
+        guard !faults.isEmpty else { return }
+        let more = passedOver > 0 ? "; and \(passedOver) more that were not looked at" : ""
         let reason = faults.joined(separator: "; ") + more
         guard isMalformed else { throw .unresolvedVariables(AppGroupError.wholeFile, reason) }
         throw .malformedEntitlements(AppGroupError.wholeFile, reason)
@@ -90,17 +125,24 @@ private struct EntitlementReading {
 }
 
 extension EntitlementVariables {
-    /// The settings that follow from a file's own team and application identifier, as far as those can be expanded.
+    /// The settings that follow from a file's own application identifier and team, as far as those can be expanded.
     fileprivate init(whatIsSaidIn document: EntitlementsDocument, _ variables: EntitlementVariables) {
+        // A longer text is no identifier, and would be repeated wherever a setting stands for it.
         func known(_ text: String?) -> String? {
-            guard let expanded = text.map(variables.expand), expanded.isResolved else { return nil }
+            guard let expanded = text.map(variables.expand), expanded.isResolved,
+                expanded.text.utf8.count <= AppGroup.maximumLength
+            else { return nil }
             return expanded.text
         }
         let team = known(document.teamIdentifier).flatMap { try? TeamIdentifier($0) }
-        // The prefix is up to the first dot: a team's identifier, or what an old account has in its place.
-        let own = known(document.applicationIdentifier)
-        let bundle = own.flatMap { text in text.firstIndex(of: ".").map { String(text[text.index(after: $0)...]) } }
+        guard let own = known(document.applicationIdentifier), let dot = own.firstIndex(of: ".") else {
+            self.init(teamIdentifier: team, bundleIdentifier: nil)
+            return
+        }
+        let bundle = String(own[own.index(after: dot)...])
+        // An old account's prefix is not its team.
+        let prefix = TeamIdentifier.isWellFormed(own[..<dot]) ? [Self.appIdentifierPrefix: "\(own[..<dot])."] : [:]
         // A profile's pattern is no bundle identifier.
-        self.init(teamIdentifier: team, bundleIdentifier: bundle.flatMap { $0.contains("*") ? nil : $0 })
+        self.init(teamIdentifier: team, bundleIdentifier: bundle.contains("*") ? nil : bundle, prefix)
     }
 }

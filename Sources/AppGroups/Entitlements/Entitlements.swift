@@ -14,7 +14,7 @@ public struct Entitlements: Sendable, Hashable {
 
     /// Puts entitlements together by hand.
     ///
-    /// - Parameter applicationIdentifier: Counts as an access group where it has the form of one.
+    /// - Parameter applicationIdentifier: Counts as an access group where it is `<team identifier>.<name>`.
     public init(
         applicationGroups: [AppGroup], accessGroups: [AccessGroup] = [], applicationIdentifier: String? = nil
     ) {
@@ -54,10 +54,14 @@ extension Entitlements {
 
     /// Where Apple's keychain puts an item that names no access group: the first of ``allAccessGroups`` that is no app
     /// group; nil where there is none.
-    public var defaultAccessGroup: AccessGroup? { accessGroups.first ?? ownAccessGroup }
+    public var defaultAccessGroup: AccessGroup? {
+        accessGroups.first { $0.teamIdentifier != nil } ?? ownAccessGroup
+    }
 
     /// The group that only this program is in.
     private var ownAccessGroup: AccessGroup? {
-        applicationIdentifier.flatMap { try? AccessGroup($0) }
+        let own = applicationIdentifier.flatMap { try? AccessGroup($0) }
+        // An app group's name here would open the vault of a group that the program does not belong to.
+        return own?.teamIdentifier == nil ? nil : own
     }
 }

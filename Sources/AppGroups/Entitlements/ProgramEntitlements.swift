@@ -13,8 +13,8 @@ extension Entitlements {
     /// (set-user-ID, file capabilities) the variables are not looked at.
     ///
     /// Read once in a process's life, by the first call that succeeds.
-    /// - Throws: ``AppGroupError`` `unusableEntitlements`, `malformedEntitlements`, `unresolvedVariable`, or
-    ///   `invalidTeamIdentifier` for `SEALED_TEAM_ID`.
+    /// - Throws: ``AppGroupError`` `unusableEntitlements`, also for a `SEALED_TEAM_ID` that is no team identifier;
+    ///   `malformedEntitlements`, `unresolvedVariable`.
     public static func ofThisProgram() throws(AppGroupError) -> Entitlements? {
         try ProgramEntitlements.ofThisProcess.withLock { (known) throws(AppGroupError) in
             if let known { return known.entitlements }
@@ -64,7 +64,9 @@ struct ProgramEntitlements {
 
     private func variables() throws(AppGroupError) -> EntitlementVariables {
         var team: TeamIdentifier?
-        if let text = environment[EntitlementEnvironment.team] { team = try TeamIdentifier(text) }
+        if let text = environment[EntitlementEnvironment.team] {
+            do throws(AppGroupError) { team = try TeamIdentifier(text) } catch { throw .noTeamIdentifier(text) }
+        }
         return EntitlementVariables(teamIdentifier: team, bundleIdentifier: environment[EntitlementEnvironment.bundle])
     }
 }

@@ -1,11 +1,6 @@
 /// One expansion of a text: what it has used up, and what it could not expand.
-///
-/// The settings come from files of others: a circle, or settings that each hold the next one twice, would otherwise take
-/// all memory or all time.
 struct VariableExpansion {
     private static let deepest = 64
-    private static let mostReferences = 10_000
-    private static let mostBytes = 1 << 20
     private static let mostUnresolved = 100
     private static let longestShown = 80
 
@@ -14,10 +9,12 @@ struct VariableExpansion {
     /// The settings that are being expanded, each with its level, the outermost first.
     private var open: [(name: String, level: Int)] = []
     private var depth = 0
-    private var references = 0
-    private var bytes = 0
+    private(set) var budget: ExpansionBudget
 
-    init(variables: EntitlementVariables) { self.variables = variables }
+    init(variables: EntitlementVariables, budget: ExpansionBudget) {
+        self.variables = variables
+        self.budget = budget
+    }
 
     mutating func expand(_ text: Substring) -> String {
         depth += 1
@@ -28,12 +25,11 @@ struct VariableExpansion {
             let part: Substring
             switch piece {
             case .literal(let literal): part = literal
-            case .broken(let rest): part = unexpanded(rest, as: String(rest))
+            case .broken(let rest): part = unexpanded(rest, as: rest)
             case .reference(let reference): part = expand(reference)[...]
             }
-            bytes += part.utf8.count
-            guard bytes <= Self.mostBytes else {
-                list(open.last?.name ?? String(text))
+            guard budget.takeBytes(part.utf8.count) else {
+                list(open.last?.name[...] ?? text)
                 break
             }
             expanded += part
@@ -42,9 +38,8 @@ struct VariableExpansion {
     }
 
     private mutating func expand(_ reference: VariableReference) -> String {
-        references += 1
-        guard references <= Self.mostReferences, bytes <= Self.mostBytes, depth < Self.deepest else {
-            return String(unexpanded(reference.source, as: String(reference.name)))
+        guard budget.takeReference(), depth < Self.deepest else {
+            return String(unexpanded(reference.source, as: reference.name))
         }
         let known = unresolved.count
         let name = expand(reference.name)
@@ -53,10 +48,10 @@ struct VariableExpansion {
         var value = value(of: name)
         for text in reference.operators {
             guard apply(text, to: &value) else {
-                return String(unexpanded(reference.source, as: "\(name):\(text)"))
+                return String(unexpanded(reference.source, as: "\(name):\(text)"[...]))
             }
         }
-        return value ?? String(unexpanded(reference.source, as: name))
+        return value ?? String(unexpanded(reference.source, as: name[...]))
     }
 
     private mutating func value(of name: String) -> String? {
@@ -75,24 +70,26 @@ struct VariableExpansion {
         return expand(value[...])
     }
 
-    /// Whether the operator is one that is known.
+    /// Whether the operator is one that is known, and its work is not too much.
     private mutating func apply(_ text: Substring, to value: inout String?) -> Bool {
         if text.hasPrefix("default=") {
             if value?.isEmpty ?? true { value = expand(text.dropFirst("default=".count)) }
             return true
         }
         guard let change = VariableOperator(rawValue: String(text)) else { return false }
-        value = value.map(change.apply)
+        guard let old = value else { return true }
+        guard budget.takeBytes(old.utf8.count) else { return false }
+        value = change.apply(old)
         return true
     }
 
     /// Lists a name as unresolved, and leaves the text as it is.
-    private mutating func unexpanded(_ text: Substring, as name: String) -> Substring {
+    private mutating func unexpanded(_ text: Substring, as name: Substring) -> Substring {
         list(name)
         return text
     }
 
-    private mutating func list(_ name: String) {
+    private mutating func list(_ name: Substring) {
         let shown = String(name.unicodeScalars.prefix(Self.longestShown))
         if unresolved.count < Self.mostUnresolved, !unresolved.contains(shown) { unresolved.append(shown) }
     }

@@ -3,7 +3,7 @@ enum TextPiece {
     /// Text as it stands.
     case literal(Substring)
     case reference(VariableReference)
-    /// A reference that does not end, or is nested too deep, and all that follows.
+    /// A reference that does not end, is nested too deep or has too many operators, and all that follows.
     case broken(Substring)
 }
 
@@ -22,6 +22,7 @@ struct VariableReference {
 /// It never recurses, and what it gives up on ends the text: the time is linear in the text's length.
 struct TextPieces {
     private static let deepest = 32
+    private static let mostOperators = 32
     private static let dollar = UInt8(ascii: "$")
 
     private var rest: Substring
@@ -90,6 +91,7 @@ struct TextPieces {
                             source: take(upTo: next), name: parts[0], operators: Array(parts.dropFirst())))
                 }
             } else if byte == UInt8(ascii: ":"), closers.count == 1 {
+                if parts.count == Self.mostOperators { break }
                 parts.append(rest[partStart..<position])
                 partStart = next
             }

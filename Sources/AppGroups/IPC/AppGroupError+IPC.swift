@@ -22,6 +22,8 @@ extension AppGroupError.Code {
     public static let ipcElsewhere = Self(rawValue: "ipcElsewhere")
     /// The semaphore or memory belongs to somebody, or is open to somebody, who has no say in the container.
     public static let ipcUntrusted = Self(rawValue: "ipcUntrusted")
+    /// Another user made it, and it was to be removed.
+    public static let ipcNotOwner = Self(rawValue: "ipcNotOwner")
     /// It has another size, or another layout, than was asked for.
     public static let ipcMismatch = Self(rawValue: "ipcMismatch")
     /// The system allows no more semaphores or shared memory.
@@ -44,6 +46,8 @@ extension AppGroupError.Code {
     public static let nobodyListens = Self(rawValue: "nobodyListens")
     /// Whoever is at the other end may not use the container, or the rule for peers refuses it.
     public static let peerRefused = Self(rawValue: "peerRefused")
+    /// The rule for peers refuses whoever is at the other end, and which program that is could not be told.
+    public static let peerUnknown = Self(rawValue: "peerUnknown")
     /// The other end is gone without having finished, or the connection was closed here.
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// A message has more bytes than the connection takes.

@@ -4,22 +4,33 @@ extension GroupContainer {
     /// Removes all semaphores and shared memory of the group: they are in the kernel, and stay there when the container's
     /// directory goes.
     ///
+    /// What another user made stays, with its record: only that user and root can remove it. What fails keeps none of the
+    /// others.
     /// - Returns: how many names were removed, those without an object included.
-    /// - Throws: ``AppGroupError`` for the first one that could not be removed: `ipcUntrusted` for another user's, `ipcElsewhere`
-    ///   for one of another IPC namespace.
+    /// - Throws: ``AppGroupError`` for the first one that could not be removed for another reason, once all were tried.
     @discardableResult
     package func removeKernelObjects() throws(AppGroupError) -> Int {
         var count = 0
+        var failure: AppGroupError?
         for entry in try ipcNames() {
-            let name = String(entry.dropLast(IPCKind.semaphore.suffix.count))
-            if entry.hasSuffix(IPCKind.semaphore.suffix) {
-                try GroupSemaphore.unlink(name, in: self)
-            } else {
-                try GroupSharedMemory.unlink(name, in: self)
+            do throws(AppGroupError) {
+                try unlinkIPC(entry)
+                count += 1
+            } catch {
+                if error.code != .ipcNotOwner { failure = failure ?? error }
             }
-            count += 1
         }
+        if let failure { throw failure }
         return count
+    }
+
+    private func unlinkIPC(_ entry: String) throws(AppGroupError) {
+        let name = String(entry.dropLast(IPCKind.semaphore.suffix.count))
+        if entry.hasSuffix(IPCKind.semaphore.suffix) {
+            try GroupSemaphore.unlink(name, in: self)
+        } else {
+            try GroupSharedMemory.unlink(name, in: self)
+        }
     }
 
     private func ipcNames() throws(AppGroupError) -> [String] {

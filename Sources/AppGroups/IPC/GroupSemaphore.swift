@@ -43,7 +43,9 @@ public final class GroupSemaphore: Sendable {
 
     /// Removes a semaphore for everybody: who waits for it gets `ipcRemoved`, and who opens it next makes a new one.
     ///
-    /// - Throws: ``AppGroupError`` with `ipcUntrusted` where it is another user's; those of opening. One that is not there is
+    /// What stands for one of another IPC namespace, is damaged or is open to others goes as well: make sure that nobody uses
+    /// it who would then have one of their own.
+    /// - Throws: ``AppGroupError`` with `ipcNotOwner` where it is another user's; those of opening. One that is not there is
     ///   removed already.
     public static func unlink(_ name: String, in container: GroupContainer) throws(AppGroupError) {
         let name = try GroupIPCName(name, in: container.group)

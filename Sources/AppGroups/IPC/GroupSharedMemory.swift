@@ -34,6 +34,9 @@ public final class GroupSharedMemory: Sendable {
     private let segment: AttachedSegment
     private let plan: SegmentLayout
 
+    /// What tells these bytes from those of memory that was made anew under the name.
+    package let identity: [UInt8]
+
     /// How often a value is copied again that changed meanwhile, before the reader takes the writers' lock.
     private static let freeAttempts = 64
 
@@ -62,12 +65,13 @@ public final class GroupSharedMemory: Sendable {
         let found = try IPCOpening(place: place, wish: wish).open(creating: creating)
         kernel = found.object
         plan = SegmentLayout(found.record)
+        identity = found.record.stamp.bytes
         switch AttachedSegment.attach(found.object) {
         case .success(let attached): segment = attached
         case .failure(let error): throw AppGroupError.kernel(error.number, "open", self.name)
         }
         // What was found may have been removed, and its number given to another one, before it was attached.
-        guard segment.memory.count == Int(plan.size), segment.mark == found.record.mark.bytes else {
+        guard segment.memory.count == Int(plan.size), segment.stamp == found.record.stamp.bytes else {
             throw AppGroupError.kernel(removedNumber, "open", self.name)
         }
     }
@@ -137,7 +141,12 @@ extension GroupSharedMemory {
     }
 
     private func put(_ value: [UInt8]) {
-        let next = segment.load(SegmentLayout.generationOffset) &+ 1
+        // 0 stands for no value at all.
+        let generation = segment.load(SegmentLayout.generationOffset)
+        let next = generation == .max ? 2 : generation + 1
+        // A reader that finds anything of what follows must find this generation as well, and not the one before it, whose
+        // slot this is.
+        segment.fence()
         segment.store(UInt64(value.count), plan.lengthOffset(next))
         UnsafeMutableRawBufferPointer(rebasing: segment.memory[plan.slotOffset(next)...]).copyBytes(from: value)
         segment.fence()
@@ -187,6 +196,7 @@ extension GroupSharedMemory {
                 .ipcMismatch, operation, name.description, "it has the other layout",
                 "Use read and write for a value, and withUnsafeMutableBytes for bytes.")
         }
-        if kernel.isRemoved { throw AppGroupError.kernel(removedNumber, operation, name) }
+        let condition = kernel.condition
+        if condition != 0 { throw AppGroupError.kernel(condition, operation, name) }
     }
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 internal import SharedFiles
 internal import Synchronization
@@ -6,6 +5,7 @@ internal import Synchronization
 /// A connection between two programs of an app group: whole messages, in order, both ways.
 ///
 /// One call sends and one receives at a time; others wait for their turn, within their limit. It may be used from any thread.
+/// Calls of tasks wait without a thread, however many connections there are, and end when their task is cancelled.
 /// Descriptors that the other end attaches to its bytes are never taken.
 public final class GroupSocketConnection: Sendable {
     /// Bytes of the largest message unless stated: 1 MiB.
@@ -19,8 +19,8 @@ public final class GroupSocketConnection: Sendable {
     public let maximumMessageSize: Int
 
     private let socket: Descriptor
-    private let sending = DispatchSemaphore(value: 1)
-    private let receiving = DispatchSemaphore(value: 1)
+    private let sending = SocketTurn()
+    private let receiving = SocketTurn()
     private let incoming: Mutex<Incoming>
     private let isBroken = Atomic(false)
     private let hasFinished = Atomic(false)
@@ -46,13 +46,15 @@ public final class GroupSocketConnection: Sendable {
     ///   - peers: Which listeners it talks to.
     ///   - timeout: How long to wait while too many others wait to be accepted.
     /// - Throws: ``AppGroupError`` with `invalidIPCName`; `nobodyListens`; `peerRefused` where whoever listens may not use the
-    ///   container or is not one of `peers`; `timeout`; `file` where something else has the name; those of
+    ///   container or is not one of `peers`, `peerUnknown` where that cannot be told; `timeout`; `file` where something else has the name; those of
     ///   `GroupContainer.open`.
     public convenience init(
         to name: String, in container: GroupContainer, peers: PeerRule = .anyMember,
         maximumMessageSize: Int = defaultMessageSize, timeout: Duration = .seconds(10)
     ) throws(AppGroupError) {
-        try self.init(name, container, peers, maximumMessageSize, timeout) { false }
+        let checked = try GroupIPCName(name, in: container.group)
+        let place = try SocketPlace(checked, in: container, creating: false)
+        try self.init(try place.connect(SocketWait(timeout, checked)), at: place, peers, maximumMessageSize)
     }
 
     /// Connects, for tasks; see the form without `async`.
@@ -61,26 +63,31 @@ public final class GroupSocketConnection: Sendable {
         maximumMessageSize: Int = defaultMessageSize, timeout: Duration = .seconds(10)
     ) async throws(AppGroupError) -> GroupSocketConnection {
         let checked = try GroupIPCName(name, in: container.group)
-        return try await IPCThreads.run(timeout, "connect to", checked) { (call) throws(AppGroupError) in
-            try GroupSocketConnection(name, container, peers, maximumMessageSize, call.remaining ?? .zero) {
-                call.isCancelled
+        let wait = SocketWait(timeout, checked)
+        while true {
+            let attempt = try await IPCThreads.peers.run(wait.remaining, "connect to", checked) {
+                (_) throws(AppGroupError) -> GroupSocketConnection? in
+                let place = try SocketPlace(checked, in: container, creating: false)
+                guard let socket = try place.connectAtOnce() else { return nil }
+                return try GroupSocketConnection(socket, at: place, peers, maximumMessageSize)
             }
+            if let attempt { return attempt }
+            try await wait.pause(.milliseconds(5))
         }
     }
 
     private convenience init(
-        _ name: String, _ container: GroupContainer, _ peers: PeerRule, _ maximumMessageSize: Int, _ timeout: Duration,
-        _ isCancelled: () -> Bool
+        _ socket: consuming Descriptor, at place: SocketPlace, _ peers: PeerRule, _ maximumMessageSize: Int
     ) throws(AppGroupError) {
-        let name = try GroupIPCName(name, in: container.group)
-        let place = try SocketPlace(name, in: container, creating: false)
-        let socket = try place.connect(timeout, isCancelled: isCancelled)
-        guard let peer = GroupPeer(of: socket, place.sharing, peers) else {
+        let peer: GroupPeer
+        do throws(PeerRefusal) {
+            peer = try GroupPeer(of: socket, place.sharing, peers)
+        } catch {
             throw .ipc(
-                .peerRefused, "connect to", name.description, "whoever listens there is not one to talk to",
+                error.code, "connect to", place.name.description, "whoever listens there \(error.words)",
                 "See who it is: ss -xlp")
         }
-        self.init(socket, peer, name, maximumMessageSize)
+        self.init(socket, peer, place.name, maximumMessageSize)
     }
 }
 
@@ -92,55 +99,91 @@ extension GroupSocketConnection {
     /// - Throws: ``AppGroupError`` with `messageTooLarge`, and nothing was sent; `timeout` where the other end does not receive:
     ///   the connection is over if a part was sent; `connectionLost`.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) throws(AppGroupError) {
-        try send(message, SocketWait(timeout, name, isCancelled: nil))
+        let wait = SocketWait(timeout, name)
+        let frame = try frame(of: message)
+        try sending.take(wait)
+        defer { sending.end() }
+        try requireUnfinished()
+        try push(frame, wait)
     }
 
     /// Sends a message, for tasks; see the form without `async`.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) async throws(AppGroupError) {
-        try await IPCThreads.run(timeout, "send to", name) { (call) throws(AppGroupError) in
-            try self.send(message, SocketWait(call.remaining, self.name) { call.isCancelled })
-        }
+        let wait = SocketWait(timeout, name)
+        let frame = try frame(of: message)
+        try await sending.take(wait)
+        defer { sending.end() }
+        try requireUnfinished()
+        try await push(frame, wait)
     }
 
-    /// Says that nothing more will be sent: the other end's `receive` gets nil after the last message.
+    /// Says that nothing more will be sent: the other end's `receive` gets nil after the last message. Calling it again does
+    /// nothing, once it has been said.
     ///
+    /// Blocks the calling thread where the other end does not receive.
     /// - Throws: ``AppGroupError`` as ``send(_:timeout:)-7z0m8``.
     public func finish(timeout: Duration = .seconds(10)) throws(AppGroupError) {
-        if hasFinished.exchange(true, ordering: .acquiringAndReleasing) { return }
-        let wait = SocketWait(timeout, name, isCancelled: nil)
-        try takingTurn(sending, wait) { () throws(AppGroupError) in try push(MessageFrame.finishBytes, wait) }
+        let wait = SocketWait(timeout, name)
+        try sending.take(wait)
+        defer { sending.end() }
+        if hasFinished.load(ordering: .acquiring) { return }
+        try push(MessageFrame.finishBytes, wait)
+        hasFinished.store(true, ordering: .releasing)
         shutdown(socket.rawValue, Int32(SHUT_WR))
     }
 
-    private func send(_ message: [UInt8], _ wait: SocketWait) throws(AppGroupError) {
+    private func frame(of message: [UInt8]) throws(AppGroupError) -> [UInt8] {
         guard message.count <= maximumMessageSize else { throw tooLarge(message.count) }
-        try takingTurn(sending, wait) { () throws(AppGroupError) in
-            if hasFinished.load(ordering: .acquiring) { throw .lost(name, "this end has finished") }
-            try push(MessageFrame.bytes(of: message), wait)
+        return MessageFrame.bytes(of: message)
+    }
+
+    private func requireUnfinished() throws(AppGroupError) {
+        if hasFinished.load(ordering: .acquiring) { throw .lost(name, "this end has finished") }
+    }
+
+    private func push(_ frame: [UInt8], _ wait: SocketWait) throws(AppGroupError) {
+        var rest = frame[...]
+        while try !sendSome(of: &rest) {
+            do throws(AppGroupError) { try wait.step(Int16(POLLOUT), at: socket) } catch {
+                giveUp(rest.count < frame.count)
+                throw error
+            }
         }
     }
 
-    private func push(_ bytes: [UInt8], _ wait: SocketWait) throws(AppGroupError) {
-        var sent = 0
-        while sent < bytes.count {
+    private func push(_ frame: [UInt8], _ wait: SocketWait) async throws(AppGroupError) {
+        var rest = frame[...]
+        while try !sendSome(of: &rest) {
+            do throws(AppGroupError) { try await wait.step(Int16(POLLOUT), at: socket.rawValue) } catch {
+                giveUp(rest.count < frame.count)
+                throw error
+            }
+        }
+    }
+
+    /// Whoever receives what follows a part of a message would take it for the rest of that.
+    private func giveUp(_ wasSentInPart: Bool) {
+        if wasSentInPart { close() }
+    }
+
+    /// Sends what the system takes now; whether that was all.
+    private func sendSome(of rest: inout ArraySlice<UInt8>) throws(AppGroupError) -> Bool {
+        while !rest.isEmpty {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
-            let count = bytes[sent...].withUnsafeBytes {
+            let count = rest.withUnsafeBytes {
                 Glibc.send(socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             }
             let number = errno
             if count >= 0 {
-                sent += count
+                rest = rest.dropFirst(count)
             } else if number == EAGAIN {
-                do throws(AppGroupError) { try wait.step(Int16(POLLOUT), at: socket) } catch {
-                    // Whoever receives the next bytes would take them for the rest of this message.
-                    if sent > 0 { close() }
-                    throw error
-                }
+                return false
             } else if number != EINTR {
                 close()
                 throw .lost(name, "the other end is gone")
             }
         }
+        return true
     }
 }
 
@@ -154,34 +197,57 @@ extension GroupSocketConnection {
     /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` where the other end is gone without having finished;
     ///   `messageTooLarge`, after which the connection is over.
     public func receive(timeout: Duration? = nil) throws(AppGroupError) -> [UInt8]? {
-        try receive(SocketWait(timeout, name, isCancelled: nil))
-    }
-
-    /// The next message, for tasks; see the form without `async`.
-    public func receive(timeout: Duration? = nil) async throws(AppGroupError) -> [UInt8]? {
-        try await IPCThreads.run(timeout, "receive from", name) { (call) throws(AppGroupError) in
-            try self.receive(SocketWait(timeout == nil ? nil : call.remaining, self.name) { call.isCancelled })
-        }
-    }
-
-    private func receive(_ wait: SocketWait) throws(AppGroupError) -> [UInt8]? {
-        try takingTurn(receiving, wait) { () throws(AppGroupError) in
-            while true {
-                switch incoming.withLock({ $0.isFinished ? .finished : $0.assembler.next() }) {
-                case .message(let message): return message
-                case .finished:
-                    incoming.withLock { $0.isFinished = true }
-                    return nil
-                case .tooLarge(let count):
-                    close()
-                    throw tooLarge(count)
-                case .needs(let count): try pull(count, wait)
-                }
+        let wait = SocketWait(timeout, name)
+        try receiving.take(wait)
+        defer { receiving.end() }
+        while true {
+            switch try arrival() {
+            case .message(let message): return message
+            case .finished: return nil
+            case .nothingYet: try wait.step(Int16(POLLIN), at: socket)
             }
         }
     }
 
-    private func pull(_ count: Int, _ wait: SocketWait) throws(AppGroupError) {
+    /// The next message, for tasks; see the form without `async`.
+    public func receive(timeout: Duration? = nil) async throws(AppGroupError) -> [UInt8]? {
+        let wait = SocketWait(timeout, name)
+        try await receiving.take(wait)
+        defer { receiving.end() }
+        while true {
+            switch try arrival() {
+            case .message(let message): return message
+            case .finished: return nil
+            case .nothingYet: try await wait.step(Int16(POLLIN), at: socket.rawValue)
+            }
+        }
+    }
+
+    private enum Arrival {
+        case message([UInt8])
+        case finished
+        case nothingYet
+    }
+
+    /// What has come, without waiting.
+    private func arrival() throws(AppGroupError) -> Arrival {
+        while true {
+            switch incoming.withLock({ $0.isFinished ? .finished : $0.assembler.next() }) {
+            case .message(let message): return .message(message)
+            case .finished:
+                incoming.withLock { $0.isFinished = true }
+                return .finished
+            case .tooLarge(let count):
+                close()
+                throw tooLarge(count)
+            case .needs(let count):
+                if try !pull(count) { return .nothingYet }
+            }
+        }
+    }
+
+    /// Takes what is there of so many bytes; whether anything was.
+    private func pull(_ count: Int) throws(AppGroupError) -> Bool {
         while true {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
             let result = withUnsafeTemporaryAllocation(byteCount: min(count, 1 << 16), alignment: 1) { space in
@@ -191,8 +257,8 @@ extension GroupSocketConnection {
                 return got < 0 ? -Int(number) : got
             }
             switch result {
-            case 1...: return
-            case -Int(EAGAIN): try wait.step(Int16(POLLIN), at: socket)
+            case 1...: return true
+            case -Int(EAGAIN): return false
             case -Int(EINTR): continue
             default:
                 close()
@@ -218,21 +284,5 @@ extension GroupSocketConnection {
         isBroken.store(true, ordering: .releasing)
         // Whoever waits here is woken; the descriptor itself lives as long as this object.
         shutdown(socket.rawValue, Int32(SHUT_RDWR))
-    }
-
-    private func takingTurn<Result>(
-        _ turn: DispatchSemaphore, _ wait: SocketWait, _ body: () throws(AppGroupError) -> Result
-    ) throws(AppGroupError) -> Result {
-        let limit = wait.remaining.map { DispatchTime.now() + .nanoseconds($0.clampedNanoseconds) } ?? .distantFuture
-        guard turn.wait(timeout: limit) == .success else { throw .waiting(.timeout, name) }
-        defer { turn.signal() }
-        return try body()
-    }
-}
-
-extension Duration {
-    fileprivate var clampedNanoseconds: Int {
-        let part = min(self, .seconds(1 << 31)).components
-        return Int(part.seconds) * 1_000_000_000 + Int(part.attoseconds / 1_000_000_000)
     }
 }

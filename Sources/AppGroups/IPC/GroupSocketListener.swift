@@ -47,7 +47,8 @@ public final class GroupSocketListener: Sendable {
         listening = try place.listen()
     }
 
-    deinit { close() }
+    // Whoever lets go of it does not wait for a lock: a name that stays is a dead listener's.
+    deinit { close(.zero) }
 
     /// How many connections were refused since it began to listen: of strangers, and of those whom the rule does not accept.
     public var refusedConnections: Int { refusals.load(ordering: .relaxed) }
@@ -55,27 +56,44 @@ public final class GroupSocketListener: Sendable {
     /// The next connection. Blocks the calling thread. Those that are refused are closed and not told.
     ///
     /// - Parameter timeout: nil waits for as long as it takes.
+    /// Where the process or the system has no descriptor or memory left, it goes on once there is.
     /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` once it is closed; `file` where the system refuses.
     public func accept(timeout: Duration? = nil) throws(AppGroupError) -> GroupSocketConnection {
-        try accept(SocketWait(timeout, name, isCancelled: nil))
+        let wait = SocketWait(timeout, name)
+        while true {
+            switch try next() {
+            case .socket(let socket):
+                if let connection = judged(socket) { return connection }
+            case .nobody: try wait.step(Int16(POLLIN), at: listening.socket)
+            case .shortage: try wait.pause(Self.patience)
+            }
+        }
     }
 
-    /// The next connection, for tasks; see the form without `async` and ``GroupSemaphore/wait(timeout:)`` on threads.
+    /// The next connection, for tasks; see the form without `async`. The rule for peers is asked on a thread of its own.
     public func accept(timeout: Duration? = nil) async throws(AppGroupError) -> GroupSocketConnection {
-        try await IPCThreads.run(timeout, "accept", name) { (call) throws(AppGroupError) in
-            try self.accept(SocketWait(timeout == nil ? nil : call.remaining, self.name) { call.isCancelled })
+        let wait = SocketWait(timeout, name)
+        while true {
+            switch try next() {
+            case .socket(let socket):
+                if let connection = try await judgedElsewhere(socket) { return connection }
+            case .nobody: try await wait.step(Int16(POLLIN), at: listening.socket.rawValue)
+            case .shortage: try await wait.pause(Self.patience)
+            }
         }
     }
 
     /// Every connection until the listener is closed, which ends the sequence, or its task is cancelled.
     ///
-    /// It ends with an error where the system refuses to accept any.
+    /// It ends with an error where the system refuses to accept any; then the listener is closed.
     public func connections() -> AsyncThrowingStream<GroupSocketConnection, any Error> {
         AsyncThrowingStream { () async throws -> GroupSocketConnection? in
             do throws(AppGroupError) {
                 return try await self.accept()
             } catch {
                 if error.code == .cancelled || (error.code == .connectionLost && self.isEnded) { return nil }
+                // Nobody would answer those who connect.
+                self.close()
                 throw error
             }
         }
@@ -84,31 +102,61 @@ public final class GroupSocketListener: Sendable {
     private var isEnded: Bool { isClosed.load(ordering: .acquiring) }
 
     /// Ends the listening and takes the name away. Connections that were accepted go on; calling it again does nothing.
-    public func close() {
+    public func close() { close(IPCPlace.lockLimit) }
+
+    private func close(_ limit: Duration) {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         // Whoever waits to accept is woken; the descriptor itself lives as long as this object.
         shutdown(listening.socket.rawValue, Int32(SHUT_RDWR))
-        place.remove(listening.identity)
+        place.remove(listening.identity, limit)
+    }
+}
+
+// MARK: Accepting
+
+extension GroupSocketListener {
+    /// How long it does not accept where the system has nothing left to accept with.
+    private static let patience = Duration.milliseconds(50)
+    private static let shortages = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
+    private enum Acceptance {
+        /// A descriptor that is the caller's to close.
+        case socket(Int32)
+        case nobody
+        case shortage
     }
 
-    private func accept(_ wait: SocketWait) throws(AppGroupError) -> GroupSocketConnection {
-        while true {
+    /// Who waits first, without waiting.
+    private func next() throws(AppGroupError) -> Acceptance {
+        if isEnded { throw .lost(name, "the listener was closed") }
+        switch LocalSocket.accept(listening.socket) {
+        case .success(let accepted): return accepted.map(Acceptance.socket) ?? .nobody
+        case .failure(let error):
             if isEnded { throw .lost(name, "the listener was closed") }
-            switch LocalSocket.accept(listening.socket) {
-            case .success(let accepted?):
-                let connected = Descriptor(owning: accepted, path: path.path)
-                guard let peer = GroupPeer(of: connected, place.sharing, rule) else {
-                    refusals.add(1, ordering: .relaxed)
-                    continue
-                }
-                return GroupSocketConnection(connected, peer, name, maximumMessageSize)
-            case .success(nil):
-                try wait.step(Int16(POLLIN), at: listening.socket)
-            case .failure(let error) where !isEnded:
-                throw AppGroupError(
-                    FileError(errno: error.number, operation: "accept at", path: path.path), "accept", ipc: name)
-            case .failure: break
+            if Self.shortages.contains(error.number) { return .shortage }
+            throw AppGroupError(
+                FileError(errno: error.number, operation: "accept at", path: path.path), "accept", ipc: name)
+        }
+    }
+
+    private func judged(_ socket: Int32) -> GroupSocketConnection? {
+        let connected = Descriptor(owning: socket, path: path.path)
+        guard let peer = try? GroupPeer(of: connected, place.sharing, rule) else {
+            refusals.add(1, ordering: .relaxed)
+            return nil
+        }
+        return GroupSocketConnection(connected, peer, name, maximumMessageSize)
+    }
+
+    private func judgedElsewhere(_ socket: Int32) async throws(AppGroupError) -> GroupSocketConnection? {
+        do throws(AppGroupError) {
+            // Without a limit it fails only where there is no thread at all, before it began.
+            return try await IPCThreads.peers.run(nil, "accept", name) { (_) throws(AppGroupError) in
+                self.judged(socket)
             }
+        } catch {
+            Glibc.close(socket)
+            throw error
         }
     }
 }

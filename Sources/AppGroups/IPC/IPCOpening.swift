@@ -26,47 +26,23 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`, `ipcLimit`,
     ///   `ipcNotShareable`, `timeout`, `file`.
     func open(creating: Bool) throws(AppGroupError) -> Found {
-        if let record = try usableRecord(), let object = try object(of: record) {
-            return Found(object: object, record: record)
+        if let found = try usableRecord(), let object = try trustedObject(of: found.record) {
+            return Found(object: object, record: found.record)
         }
         guard creating else { throw IPCPlace.missing(place.name, place.suffix) }
         try requireShareable()
         return try place.locked("make") { () throws(AppGroupError) in try make() }
     }
 
-    /// Removes the object for everybody, and its record. What is damaged goes as well: this is what it is asked for.
-    ///
-    /// - Throws: `AppGroupError` with `ipcUntrusted` where it is another user's; `ipcElsewhere`.
-    func remove() throws(AppGroupError) {
-        try place.locked("remove") { () throws(AppGroupError) in
-            let record: IPCRecord?
-            do throws(AppGroupError) { record = try currentRecord() } catch {
-                guard error.code == .ipcDamaged else { throw error }
-                record = nil
-            }
-            if let record, let object = try object(of: record) {
-                let result = object.remove()
-                if result < 0 && result != -EINVAL && result != -EIDRM {
-                    throw AppGroupError.kernel(-result, "remove", place.name)
-                }
-            }
-            try place.removeRecord()
-        }
-    }
-
     // MARK: Finding
 
-    /// The record of an object that the kernel may still have; nil for none, and for one of before the machine's start.
-    private func currentRecord() throws(AppGroupError) -> IPCRecord? {
-        guard let record = try place.record() else { return nil }
+    /// The record of an object that this process can reach, if the kernel still has it; nil for none, and for one of before
+    /// the machine's start.
+    private func usableRecord() throws(AppGroupError) -> StandingRecord? {
         let here = KernelPlace.current()
-        guard record.place.boot == here.boot else { return nil }
-        guard record.place.namespace == here.namespace else { throw elsewhere }
-        return record
-    }
-
-    private func usableRecord() throws(AppGroupError) -> IPCRecord? {
-        guard let record = try currentRecord() else { return nil }
+        guard let standing = try place.record(), standing.record.place.boot == here.boot else { return nil }
+        guard standing.record.place.namespace == here.namespace else { throw elsewhere }
+        let record = standing.record
         guard record.kind == wish.kind, wish.takesAnyCapacity || record.capacity == wish.capacity else {
             let found = record.kind == wish.kind ? "\(record.capacity) bytes" : "another layout"
             throw .ipc(
@@ -74,19 +50,18 @@ struct IPCOpening<Object: KernelObject>: Sendable {
                 "it has \(found) and \(wish.capacity) bytes were asked for",
                 "Let all programs of the group ask for the same, or remove it first.")
         }
-        return record
+        return standing
     }
 
     private var elsewhere: AppGroupError {
         .ipc(
             .ipcElsewhere, "open", place.name.description, "it was made in another IPC namespace",
-            "Run the group's programs in one IPC namespace, as with podman's --ipc=host; or remove it: unlink.")
+            "If the container of processes that made it is gone, remove it: unlink; else run the group's programs in one IPC"
+                + " namespace, as with podman's --ipc=host.")
     }
 
     /// The object, if the kernel has it and it is complete.
-    ///
-    /// - Throws: `ipcUntrusted` for one that others could use.
-    private func object(of record: IPCRecord) throws(AppGroupError) -> Object? {
+    private func object(of record: IPCRecord) throws(AppGroupError) -> (object: Object, status: clinux_ipc_status)? {
         let id = Object.find(record.key)
         if id == -ENOENT || id == -EINVAL { return nil }
         if id < 0 { throw AppGroupError.kernel(-id, "open", place.name) }
@@ -95,36 +70,43 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         // Gone again, or closed to us: somebody else's who got the key.
         case .failure: return nil
         case .success(let status):
-            guard Object.fits(status, record), object.isMarked(record) else { return nil }
-            guard status.isOpenOnly(to: place.sharing, of: place.owner) else { throw untrusted }
-            return object
+            return Object.fits(status, record) && object.isMarked(record) ? (object, status) : nil
         }
+    }
+
+    /// - Throws: `ipcUntrusted` for one that others could use.
+    private func trustedObject(of record: IPCRecord) throws(AppGroupError) -> Object? {
+        guard let (object, status) = try object(of: record) else { return nil }
+        guard status.isOpenOnly(to: place.sharing, of: place.owner) else { throw untrusted }
+        return object
     }
 
     private var untrusted: AppGroupError {
         .ipc(
             .ipcUntrusted, "open", place.name.description, "others may use it who may not use the container",
-            "Stop the programs that use it and remove it, so that it is made anew.")
+            "Stop the programs that use it and remove it, so that it is made anew: unlink.")
     }
 
     // MARK: Making
 
     private func make() throws(AppGroupError) -> Found {
         // Somebody else may have been first.
-        if let record = try usableRecord() {
-            if let object = try object(of: record) { return Found(object: object, record: record) }
-            if let object = try made(record) { return Found(object: object, record: record) }
+        if let found = try usableRecord() {
+            let record = found.record
+            if let object = try trustedObject(of: record) { return Found(object: object, record: record) }
+            // Another user's record may name any key, and what that user began cannot be completed here.
+            if found.maker == geteuid(), let object = try made(record) { return Found(object: object, record: record) }
         }
         // Only somebody who takes the keys of others can make one round follow another.
         for _ in 0..<32 {
-            let record = IPCRecord(new: wish.kind, in: .current(), capacity: wish.capacity)
+            let record = IPCRecord(new: wish.kind, in: .current(), capacity: wish.capacity, tag: place.tag)
             try place.write(record)
             if let object = try made(record) { return Found(object: object, record: record) }
         }
         throw AppGroupError.kernel(EEXIST, "make", place.name)
     }
 
-    /// Makes the record's object; nil where somebody else has its key.
+    /// Makes the object of a record that this user wrote; nil where somebody else has its key.
     private func made(_ record: IPCRecord) throws(AppGroupError) -> Object? {
         removeUnfinished(record)
         let id = Object.make(record)
@@ -132,7 +114,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         if id < 0 { throw AppGroupError.kernel(-id, "make", place.name) }
         let object = Object(id: id)
         var result: Int32 = 0
-        // Before the mark: nobody uses it before it is open to the container's users, and to them only.
+        // Before the stamp: nobody uses it before it is open to the container's users, and to them only.
         if let group = place.sharing.groupID { result = object.give(owner: geteuid(), group: group, mode: 0o660) }
         if result == 0 { result = object.complete(record, value: wish.value) }
         if result == 0 { return object }
@@ -140,13 +122,14 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         throw AppGroupError.kernel(-result, "make", place.name)
     }
 
-    /// What this user began and was killed over: under the lock nobody is at work on it.
+    /// What this user began for its own record and was killed over: under the lock nobody is at work on it.
     private func removeUnfinished(_ record: IPCRecord) {
         let id = Object.find(record.key)
         guard id >= 0 else { return }
         let object = Object(id: id)
-        guard case .success(let status) = object.status(), status.creator == geteuid(), status.mode & 0o007 == 0,
-            Object.fits(status, record), object.isUnfinished(record)
+        let modes: [UInt32] = place.sharing.groupID == nil ? [0o600] : [0o600, 0o660]
+        guard case .success(let status) = object.status(), status.creator == geteuid(), status.owner == geteuid(),
+            modes.contains(status.mode & 0o777), Object.fits(status, record), object.isUnfinished(record)
         else { return }
         _ = object.remove()
     }
@@ -159,5 +142,40 @@ struct IPCOpening<Object: KernelObject>: Sendable {
             "this process's primary unix group is \(getegid()), whose members could use it, instead of \(group)",
             "Start it with the container's group as the primary one (Group= of systemd, or sg), or open after one that has."
         )
+    }
+}
+
+// MARK: Removing
+
+extension IPCOpening {
+    /// Removes the object for everybody, and its record. What is damaged, open to others, or of another IPC namespace goes as
+    /// well: this is what it is asked for. An object of another namespace stays there, until its last process ends.
+    ///
+    /// - Throws: `AppGroupError` with `ipcNotOwner` where it is another user's: then the record stays as well.
+    func remove() throws(AppGroupError) {
+        try place.locked("remove") { () throws(AppGroupError) in
+            if let record = try reachableRecord(), let found = try object(of: record) {
+                let result = found.object.remove()
+                if result < 0 && result != -EINVAL && result != -EIDRM { throw refusal(-result) }
+            }
+            try place.removeRecord()
+        }
+    }
+
+    private func reachableRecord() throws(AppGroupError) -> IPCRecord? {
+        do throws(AppGroupError) {
+            return try place.record().map(\.record).flatMap { $0.place == .current() ? $0 : nil }
+        } catch {
+            guard error.code == .ipcDamaged else { throw error }
+            return nil
+        }
+    }
+
+    private func refusal(_ number: Int32) -> AppGroupError {
+        guard number == EPERM else { return .kernel(number, "remove", place.name) }
+        return .ipc(
+            .ipcNotOwner, "remove", place.name.description,
+            "another user made it, and only that user and root remove it",
+            "Have that user remove it; see who it is: ipcs -a")
     }
 }

@@ -66,9 +66,14 @@ struct IPCPlace: Sendable {
         return result
     }
 
-    /// FNV-1a of the file's name: the same in every process.
-    private var slot: UInt64 {
-        fileName.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    private var slot: UInt64 { Self.hash(fileName) }
+
+    /// Which name of which group a record is for.
+    var tag: UInt64 { Self.hash("\(name.group)/\(fileName)") }
+
+    /// FNV-1a: the same in every process.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 
@@ -76,7 +81,7 @@ extension IPCPlace {
     /// The record; nil where there is none.
     ///
     /// - Throws: `AppGroupError` with `ipcDamaged` for everything that is none. It stays: what it stood for may be in use.
-    func record() throws(AppGroupError) -> IPCRecord? {
+    func record() throws(AppGroupError) -> StandingRecord? {
         let (facts, bytes): (FileAttributes, [UInt8])
         do throws(FileError) {
             (facts, bytes) = try content()
@@ -92,7 +97,8 @@ extension IPCPlace {
         guard let record = IPCRecord(bytes), record.kind.suffix == suffix else {
             throw damaged("it is no record of that kind")
         }
-        return record
+        guard record.tag == tag else { throw damaged("it is the record of another name") }
+        return StandingRecord(record: record, maker: facts.uid)
     }
 
     /// The file's facts and its bytes, one more than a record has at most.
@@ -105,11 +111,13 @@ extension IPCPlace {
         return (try file.attributes(), bytes)
     }
 
+    /// Durably: what a power loss leaves of a file that was not synced would be damage that nobody did.
+    ///
     /// - Throws: `AppGroupError`.
     func write(_ record: IPCRecord) throws(AppGroupError) {
         do throws(FileError) {
             try directory.replace(
-                fileName, with: record.bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .unsynced)
+                fileName, with: record.bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
         } catch {
             throw AppGroupError(error, "make", ipc: name)
         }
@@ -129,4 +137,11 @@ extension IPCPlace {
             advice: "Stop the programs that use it, see what it is, and remove it: ls -l \(path.shellQuoted)",
             underlying: cause)
     }
+}
+
+/// A record that lies in the container.
+struct StandingRecord: Sendable {
+    let record: IPCRecord
+    /// The file's owner, by the file system's word: who wrote the record, and is the only one to make the object for it.
+    let maker: UInt32
 }

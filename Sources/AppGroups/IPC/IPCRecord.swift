@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// What a container says of a semaphore or of shared memory: 64 bytes, little-endian, in `.ipc/<name>.sem` or `.shm`.
+/// What a container says of a semaphore or of shared memory: 72 bytes, little-endian, in `.ipc/<name>.sem` or `.shm`.
 ///
 /// | bytes | |
 /// | --- | --- |
@@ -9,13 +9,14 @@ internal import SharedFiles
 /// | 12–15 | key of the kernel's object, never 0 |
 /// | 16–31 | boot id: which start of the machine the object belongs to |
 /// | 32–39 | number of the IPC namespace that it is in |
-/// | 40–55 | mark: the object holds the same, so that another one that got its key is told from it |
+/// | 40–55 | mark, never zeros: the object holds the same, so that another one that got its key is told from it |
 /// | 56–63 | bytes of the memory's values; 0 for a semaphore |
+/// | 64–71 | tag of group and file name: a record that was moved to another name stands for nothing there |
 ///
 /// It is written before the object is made, and never changed: whoever is killed in between leaves a record that the next
 /// one makes the object for, and no object that nobody knows of.
 struct IPCRecord: Hashable, Sendable {
-    static let size = 64
+    static let size = 72
     private static let magic = Array("SEALIPC1".utf8)
 
     var kind: IPCKind
@@ -23,17 +24,19 @@ struct IPCRecord: Hashable, Sendable {
     var place: KernelPlace
     var mark: IPCMark
     var capacity: UInt64
+    var tag: UInt64
 
     /// A record of something that is to be made now.
-    init(new kind: IPCKind, in place: KernelPlace, capacity: UInt64) {
+    init(new kind: IPCKind, in place: KernelPlace, capacity: UInt64, tag: UInt64) {
         self.kind = kind
         key = .random(in: 1...(.max))
         self.place = place
         mark = .random()
         self.capacity = capacity
+        self.tag = tag
     }
 
-    /// Nil for anything but 64 bytes as above.
+    /// Nil for anything but 72 bytes as above.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size, bytes.starts(with: Self.magic), let kind = IPCKind(rawValue: bytes[8]),
             bytes[9..<12].allSatisfy({ $0 == 0 })
@@ -43,7 +46,9 @@ struct IPCRecord: Hashable, Sendable {
         place = KernelPlace(boot: Array(bytes[16..<32]), namespace: bytes.integer(at: 32))
         mark = IPCMark(bytes: Array(bytes[40..<56]))
         capacity = bytes.integer(at: 56)
-        guard key != 0, kind == .semaphore ? capacity == 0 : SegmentLayout.capacities.contains(capacity) else {
+        tag = bytes.integer(at: 64)
+        guard key != 0, mark.isRandom, kind == .semaphore ? capacity == 0 : SegmentLayout.capacities.contains(capacity)
+        else {
             return nil
         }
     }
@@ -55,8 +60,12 @@ struct IPCRecord: Hashable, Sendable {
         bytes.append(integer: place.namespace)
         bytes += mark.bytes
         bytes.append(integer: capacity)
+        bytes.append(integer: tag)
         return bytes
     }
+
+    /// What the record's object begins with.
+    var stamp: IPCStamp { IPCStamp(self) }
 }
 
 /// What a record stands for.
@@ -72,9 +81,6 @@ enum IPCKind: UInt8, Sendable, CaseIterable {
 
 /// Sixteen random bytes that an object and its record have in common. They are read only by those who may use the object.
 struct IPCMark: Hashable, Sendable {
-    /// How many words of 15 bits they are in a set of semaphores, whose values go up to 32,767.
-    static let wordCount = 9
-
     let bytes: [UInt8]
 
     static func random() -> Self {
@@ -82,13 +88,34 @@ struct IPCMark: Hashable, Sendable {
         return Self(bytes: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
+    /// Zeros are what an object holds that nobody has filled, whosever it is.
+    var isRandom: Bool { bytes.contains { $0 != 0 } }
+}
+
+/// What tells an object of this library from every other one, whatever a record says: `SEALIPC` and the kind's digit, the
+/// record's tag, its mark.
+///
+/// Without the fixed part a record could be forged whose mark is what some other program's object happens to begin with.
+struct IPCStamp: Hashable, Sendable {
+    static let size = 32
+    /// How many words of 14 bits it takes in a set of semaphores, whose values go up to 32,767.
+    static let wordCount = (8 * size + 13) / 14
+
+    let bytes: [UInt8]
+
+    fileprivate init(_ record: IPCRecord) {
+        var bytes = Array("SEALIPC".utf8) + [UInt8(ascii: "0") + record.kind.rawValue]
+        bytes.append(integer: record.tag)
+        self.bytes = bytes + record.mark.bytes
+    }
+
     /// The same as numbers of at most 15 bits. The first bit of each is 1: a set that was made and not yet filled, which is
-    /// all zeros, is no mark.
+    /// all zeros, is no stamp.
     var words: [UInt16] {
         (0..<Self.wordCount).map { word in
             (0..<14).reduce(into: UInt16(1)) { value, bit in
                 let place = word * 14 + bit
-                value = value << 1 | (place < 128 ? UInt16(bytes[place / 8] >> UInt8(place % 8) & 1) : 0)
+                value = value << 1 | (place < 8 * Self.size ? UInt16(bytes[place / 8] >> UInt8(place % 8) & 1) : 0)
             }
         }
     }

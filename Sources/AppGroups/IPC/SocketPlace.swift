@@ -1,4 +1,3 @@
-internal import Glibc
 internal import SharedFiles
 
 /// A container's directory of sockets, found safe.
@@ -44,9 +43,9 @@ struct SocketPlace: Sendable {
         }
     }
 
-    private func lock() throws(FileError) -> HeldLock {
+    private func lock(_ limit: Duration = IPCPlace.lockLimit) throws(FileError) -> HeldLock {
         try LockFile(directory: directory, name: IPCPlace.lockName, mode: sharing.fileMode)
-            .acquire(.whole, .exclusive, timeout: IPCPlace.lockLimit)
+            .acquire(.whole, .exclusive, timeout: limit)
     }
 
     private var path: String { directory.display(name.name) }
@@ -54,41 +53,45 @@ struct SocketPlace: Sendable {
     /// Under the lock: whether nothing has the name, or a socket that nobody listens at.
     private func isFree() throws(FileError) -> Bool {
         guard try directory.exists(name.name) else { return true }
-        switch try LocalSocket.connect(to: name.name, in: directory, .stream) {
+        // The other kind: whoever lives refuses it without being troubled by a connection that nobody wants.
+        switch try LocalSocket.connect(to: name.name, in: directory, .packets) {
         case .gone: return true
         default: return false
         }
     }
 
-    /// Takes the name away, if it is still that socket's.
-    func remove(_ identity: FileAttributes) {
-        guard let lock = try? lock() else { return }
+    /// Takes the name away, if it is still that socket's. Where the lock is not free in time the name stays, as a dead
+    /// listener's does.
+    func remove(_ identity: FileAttributes, _ limit: Duration) {
+        guard let lock = try? lock(limit) else { return }
         if let facts = try? directory.attributes(name.name), facts.isSameFile(as: identity) {
             try? directory.remove(name.name, durability: .unsynced)
         }
         lock.unlock()
     }
 
-    /// - Throws: `AppGroupError` with `nobodyListens`, `timeout`, `peerRefused`, `cancelled`, `file`.
-    func connect(_ limit: Duration, isCancelled: () -> Bool) throws(AppGroupError) -> Descriptor {
-        let deadline = SuspendingClock.now + limit
+    /// - Throws: `AppGroupError` with `nobodyListens`, `timeout`, `file`.
+    func connect(_ wait: SocketWait) throws(AppGroupError) -> Descriptor {
         while true {
-            do throws(FileError) {
-                switch try LocalSocket.connect(to: name.name, in: directory, .stream) {
-                case .open(let socket): return socket
-                case .gone: throw Self.nobodyError
-                case .foreign: throw FileError(.notRegularFile, operation: "connect to", path: path)
-                case .busy: break
-                }
-            } catch {
-                if error.code == .notFound { throw Self.nobody(name) }
-                throw AppGroupError(error, "connect to", ipc: name)
+            if let socket = try connectAtOnce() { return socket }
+            try wait.pause(.milliseconds(1))
+        }
+    }
+
+    /// Nil where too many others wait to be accepted.
+    ///
+    /// - Throws: `AppGroupError` with `nobodyListens`, `file`.
+    func connectAtOnce() throws(AppGroupError) -> Descriptor? {
+        do throws(FileError) {
+            switch try LocalSocket.connect(to: name.name, in: directory, .stream) {
+            case .open(let socket): return socket
+            case .gone: throw Self.nobodyError
+            case .foreign: throw FileError(.notRegularFile, operation: "connect to", path: path)
+            case .busy: return nil
             }
-            if isCancelled() { throw .waiting(.cancelled, name) }
-            let remaining = deadline - SuspendingClock.now
-            if remaining <= .zero { throw .waiting(.timeout, name) }
-            var request = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-            nanosleep(&request, nil)
+        } catch {
+            if error.code == .notFound { throw Self.nobody(name) }
+            throw AppGroupError(error, "connect to", ipc: name)
         }
     }
 

@@ -1,30 +1,58 @@
+internal import Glibc
 internal import SharedFiles
 
-/// Until when a call waits for a socket, and whether it still wants to.
-struct SocketWait {
+/// Until when a call waits for a socket. Its forms without `async` block the thread; the others end with the task's cancellation.
+struct SocketWait: Sendable {
     private let deadline: SuspendingClock.Instant?
     private let name: GroupIPCName
-    private let isCancelled: (() -> Bool)?
 
-    /// - Parameter isCancelled: Asked about twenty times a second.
-    init(_ limit: Duration?, _ name: GroupIPCName, isCancelled: (() -> Bool)?) {
+    init(_ limit: Duration?, _ name: GroupIPCName) {
         deadline = limit.map { SuspendingClock.now + $0 }
         self.name = name
-        self.isCancelled = isCancelled
     }
 
     /// What is left; nil without a limit.
     var remaining: Duration? { deadline.map { max(.zero, $0 - SuspendingClock.now) } }
 
-    /// Waits once.
+    var isOver: AppGroupError { .waiting(.timeout, name) }
+
+    /// Waits once for a socket.
     ///
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
+    /// - Throws: `AppGroupError` with `timeout`.
     func step(_ events: Int16, at socket: borrowing Descriptor) throws(AppGroupError) {
-        if isCancelled?() == true { throw .waiting(.cancelled, name) }
         let remaining = remaining
-        if remaining == .zero { throw .waiting(.timeout, name) }
-        let slice = isCancelled == nil ? remaining : min(remaining ?? .milliseconds(50), .milliseconds(50))
-        LocalSocket.wait(for: events, at: socket, slice)
+        if remaining == .zero { throw isOver }
+        LocalSocket.wait(for: events, at: socket, remaining)
+    }
+
+    /// - Throws: `AppGroupError` with `timeout`, `cancelled`. Whoever calls keeps the socket open.
+    func step(_ events: Int16, at socket: Int32) async throws(AppGroupError) {
+        switch await SocketPoll.shared.wait(for: events, at: socket, until: deadline) {
+        case .ready: return
+        case .timeout: throw isOver
+        case .cancelled: throw .waiting(.cancelled, name)
+        }
+    }
+
+    /// Waits for something that nobody tells of.
+    ///
+    /// - Throws: `AppGroupError` with `timeout`.
+    func pause(_ time: Duration) throws(AppGroupError) {
+        var request = timespec(tv_sec: 0, tv_nsec: Int(try part(of: time).components.attoseconds / 1_000_000_000))
+        nanosleep(&request, nil)
+    }
+
+    /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
+    func pause(_ time: Duration) async throws(AppGroupError) {
+        let part = try part(of: time)
+        do { try await Task.sleep(for: part) } catch { throw .waiting(.cancelled, name) }
+    }
+
+    /// A second at most.
+    private func part(of time: Duration) throws(AppGroupError) -> Duration {
+        let part = min(time, remaining ?? time)
+        if part == .zero { throw isOver }
+        return min(part, .milliseconds(999))
     }
 }
 

@@ -48,7 +48,7 @@ struct NotificationBoard: Sendable {
         do throws(AppGroupError) {
             folder = try self.folder(creating: false).directory
         } catch {
-            if error.code == .containerMissing { return .none }
+            if error.meansNoContainer { return .none }
             throw error
         }
         do throws(FileError) {

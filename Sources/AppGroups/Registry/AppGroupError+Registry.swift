@@ -9,6 +9,9 @@ extension AppGroupError.Code {
     /// The registry is missing, and more than one container says that it is the group's.
     public static let ambiguousContainer = Self(rawValue: "ambiguousContainer")
 
+    /// The registry has a container that is not there now: its disk may not be mounted. Nothing is made in its place.
+    public static let containerAway = Self(rawValue: "containerAway")
+
     /// Somebody else held the registry's lock for the whole time limit.
     public static let registryBusy = Self(rawValue: "registryBusy")
 
@@ -47,17 +50,34 @@ extension AppGroupError {
                 + "the way: ls -l \(path.shellQuoted)")
     }
 
+    /// A registered container under a name that says nothing, without its copy.
+    static func missingCopy(_ path: String, of group: AppGroup, in home: GroupsHome) -> Self {
+        let registry = RegistryPlace(group: group, home: home).path
+        return Self(
+            code: .damagedRegistry, operation: "find the container of \(group)", subject: path,
+            reason: "it is missing, and only it says whose container this is",
+            advice: "If it is the group's, put a copy of the registry's file there: "
+                + "cp -p \(registry.shellQuoted) \(path.shellQuoted)")
+    }
+
     static func ambiguousContainer(_ paths: [String], of group: AppGroup) -> Self {
         Self(
             code: .ambiguousContainer, operation: "find the container of \(group)", subject: paths[0],
-            reason: "\(paths.count) directories may be it, and its registry does not decide",
-            advice: "Keep one and move the others away: \(paths.map(\.shellQuoted).joined(separator: " "))")
+            reason: paths.count == 1
+                ? "it lies under the group's name, and the registry knows the group by another container"
+                : "\(paths.count) directories may be it, and its registry does not decide",
+            advice: paths.count == 1
+                ? "Move it away: mv \(paths[0].shellQuoted) \((paths[0] + ".old").shellQuoted)"
+                : "Keep one and move the others away: \(paths.map(\.shellQuoted).joined(separator: " "))")
     }
+
+    /// Whether there is nothing to look at: the group has no container, or it is away.
+    package var meansNoContainer: Bool { code == .containerMissing || code == .containerAway }
 
     /// The registry has a container that is not there.
     static func containerAway(_ path: String, of group: AppGroup) -> Self {
         Self(
-            code: .containerMissing, operation: "open the container of \(group)", subject: path,
+            code: .containerAway, operation: "open the container of \(group)", subject: path,
             reason: "the registry has it there, and it is gone",
             advice:
                 "Bring it back: mount its disk, or restore it. To give it up: sealctl container reset --group \(group)")

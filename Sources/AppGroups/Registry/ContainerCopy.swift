@@ -8,8 +8,15 @@ package enum ContainerCopy {
     /// No copy has more bytes.
     package static let maximumSize = RegistryDocument.maximumSize
 
-    /// Whether a file's whole content is such a copy, for who looks at a container.
-    package static func isCopy(_ bytes: [UInt8]) -> Bool { (try? RegistryDocument.entry(from: bytes)) != nil }
+    /// Whether a file's content is such a copy to the last byte, so that nothing else can be hidden in it.
+    ///
+    /// - Parameter group: Whose copy it has to be; nil for any group's.
+    package static func isCopy(_ bytes: [UInt8], of group: AppGroup?) -> Bool {
+        guard let entry = try? RegistryDocument.entry(from: bytes), group == nil || entry.group == group else {
+            return false
+        }
+        return (try? RegistryDocument.bytes(of: entry)) == bytes
+    }
 
     /// The copy in a container; nil where there is none.
     static func read(in root: Directory, of group: AppGroup) throws(AppGroupError) -> RegistryEntry? {

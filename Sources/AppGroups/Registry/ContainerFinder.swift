@@ -8,6 +8,8 @@ internal import SystemPackage
 struct ContainerFinder: Sendable {
     let group: AppGroup
     let home: GroupsHome
+    /// Whether places are refused that others may change. Not by who says what is wrong with them.
+    var isStrict = true
 
     /// A container that was found, not yet checked.
     struct Found {
@@ -20,7 +22,7 @@ struct ContainerFinder: Sendable {
 
     /// The container; nil where the group has none.
     ///
-    /// - Throws: ``AppGroupError``: `damagedRegistry`, `ambiguousContainer`; `containerMissing` where the registry has one that
+    /// - Throws: ``AppGroupError``: `damagedRegistry`, `ambiguousContainer`; `containerAway` where the registry has one that
     ///   is gone; `notADirectory`, `unsafeContainer`, `file`.
     func find() throws(AppGroupError) -> Found? {
         guard let containers = try openContainers() else {
@@ -31,20 +33,31 @@ struct ContainerFinder: Sendable {
     }
 
     func find(in containers: Directory) throws(AppGroupError) -> Found? {
-        let entry: RegistryEntry?
-        do throws(AppGroupError) { entry = try registered() } catch {
-            // Another user's registry: the container itself says whose it is, if it is there.
-            guard error.underlying?.code == .permissionDenied, let found = try named(containers, nil) else {
-                throw error
+        var entry = Result.of { () throws(AppGroupError) in try registered() }
+        while true {
+            do throws(AppGroupError) {
+                switch entry {
+                case .success(let entry?): return try find(entry, in: containers)
+                case .success(nil): return try unregistered(in: containers)
+                case .failure(let error): return try unreadable(error, in: containers)
+                }
+            } catch {
+                // A container that went after its entry had been read: the entry says by now what followed it.
+                let now = Result.of { () throws(AppGroupError) in try registered() }
+                if now == entry { throw error }
+                entry = now
             }
-            return found
         }
-        guard let entry else { return try unregistered(in: containers) }
-        guard let directory = entry.directory else { return nil }
+    }
+
+    private func find(_ entry: RegistryEntry, in containers: Directory) throws(AppGroupError) -> Found? {
+        guard let directory = entry.directory else { return try unlisted(entry, in: containers) }
         if entry.style == .named { return try named(containers, entry) }
         guard let root = try open(directory, in: containers) else { throw .containerAway(path(directory), of: group) }
         // The registry may have been edited: nobody is to be given another group's container.
-        _ = try ContainerCopy.read(in: root, of: group)
+        guard try ContainerCopy.read(in: root, of: group) != nil else {
+            throw .missingCopy(root.display(ContainerLayout.metadata), of: group, in: home)
+        }
         // Nor one in place of a container that lies under the group's own name: who made that entry?
         if try open(group.identifier, in: containers) != nil {
             throw .ambiguousContainer([path(directory), path(group.identifier)], of: group)
@@ -52,8 +65,24 @@ struct ContainerFinder: Sendable {
         return Found(root: root, name: directory, style: .opaque, entry: entry)
     }
 
+    /// The registry has no container, yet one may lie under the group's own name: brought back by hand, or made by a process
+    /// that was killed before it said so.
+    private func unlisted(_ entry: RegistryEntry, in containers: Directory) throws(AppGroupError) -> Found? {
+        guard entry.departure == nil, let found = try named(containers, entry) else { return nil }
+        if entry.style != .named { throw .ambiguousContainer([path(group.identifier)], of: group) }
+        return found
+    }
+
+    /// Another user's registry: the container itself says whose it is, if it is there.
+    private func unreadable(_ error: AppGroupError, in containers: Directory) throws(AppGroupError) -> Found? {
+        guard error.underlying?.code == .permissionDenied, let found = try unregistered(in: containers) else {
+            throw error
+        }
+        return found
+    }
+
     private func registered() throws(AppGroupError) -> RegistryEntry? {
-        try RegistryPlace(group: group, home: home).read()
+        try RegistryPlace(group: group, home: home, isStrict: isStrict).read()
     }
 
     private func away(_ entry: RegistryEntry) -> AppGroupError? {
@@ -64,8 +93,20 @@ struct ContainerFinder: Sendable {
     private func path(_ name: String) -> String { home.containersPath.appending(name).string }
 
     private func unregistered(in containers: Directory) throws(AppGroupError) -> Found? {
-        if let found = try named(containers, nil) { return found }
-        return try ContainerSearch(group: group, home: home).only(in: containers)
+        let search = ContainerSearch(group: group, home: home)
+        guard let found = try named(containers, nil) else { return try search.only(in: containers) }
+        let others = try search.all(in: containers).filter { isRival($0, of: found) }
+        if others.isEmpty { return found }
+        throw .ambiguousContainer([found.root.path.string] + others.map(\.root.path.string), of: group)
+    }
+
+    /// In a shared home any member may make a directory that says it is the group's: a private container has only those of
+    /// its own user beside it.
+    private func isRival(_ other: Found, of named: Found) -> Bool {
+        guard let mine = try? named.root.attributes("."), mine.sharing == .ownerOnly,
+            let theirs = try? other.root.attributes(".")
+        else { return true }
+        return mine.uid == theirs.uid
     }
 
     private func named(_ containers: Directory, _ entry: RegistryEntry?) throws(AppGroupError) -> Found? {
@@ -77,7 +118,7 @@ struct ContainerFinder: Sendable {
     func openContainers() throws(AppGroupError) -> Directory? {
         do throws(FileError) {
             let containers = try Directory.open(home.containersPath)
-            try containers.requirePrivateOrShared()
+            if isStrict { try containers.requirePrivateOrShared() }
             return containers
         } catch {
             if error.code == .notFound { return nil }
@@ -90,5 +131,11 @@ struct ContainerFinder: Sendable {
             if error.code == .notFound { return nil }
             throw AppGroupError(error, openingContainerOf: group)
         }
+    }
+}
+
+extension Result where Failure == AppGroupError {
+    fileprivate static func of(_ body: () throws(AppGroupError) -> Success) -> Self {
+        do throws(AppGroupError) { return .success(try body()) } catch { return .failure(error) }
     }
 }

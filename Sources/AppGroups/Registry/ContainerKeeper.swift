@@ -29,14 +29,26 @@ struct ContainerKeeper: Sendable {
     ) throws(AppGroupError) -> Result {
         let containers = try makeContainers(sharing)
         // Who uses the container uses its registry, whoever is first to need one.
-        let existing = toleratesAbsence ? nil : try finder.find(in: containers)?.root
+        let existing = try present(in: containers)
         let held = try RegistryPlace(group: group, home: home)
             .lock(beside: containers, for: existing.map(Self.sharing) ?? sharing)
         var state = try state(held, containers, toleratesAbsence)
         try complete(held, &state)
         // Only now: what is on its way to the trash must not be taken for the group's container.
         try readopt(&state)
+        // A named container that nobody registered has no copy.
+        if try held.read() != nil, let entry = state.entry, let root = state.root {
+            ContainerCopy.refresh(from: entry, in: root)
+        }
         return try body(held, &state)
+    }
+
+    /// The container as it seems before the lock is held. It may be on its way to the trash.
+    private func present(in containers: Directory) throws(AppGroupError) -> Directory? {
+        do throws(AppGroupError) { return try finder.find(in: containers)?.root } catch {
+            if error.meansNoContainer { return nil }
+            throw error
+        }
     }
 
     private func makeContainers(_ sharing: Sharing) throws(AppGroupError) -> Directory {
@@ -60,11 +72,13 @@ struct ContainerKeeper: Sendable {
         var state = State(entry: try held.read(), root: nil, containers: containers)
         let found: ContainerFinder.Found?
         do throws(AppGroupError) { found = try finder.find(in: containers) } catch {
-            guard toleratesAbsence, error.code == .containerMissing else { throw error }
+            guard toleratesAbsence, error.meansNoContainer else { throw error }
             return state
         }
         guard let found else { return state }
         state.root = found.root
+        // Under the group's own name, where the registry had none.
+        if let entry = state.entry, entry.directory == nil { state.entry?.directory = found.name }
         if state.entry == nil {
             var entry = found.entry
             if entry == nil { entry = try ContainerCopy.read(in: found.root, of: group) }
@@ -85,15 +99,6 @@ struct ContainerKeeper: Sendable {
         state.entry?.generation = max(entry.generation, copy.generation)
         state.root = found.root
     }
-
-    /// Completes a departure that a killed process has begun.
-    private func complete(_ held: borrowing HeldRegistry, _ state: inout State) throws(AppGroupError) {
-        guard var entry = state.entry, let departure = entry.departure else { return }
-        try ContainerTrash(home: home).take(departure, from: state.containers, entry)
-        entry.departure = nil
-        try held.write(entry)
-        state.entry = entry
-    }
 }
 
 // What changes are made of.
@@ -103,36 +108,28 @@ extension ContainerKeeper {
         _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing
     ) throws(AppGroupError) -> Directory {
         var entry = state.entry ?? RegistryEntry(group: group, style: style)
-        entry.generation += 1
+        entry.countContainer()
         entry.directory = entry.style == .named ? group.identifier : OpaqueName.random()
         // A group's next container is shared as its last one was: its members would else be locked out.
         let sharing = sharing == .ownerOnly && state.entry != nil ? held.sharing : sharing
         let maker = ContainerMaker(group: group, containers: state.containers, sharing: sharing)
         let root = try entry.style == .named ? maker.makeNamed() : maker.makeOpaque(entry)
         if entry.style == .opaque || state.entry != nil { try held.write(entry) }
+        if entry.style == .named, state.entry != nil { try ContainerCopy.write(entry, in: root) }
         state.entry = entry
         state.root = root
         return root
     }
 
-    /// Gives the container up: it goes to the trash.
+    /// Makes a named container in a home that has no registry, and where this user may not make one: it needs none.
     ///
-    /// - Returns: Where it lies there.
-    func giveUp(
-        _ held: borrowing HeldRegistry, _ state: inout State
-    ) throws(AppGroupError) -> String? {
-        guard var entry = state.entry, let root = state.root, let directory = entry.directory else { return nil }
-        let trash = ContainerTrash(home: home)
-        try trash.requireMovable(root, from: state.containers, of: group)
-        let departure = ContainerDeparture(directory: directory, trashName: TrashName(of: group).string)
-        entry.directory = nil
-        entry.departure = departure
-        try held.write(entry)
-        try trash.take(departure, from: state.containers, entry)
-        entry.departure = nil
-        state.entry = entry
-        state.root = nil
-        return home.trashPath.appending(departure.trashName).string
+    /// - Returns: nil where that is not why the registry could not be used.
+    func makeWithoutRegistry(_ sharing: Sharing, after error: AppGroupError) throws(AppGroupError) -> Directory? {
+        guard let cause = error.underlying?.code, [.permissionDenied, .readOnly].contains(cause),
+            (try? Directory.open(home.registryPath)) == nil,
+            let containers = try finder.openContainers()
+        else { return nil }
+        return try ContainerMaker(group: group, containers: containers, sharing: sharing).makeNamed()
     }
 
     /// Puts a container from the trash in the group's place.
@@ -144,7 +141,7 @@ extension ContainerKeeper {
         // The container's own style: the group may have had another one since.
         entry.style = copy?.style ?? .named
         entry.departure = nil
-        entry.generation += 1
+        entry.countContainer()
         let directory = entry.style == .named ? group.identifier : OpaqueName.random()
         entry.directory = directory
         // First its copy: killed after the move it is a container that the next holder of the lock finds.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
@@ -24,21 +25,34 @@ public struct ContainerList: Sendable {
         public let error: AppGroupError?
     }
 
-    /// Every group that has a container or a registry which this user may see, in order.
-    public var groups: [AppGroup] {
-        let names = self.names(in: home.containersPath)
-        var found = Set((names + self.names(in: home.registryPath)).compactMap { try? AppGroup($0) })
-        for name in names where OpaqueName.isWellFormed(name) {
-            guard let root = try? Directory.open(home.containersPath.appending(name)),
-                let entry = try? ContainerCopy.readAny(in: root)
-            else { continue }
-            found.insert(entry.group)
-        }
-        return found.sorted { $0.identifier < $1.identifier }
+    /// A directory with the name of an opaque container of which nothing says whose it is.
+    public struct Unidentified: Sendable {
+        /// Where it lies.
+        public let path: String
+        /// Why its copy of the registry does not tell.
+        public let error: AppGroupError
     }
 
+    /// Every group that has a container or a registry which this user may see, in order.
+    ///
+    /// - Throws: ``AppGroupError`` `file` where `Containers` or `Registry` can't be read.
+    public func groups() throws(AppGroupError) -> [AppGroup] { try survey().groups }
+
     /// What is known of each of them; a group of which nothing is left but an empty registry is left out.
-    public func items() -> [Item] { groups.compactMap(item) }
+    ///
+    /// - Throws: as ``groups()``.
+    public func items() throws(AppGroupError) -> [Item] { try groups().compactMap(item) }
+
+    /// The directories that may be containers of any group, and that no registry has. Those of other users that this one
+    /// may not look at are left out.
+    ///
+    /// - Throws: as ``groups()``.
+    public func unidentified() throws(AppGroupError) -> [Unidentified] {
+        let survey = try survey()
+        guard !survey.unidentified.isEmpty else { return [] }
+        let registered = Set(survey.groups.compactMap { try? RegistryPlace(group: $0, home: home).read()?.directory })
+        return survey.unidentified.filter { !registered.contains($0.key) }.map(\.value).sorted { $0.path < $1.path }
+    }
 
     /// What is known of one group; nil where nothing is.
     public func item(_ group: AppGroup) -> Item? {
@@ -57,8 +71,64 @@ public struct ContainerList: Sendable {
         }
     }
 
-    private func names(in path: FilePath) -> [String] {
-        let entries = (try? Directory.open(path).entries()) ?? []
-        return entries.filter { $0.kind == .directory }.map(\.name)
+    private func survey() throws(AppGroupError) -> (groups: [AppGroup], unidentified: [String: Unidentified]) {
+        let names = try names(in: home.containersPath)
+        var found = Set((names + (try self.names(in: home.registryPath))).compactMap { try? AppGroup($0) })
+        var unidentified: [String: Unidentified] = [:]
+        for name in names where OpaqueName.isWellFormed(name) {
+            do throws(AppGroupError) {
+                if let group = try owner(of: name) { found.insert(group) }
+            } catch {
+                unidentified[name] = Unidentified(path: home.containersPath.appending(name).string, error: error)
+            }
+        }
+        return (found.sorted { $0.identifier < $1.identifier }, unidentified)
+    }
+
+    /// Whose container a directory is; nil for one that is gone, or another user's who keeps it closed.
+    private func owner(of name: String) throws(AppGroupError) -> AppGroup? {
+        let path = home.containersPath.appending(name)
+        do throws(ContainerCopy.CopyFault) {
+            let root: Directory
+            do throws(FileError) { root = try Directory.open(path) } catch { throw .file(error) }
+            guard let entry = try ContainerCopy.readAny(in: root) else { throw .damaged("it is missing") }
+            return entry.group
+        } catch {
+            let copy = path.appending(ContainerLayout.metadata).string
+            switch error {
+            case .damaged(let reason): throw .unidentified(copy, because: reason)
+            case .file(let error):
+                if error.code == .notFound || (error.code == .permissionDenied && isOfAnotherUser(name)) { return nil }
+                throw AppGroupError(error, listing: path.string)
+            }
+        }
+    }
+
+    private func isOfAnotherUser(_ name: String) -> Bool {
+        guard let owner = try? Directory.open(home.containersPath).attributes(name).uid else { return false }
+        return owner != geteuid()
+    }
+
+    private func names(in path: FilePath) throws(AppGroupError) -> [String] {
+        do throws(FileError) {
+            return try Directory.open(path).entries().filter { $0.kind == .directory }.map(\.name)
+        } catch {
+            if error.code == .notFound { return [] }
+            throw AppGroupError(error, listing: path.string)
+        }
+    }
+}
+
+extension AppGroupError {
+    fileprivate init(_ error: FileError, listing path: String) {
+        self.init(
+            code: .file, operation: "list the groups", subject: path, reason: "cannot \(error.operation)",
+            advice: error.advice, underlying: error)
+    }
+
+    fileprivate static func unidentified(_ path: String, because reason: String) -> Self {
+        Self(
+            code: .damagedRegistry, operation: "tell whose container this is", subject: path, reason: reason,
+            advice: "Mend it, or keep the directory out of the way: ls -l \(path.shellQuoted)")
     }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
@@ -8,35 +9,78 @@ struct ContainerSearch {
 
     /// The one container whose copy says that it is the group's; nil where there is none.
     ///
-    /// - Throws: ``AppGroupError`` `ambiguousContainer` for several; `damagedRegistry` for a damaged copy in a container that no
-    ///   registry has, which may be the group's.
+    /// - Throws: ``AppGroupError`` `ambiguousContainer` for several; for a container that no registry has, and that may so be
+    ///   the group's: `damagedRegistry` where its copy is damaged, `file` where it cannot be looked at.
     func only(in containers: Directory) throws(AppGroupError) -> ContainerFinder.Found? {
-        var found: [ContainerFinder.Found] = []
-        var damaged: [(name: String, error: AppGroupError)] = []
-        for name in try opaqueNames(in: containers) {
-            // Another user's private container can't be opened, and is not ours.
-            guard let root = try? containers.directory(name) else { continue }
-            do throws(ContainerCopy.CopyFault) {
-                guard var entry = try ContainerCopy.readAny(in: root), entry.group == group else { continue }
-                // One that was renamed by hand is still the same.
-                if entry.departure == nil { entry.directory = name }
-                found.append(.init(root: root, name: name, style: .opaque, entry: entry))
-            } catch {
-                guard case .damaged(let reason) = error else { continue }
-                damaged.append(
-                    (name, .damagedCopy(root.display(ContainerLayout.metadata), of: group, because: reason)))
-            }
-        }
+        let (found, doubts) = try look(in: containers)
         guard found.count <= 1 else { throw .ambiguousContainer(found.map(\.root.path.string), of: group) }
         if let only = found.first { return only }
-        if let first = damaged.first(where: { !claimed.contains($0.name) }) { throw first.error }
+        if doubts.isEmpty { return nil }
+        let claimed = self.claimed
+        if let first = doubts.first(where: { !claimed.contains($0.name) }) { throw first.error }
         return nil
+    }
+
+    /// Every container whose copy says that it is the group's. One that cannot be looked at is passed over.
+    func all(in containers: Directory) throws(AppGroupError) -> [ContainerFinder.Found] {
+        try look(in: containers).found
+    }
+
+    /// Whether this user alone has such a container.
+    func hasPrivateOne(in containers: Directory) -> Bool {
+        guard let found = try? all(in: containers) else { return false }
+        return found.contains { found in
+            guard let facts = try? found.root.attributes(".") else { return false }
+            return facts.uid == geteuid() && facts.sharing == .ownerOnly
+        }
+    }
+
+    private typealias Doubt = (name: String, error: AppGroupError)
+
+    private func look(
+        in containers: Directory
+    ) throws(AppGroupError) -> (found: [ContainerFinder.Found], doubts: [Doubt]) {
+        var (found, doubts): ([ContainerFinder.Found], [Doubt]) = ([], [])
+        for name in try opaqueNames(in: containers) {
+            do throws(AppGroupError) {
+                if let one = try container(name, in: containers) { found.append(one) }
+            } catch {
+                doubts.append((name, error))
+            }
+        }
+        return (found, doubts)
+    }
+
+    /// Nil for one that is not the group's, and for another user's private one.
+    private func container(_ name: String, in containers: Directory) throws(AppGroupError) -> ContainerFinder.Found? {
+        do throws(ContainerCopy.CopyFault) {
+            let root: Directory
+            do throws(FileError) { root = try containers.directory(name) } catch { throw .file(error) }
+            guard var entry = try ContainerCopy.readAny(in: root), entry.group == group else { return nil }
+            // One that was renamed by hand is still the same.
+            if entry.departure == nil { entry.directory = name }
+            return .init(root: root, name: name, style: .opaque, entry: entry)
+        } catch {
+            switch error {
+            case .damaged(let reason):
+                throw .damagedCopy(
+                    containers.display("\(name)/\(ContainerLayout.metadata)"), of: group, because: reason)
+            case .file(let error):
+                if error.code == .notFound || isAnothers(name, error, in: containers) { return nil }
+                throw AppGroupError(error, openingContainerOf: group)
+            }
+        }
+    }
+
+    private func isAnothers(_ name: String, _ error: FileError, in containers: Directory) -> Bool {
+        guard error.code == .permissionDenied, let facts = try? containers.attributes(name) else { return false }
+        return facts.uid != geteuid()
     }
 
     private func opaqueNames(in containers: Directory) throws(AppGroupError) -> [String] {
         do throws(FileError) {
-            return try containers.entries().filter { $0.kind == .directory && OpaqueName.isWellFormed($0.name) }
-                .map(\.name)
+            return try containers.entries()
+                .filter { [.directory, .unknown].contains($0.kind) && OpaqueName.isWellFormed($0.name) }.map(\.name)
         } catch {
             throw AppGroupError(error, openingContainerOf: group)
         }
@@ -47,7 +91,7 @@ struct ContainerSearch {
         let groups = (try? Directory.open(home.registryPath).entries()) ?? []
         return Set(
             groups.compactMap { entry in
-                guard let other = try? AppGroup(entry.name) else { return nil }
+                guard let other = try? AppGroup(entry.name), other != group else { return nil }
                 return (try? RegistryPlace(group: other, home: home).read())?.directory
             })
     }

@@ -43,12 +43,34 @@ public struct ContainerTrash: Sendable {
 
     /// Deletes one for good, with everything in it.
     ///
-    /// - Throws: ``AppGroupError`` `notInTrash`, `file` for the first thing that could not be deleted.
+    /// It is no item any more before anything of it is deleted: what a killed process leaves is never put back, and goes with
+    /// ``deleteLeftovers()``.
+    /// - Throws: ``AppGroupError`` `notInTrash`, `registryBusy`, `file` for the first thing that could not be deleted.
     public func delete(_ item: Item) throws(AppGroupError) {
-        guard TrashName(item.name) != nil, let trash = try open(), (try? trash.exists(item.name)) == true else {
-            throw .notInTrash(item.name, because: "it is not there")
+        guard TrashName(item.name) != nil, let trash = try open() else { throw .notInTrash(item.name) }
+        let doomed = try condemn(item, in: trash)
+        try onFiles("delete") { () throws(FileError) in try trash.removeAll(doomed) }
+    }
+
+    /// Deletes what killed processes have left of containers that they were deleting. What can't be deleted stays.
+    public func deleteLeftovers() {
+        guard let trash = try? open() else { return }
+        for entry in (try? trash.entries()) ?? [] where entry.name.hasPrefix(Self.doomedPrefix) {
+            try? trash.removeAll(entry.name)
         }
-        try onFiles("delete") { () throws(FileError) in try trash.removeTree(item.name) }
+    }
+
+    private static let doomedPrefix = ".deleting~"
+
+    /// Under the lock of its group, so that nobody is putting it back.
+    private func condemn(_ item: Item, in trash: Directory) throws(AppGroupError) -> String {
+        guard let root = try? trash.directory(item.name) else { throw .notInTrash(item.name) }
+        let held = try RegistryPlace(group: item.group, home: home)
+            .lock(beside: trash, for: ContainerKeeper.sharing(of: root), isDemanded: false)
+        let doomed = Self.doomedPrefix + String(UInt64.random(in: .min ... .max), radix: 16)
+        try onFiles("delete") { () throws(FileError) in try trash.move(item.name, to: trash, as: doomed) }
+        held.unlock()
+        return doomed
     }
 
     func open() throws(AppGroupError) -> Directory? {
@@ -72,18 +94,54 @@ public struct ContainerTrash: Sendable {
 // Moving in.
 extension ContainerTrash {
     /// Takes a container in that is to leave, unless it has come already. Called with the registry's lock held.
+    ///
+    /// - Parameter entry: What the container's copy is to say; the departure is in it.
+    /// - Throws: ``AppGroupError`` `damagedRegistry` for a directory that is not the group's, `file`.
     func take(
         _ departure: ContainerDeparture, from containers: Directory, _ entry: RegistryEntry
     ) throws(AppGroupError) {
+        guard let (trash, root) = try places(of: departure, containers) else { return }
+        if OpaqueName.isWellFormed(departure.directory) { try requireOwn(root, entry.group) }
+        // Who has it open is told by its copy: where that can't be written it stays, or what they write is lost.
+        try ContainerCopy.write(entry, in: root)
+        let writers = pauseOfWriters(in: root)
+        GroupContainer(leaving: root, of: entry.group, in: home).removeKernelObjectsIfPossible()
         try onFiles("move to the trash") { () throws(FileError) in
-            let trash = try made(like: containers)
-            if try trash.exists(departure.trashName) { return }
-            guard try containers.exists(departure.directory) else { return }
-            // Who has it open is told by its copy. It leaves all the same where that cannot be written, on a full disk say.
-            if let root = try? containers.directory(departure.directory) { try? ContainerCopy.write(entry, in: root) }
             try containers.move(departure.directory, to: trash, as: departure.trashName)
         }
+        if let writers { writers.unlock() }
     }
+
+    /// The trash and the container; nil where there is nothing to move any more.
+    private func places(
+        of departure: ContainerDeparture, _ containers: Directory
+    ) throws(AppGroupError) -> (trash: Directory, root: Directory)? {
+        try onFiles("move to the trash") { () throws(FileError) in
+            let trash = try made(like: containers)
+            if try trash.exists(departure.trashName) { return nil }
+            guard try containers.exists(departure.directory) else { return nil }
+            return (trash, try containers.directory(departure.directory))
+        }
+    }
+
+    /// Who writes into a registry may name any directory in it.
+    private func requireOwn(_ root: Directory, _ group: AppGroup) throws(AppGroupError) {
+        guard try ContainerCopy.read(in: root, of: group) != nil else {
+            throw .missingCopy(root.display(ContainerLayout.metadata), of: group, in: home)
+        }
+    }
+
+    /// Waits for writers that have passed the gate before the copy said that the container leaves: what they acknowledge
+    /// must lie in it before it goes. Those that come later are refused by the copy. One that is stopped is waited for only
+    /// so long; its write then ends in the trash.
+    private func pauseOfWriters(in root: Directory) -> HeldLock? {
+        guard (try? root.exists(ContainerLayout.lockFile)) == true else { return nil }
+        return try? LockFile(directory: root, name: ContainerLayout.lockFile, mode: root.fileMode)
+            .acquire(.whole, .exclusive, timeout: Self.patience)
+    }
+
+    /// Well below the time that others wait for the registry's lock.
+    private static let patience = Duration.seconds(3)
 
     /// Asked before the registry says that a container leaves: one that then could not be moved would be in nobody's reach.
     func requireMovable(_ root: Directory, from containers: Directory, of group: AppGroup) throws(AppGroupError) {
@@ -117,5 +175,16 @@ extension AppGroupError {
         self.init(
             code: .file, operation: "\(operation) a container in the trash", subject: error.path,
             reason: "cannot \(error.operation)", advice: error.advice, underlying: error)
+    }
+}
+
+extension Directory {
+    /// Two processes may be at the same tree: what the other one has removed is gone.
+    fileprivate func removeAll(_ name: String) throws(FileError) {
+        for _ in 0..<100 {
+            do throws(FileError) { return try removeTree(name) } catch {
+                guard error.code == .notFound else { throw error }
+            }
+        }
     }
 }

@@ -63,8 +63,9 @@ private struct UsageCounter {
 
     private static func add(_ facts: FileAttributes, to amount: inout ContainerUsage.Amount) {
         amount.files += 1
-        amount.bytes &+= facts.size
-        amount.allocatedBytes &+= facts.allocatedSize
+        // A file of holes may claim 2^63 - 1 bytes, and two of them more than there are numbers.
+        amount.bytes = amount.bytes.addingWithSaturation(facts.size)
+        amount.allocatedBytes = amount.allocatedBytes.addingWithSaturation(facts.allocatedSize)
     }
 
     /// The first segment, below `Library` the first two; nil for what is no part itself.
@@ -75,5 +76,13 @@ private struct UsageCounter {
         let above = isDirectory ? segments.count : segments.count - 1
         guard above >= depth else { return above == 0 || isDirectory ? nil : String(first) }
         return segments.prefix(depth).joined(separator: "/")
+    }
+}
+
+extension Int64 {
+    /// The sum of two numbers from 0 on, or the largest number where it is larger.
+    func addingWithSaturation(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

@@ -10,6 +10,9 @@ public struct GroupMember: Hashable, Sendable {
     /// The absolute path of its executable, without links where it existed when it was registered.
     public let executablePath: String
 
+    /// The absolute path as it was given. It may be a link that the next version of the program is put behind.
+    public let givenPath: String
+
     /// When it was registered, in whole seconds.
     public let registered: PropertyListDate
 
@@ -28,7 +31,8 @@ public struct GroupMember: Hashable, Sendable {
         }
         try self.init(
             applicationIdentifier: applicationIdentifier,
-            executablePath: ExecutablePath.resolved(executablePath) ?? executablePath, registered: now)
+            executablePath: ExecutablePath.resolved(executablePath) ?? executablePath, givenPath: executablePath,
+            registered: now)
     }
 
     /// This program, registered now.
@@ -42,19 +46,25 @@ public struct GroupMember: Hashable, Sendable {
     }
 
     init(
-        applicationIdentifier: String, executablePath: String, registered: PropertyListDate
+        applicationIdentifier: String, executablePath: String, givenPath: String, registered: PropertyListDate
     ) throws(AppGroupError) {
         try Self.check(applicationIdentifier)
-        guard executablePath.hasPrefix("/"), executablePath.utf8.count <= Self.maximumPathLength,
-            executablePath.printable == executablePath
-        else {
-            throw .invalidMember(
-                DisplayText.identifier(executablePath),
-                "it is no absolute path of at most \(Self.maximumPathLength) bytes without control characters")
-        }
+        try Self.check(path: executablePath)
+        // A relative one was resolved against the working directory, which nobody knows later.
+        let given = givenPath.hasPrefix("/") ? givenPath : executablePath
+        try Self.check(path: given)
         self.applicationIdentifier = applicationIdentifier
         self.executablePath = executablePath
+        self.givenPath = given
         self.registered = registered
+    }
+
+    private static func check(path: String) throws(AppGroupError) {
+        guard path.hasPrefix("/"), path.utf8.count <= maximumPathLength, path.printable == path else {
+            throw .invalidMember(
+                DisplayText.identifier(path),
+                "it is no absolute path of at most \(maximumPathLength) bytes without control characters")
+        }
     }
 
     /// - Throws: ``AppGroupError`` `invalidMember`.
@@ -70,6 +80,6 @@ public struct GroupMember: Hashable, Sendable {
         }
     }
 
-    /// Whether something still lies at the executable's path.
-    package var isInstalled: Bool { ExecutablePath.exists(executablePath) }
+    /// Whether something may still lie at the executable's path, or at the one that was given.
+    package var isInstalled: Bool { !ExecutablePath.isGone(executablePath) || !ExecutablePath.isGone(givenPath) }
 }

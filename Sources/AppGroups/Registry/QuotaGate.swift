@@ -41,9 +41,11 @@ package final class QuotaGate: Sendable {
     /// - Parameters:
     ///   - relative: Where the file is to lie; what it replaces there counts in its favour.
     ///   - size: Bytes of the new file.
+    ///   - isDeletion: It says that a record was deleted: no quota keeps it out, also where what it replaces is smaller, as
+    ///     a torn record is.
     /// - Throws: `FileError` `.quotaExceeded` with the figures in its advice; `.notFound` for a container that was moved to the
     ///   trash; `.damagedContainer` where the copy of the registry can't be read.
-    package func admit(_ relative: String, size: Int) throws(FileError) {
+    package func admit(_ relative: String, size: Int, isDeletion: Bool = false) throws(FileError) {
         let copy: FileAttributes
         do throws(FileError) { copy = try root.attributes(ContainerLayout.metadata) } catch {
             if error.code == .notFound { return }
@@ -51,7 +53,7 @@ package final class QuotaGate: Sendable {
         }
         try state.withLock { (state) throws(FileError) in
             if state.copy != copy { try read(copy, &state) }
-            guard let limit = state.entry?.quota else { return }
+            guard let limit = state.entry?.quota, !isDeletion else { return }
             try admit(relative, Int64(size), within: limit, &state)
         }
     }
@@ -72,7 +74,9 @@ package final class QuotaGate: Sendable {
 
     private func admit(_ relative: String, _ size: Int64, within limit: Int64, _ state: inout State) throws(FileError) {
         let now = ContinuousClock.now
-        if let known = state.measurement, now < known.expires, known.used + size <= limit - limit / Self.reserve {
+        if let known = state.measurement, now < known.expires,
+            known.used.addingWithSaturation(size) <= limit - limit / Self.reserve
+        {
             state.measurement?.used += size
             return
         }
@@ -82,8 +86,9 @@ package final class QuotaGate: Sendable {
         let used = ContainerUsage(of: root).total.bytes
         let end = ContinuousClock.now
         state.measurement = Measurement(
-            used: used + size, expires: end + max(Self.validity, (end - now) * 100))
-        guard used + size - standing <= limit else {
+            used: used.addingWithSaturation(size), expires: end + max(Self.validity, (end - now) * 100))
+        // Sums that are too large for a number are larger than every limit.
+        guard max(0, used - standing).addingWithSaturation(size) <= limit else {
             state.measurement = nil
             throw exceeded(relative, size - standing, used, limit)
         }

@@ -12,11 +12,17 @@ enum RegistryDocument {
     }
 
     static func bytes(of entry: RegistryEntry) throws(Fault) -> [UInt8] {
+        let bytes: [UInt8]
         do throws(StructureFault) {
-            return try PropertyList.bytes(of: .dictionary(fields(of: entry)), as: .xml)
+            bytes = try PropertyList.bytes(of: .dictionary(fields(of: entry)), as: .xml)
         } catch {
             throw Fault(reason: "it cannot be written as a property list: \(error)")
         }
+        // What nobody would read again must not take the place of what is read.
+        guard bytes.count <= maximumSize else {
+            throw Fault(reason: "it would have \(bytes.count) bytes, more than \(maximumSize)")
+        }
+        return bytes
     }
 
     private static func fields(of entry: RegistryEntry) -> [String: PropertyListValue] {
@@ -34,10 +40,12 @@ enum RegistryDocument {
     }
 
     private static func value(_ member: GroupMember) -> PropertyListValue {
-        .dictionary([
+        var fields: [String: PropertyListValue] = [
             "applicationIdentifier": .string(member.applicationIdentifier),
             "executable": .string(member.executablePath), "registered": .date(member.registered),
-        ])
+        ]
+        if member.givenPath != member.executablePath { fields["given"] = .string(member.givenPath) }
+        return .dictionary(fields)
     }
 }
 
@@ -106,10 +114,12 @@ extension RegistryDocument {
     private static func member(_ value: PropertyListValue, _ number: Int) throws(Fault) -> GroupMember {
         var fields = RegistryFields(value, "its member \(number)")
         let (identifier, path) = (try fields.text("applicationIdentifier"), try fields.text("executable"))
-        let registered = try fields.date("registered")
+        let (given, registered) = (try fields.optionalText("given"), try fields.date("registered"))
         try fields.requireNothingElse()
         do throws(AppGroupError) {
-            return try GroupMember(applicationIdentifier: identifier, executablePath: path, registered: registered)
+            return try GroupMember(
+                applicationIdentifier: identifier, executablePath: path, givenPath: given ?? path,
+                registered: registered)
         } catch {
             throw Fault(reason: "its member \(number) is none: \(error.reason)")
         }
@@ -125,7 +135,9 @@ extension RegistryDocument {
 
     /// Names that come from the file are parts of paths: only those that this library makes are taken.
     private static func check(_ entry: RegistryEntry) throws(Fault) {
-        guard entry.generation >= 0 else { throw Fault(reason: "its generation is below zero") }
+        guard (0...RegistryEntry.maximumGeneration).contains(entry.generation) else {
+            throw Fault(reason: "its generation is none from 0 to \(RegistryEntry.maximumGeneration)")
+        }
         if let quota = entry.quota, quota < 0 { throw Fault(reason: "its quota is below zero") }
         if let directory = entry.directory, !isName(directory, entry.style, entry.group) {
             throw Fault(reason: "its directory is none of the style \"\(entry.style.rawValue)\"")

@@ -17,6 +17,8 @@ package struct RegistryEntry: Hashable, Sendable {
 
     /// More members than a registry has.
     static let maximumMembers = 1024
+    /// No group gets there; who edits the file may.
+    static let maximumGeneration: Int64 = 1 << 53
 
     init(
         group: AppGroup, style: ContainerStyle, directory: String? = nil, generation: Int64 = 0,
@@ -35,6 +37,9 @@ package struct RegistryEntry: Hashable, Sendable {
     package func member(_ applicationIdentifier: String) -> GroupMember? {
         members.first { $0.applicationIdentifier == applicationIdentifier }
     }
+
+    /// Counts one more container.
+    mutating func countContainer() { generation = min(generation + 1, Self.maximumGeneration) }
 
     /// Takes a member in, in place of one of the same name.
     mutating func insert(_ member: GroupMember) {

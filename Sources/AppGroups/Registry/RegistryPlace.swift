@@ -14,6 +14,8 @@ struct RegistryPlace: Sendable {
 
     let group: AppGroup
     let home: GroupsHome
+    /// Whether a registry is refused that others may change. Not by who says what is wrong with it.
+    var isStrict = true
 
     /// Where the entry lies or would lie, for watchers and messages.
     var path: String { home.registryPath.appending(group.identifier).appending(Self.entryFile).string }
@@ -23,10 +25,12 @@ struct RegistryPlace: Sendable {
         let folder: Directory
         do throws(FileError) {
             let registry = try Directory.open(home.registryPath)
-            try registry.requirePrivateOrShared()
+            if isStrict { try registry.requirePrivateOrShared() }
             folder = try registry.directory(group.identifier)
-            try folder.requireTrusted()
-            try requireOwn(folder)
+            if isStrict {
+                try folder.requireTrusted()
+                try requireOwn(folder)
+            }
         } catch {
             if error.code == .notFound { return nil }
             throw AppGroupError(error, "read the registry", registryOf: group)
@@ -39,13 +43,21 @@ struct RegistryPlace: Sendable {
     private func requireOwn(_ folder: Directory) throws(FileError) {
         let owner = try folder.attributes(".").uid
         if owner == geteuid() || owner == 0 { return }
-        guard let named = try? Directory.open(home.containersPath.appending(group.identifier)).attributes("."),
-            named.uid == geteuid(), named.sharing == .ownerOnly
-        else { return }
+        guard hasPrivateContainer else { return }
         throw FileError(
             .wrongOwner, operation: "trust", path: folder.path.string,
             advice: "Another user made it for a group whose container is yours alone; have it removed: "
                 + "rm -r \(folder.path.string.shellQuoted)")
+    }
+
+    private var hasPrivateContainer: Bool {
+        guard let containers = try? Directory.open(home.containersPath) else { return false }
+        if let named = try? containers.attributes(group.identifier), named.uid == geteuid(),
+            named.sharing == .ownerOnly
+        {
+            return true
+        }
+        return ContainerSearch(group: group, home: home).hasPrivateOne(in: containers)
     }
 
     fileprivate func read(in folder: Directory) throws(AppGroupError) -> RegistryEntry? {
@@ -73,14 +85,17 @@ struct RegistryPlace: Sendable {
     /// - Parameters:
     ///   - containers: Whoever may make containers there may register them.
     ///   - sharing: Who uses the group's container, or is to.
-    func lock(beside containers: Directory, for sharing: Sharing) throws(AppGroupError) -> HeldRegistry {
+    ///   - isDemanded: Whether a registry is refused that is not shared so.
+    func lock(
+        beside containers: Directory, for sharing: Sharing, isDemanded: Bool = true
+    ) throws(AppGroupError) -> HeldRegistry {
         do throws(FileError) {
             let registry = try Directory.createParent(home.registryPath, sharing: containers.sharing)
             try registry.requirePrivateOrShared()
             let folder = try registry.openOrMakeFolder(group.identifier, sharing: sharing)
             try folder.requireTrusted()
             // Members who could not read it would take the container for none.
-            if sharing != .ownerOnly { try folder.requireSharing(sharing) }
+            if isDemanded && sharing != .ownerOnly { try folder.requireSharing(sharing) }
             let lock = LockFile(directory: folder, name: Self.lockFile, mode: folder.fileMode)
             return HeldRegistry(
                 place: self, folder: folder, lock: try lock.acquire(.whole, .exclusive, timeout: Self.timeout))
@@ -100,6 +115,9 @@ struct HeldRegistry: ~Copyable {
 
     /// Who may read and change the entry.
     var sharing: Sharing { (try? folder.sharing) ?? .ownerOnly }
+
+    /// Lets others change it.
+    consuming func unlock() {}
 
     /// Puts an entry in place of what is there, durably.
     func write(_ entry: RegistryEntry) throws(AppGroupError) {

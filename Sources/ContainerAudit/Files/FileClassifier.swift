@@ -9,10 +9,12 @@ struct FileClassifier: Sendable {
     static let headSize = 4096
 
     let root: Directory
+    /// The container's group, where it is known.
+    let group: AppGroup?
 
     /// - Throws: `FileError` when a regular file cannot be read, `.notFound` when it is gone.
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
-        if let signal = try SignalFiles(root: root).classify(entry, attributes) { return signal }
+        if let signal = try SignalFiles(root: root, group: group).classify(entry, attributes) { return signal }
         return switch attributes.kind {
         case .regular: try regular(entry, attributes)
         case .directory: AuditSubject(entry, attributes, .directory)

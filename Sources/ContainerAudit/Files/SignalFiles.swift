@@ -8,6 +8,8 @@ internal import SharedFiles
 /// judged as it would be anywhere, so that nothing can be hidden there.
 struct SignalFiles: Sendable {
     let root: Directory
+    /// The container's group, where it is known.
+    let group: AppGroup?
 
     /// - Returns: nil for what is none of these.
     /// - Throws: `FileError` when it cannot be read, `.notFound` when it is gone.
@@ -25,7 +27,8 @@ struct SignalFiles: Sendable {
 
     private func isRegistryCopy(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
         guard attributes.kind == .regular, attributes.size <= ContainerCopy.maximumSize else { return false }
-        return ContainerCopy.isCopy(try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes)
+        let bytes = try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes
+        return ContainerCopy.isCopy(bytes, of: group)
     }
 
     /// Sixteen bytes that are no text, or none.

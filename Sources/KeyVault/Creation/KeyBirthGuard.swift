@@ -17,7 +17,8 @@ struct KeyBirthGuard {
     /// The group's container, where there is one.
     let container: GroupContainer?
 
-    /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file` for a container that cannot be opened.
+    /// - Throws: `VaultError` `.containerAway` for one that the registry has and that is not there: what is sealed in it may
+    ///   need a lost key; `.unsafeFile`, `.denied` or `.file` for one that cannot be opened.
     init(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) {
         self.accessGroup = accessGroup
         // An access group that is no app group has no container, and nothing is sealed under its keys there.
@@ -30,6 +31,7 @@ struct KeyBirthGuard {
             container = try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
         } catch {
             guard error.code == .containerMissing else {
+                if error.code == .containerAway { throw Self.away(error) }
                 if let underlying = error.underlying { throw VaultError(underlying, Self.searching) }
                 throw VaultError(
                     .unsafeFile, Self.searching, error.subject, error.reason,
@@ -37,6 +39,13 @@ struct KeyBirthGuard {
             }
             container = nil
         }
+    }
+
+    private static func away(_ error: AppGroupError) -> VaultError {
+        VaultError(
+            .containerAway, "make a key for", error.subject,
+            "The registry has a container there, it is gone, and what is sealed in it may need a key that is lost.",
+            advice: error.advice)
     }
 
     /// A sealed file that stands in the way of a new key.

@@ -7,7 +7,7 @@ extension Vault {
     ///
     /// A key is born once: under the vault's lock, never while a vault exists that cannot be opened, and never while the
     /// group's container holds blobs of this group that a new key could not open.
-    /// - Throws: `VaultError`; as for `open`, and `.orphanedBlobs` or `.lockTimeout`.
+    /// - Throws: `VaultError`; as for `open`, and `.orphanedBlobs`, `.containerAway` or `.lockTimeout`.
     public static func openOrCreate(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         sharing: Sharing = .ownerOnly, options: VaultOptions = VaultOptions()

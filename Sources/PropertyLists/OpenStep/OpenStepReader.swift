@@ -11,11 +11,12 @@ struct OpenStepReader {
     private enum Next { case value, valueOrEnd, keyOrEnd, afterValue, nothing }
 
     static func parse(
-        _ bytes: UnsafeRawBufferPointer, limits: StructureLimits
+        _ bytes: UnsafeRawBufferPointer, limits: StructureLimits, repeatedKeys: RepeatedKeys
     ) throws(StructureFault) -> PropertyListValue {
         try PropertyListText.decode(bytes) { text, _ throws(StructureFault) in
             var reader = OpenStepReader(
-                scanner: OpenStepScanner(text), builder: PropertyListBuilder(limits: limits))
+                scanner: OpenStepScanner(text),
+                builder: PropertyListBuilder(limits: limits, repeatedKeys: repeatedKeys))
             do throws(StructureFault) {
                 return try reader.read()
             } catch {

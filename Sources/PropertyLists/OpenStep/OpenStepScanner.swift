@@ -64,7 +64,7 @@ struct OpenStepScanner {
             cursor.step()
             if byte == mark { return String(decoding: text, as: UTF8.self) }
             var escape = OpenStepEscape(cursor: cursor)
-            text += Array(String(try escape.scalar()).utf8)
+            text.append(contentsOf: String(try escape.scalar()).utf8)
             cursor = escape.cursor
             text += cursor.take(while: { $0 != mark && $0 != UInt8(ascii: "\\") })
         }

@@ -8,14 +8,14 @@ package struct CivilTime: Hashable, Sendable {
     package let second: Int
 
     private static let secondsPerDay = 86_400
-    private static let daysTo2001 = 11_323
 
     /// The second that a date falls into.
     package init(_ date: PropertyListDate) {
         let whole = Int(date.secondsSince2001.rounded(.down))
         var (days, rest) = whole.quotientAndRemainder(dividingBy: Self.secondsPerDay)
         if rest < 0 { (days, rest) = (days - 1, rest + Self.secondsPerDay) }
-        (year, month, day) = Self.civil(daysSince1970: days + Self.daysTo2001)
+        let date = CivilDay(daysSince1970: days + CivilDay.daysTo2001)
+        (year, month, day) = (date.year, date.month, date.day)
         (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
     }
 
@@ -32,54 +32,25 @@ package struct CivilTime: Hashable, Sendable {
         }
         (year, month, day) = (number(0, 4), number(5, 2), number(8, 2))
         (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2))
-        guard year >= 0, 1...12 ~= month, 1...Self.days(in: month, of: year) ~= day, 0..<24 ~= hour, 0..<60 ~= minute,
+        guard year >= 0, CivilDay(year: year, month: month, day: day) != nil, 0..<24 ~= hour, 0..<60 ~= minute,
             0..<60 ~= second
         else { return nil }
     }
 
     package var date: PropertyListDate? {
-        let days = Self.days(year: year, month: month, day: day) - Self.daysTo2001
-        let seconds = days * Self.secondsPerDay + hour * 3600 + minute * 60 + second
+        guard let days = CivilDay(year: year, month: month, day: day)?.daysSince1970 else { return nil }
+        let seconds = (days - CivilDay.daysTo2001) * Self.secondsPerDay + hour * 3600 + minute * 60 + second
         return PropertyListDate(secondsSince2001: Double(seconds))
     }
 
     /// `2026-11-21T03:30:00Z`.
     package var text: String {
-        let day = "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
-        return day + "T\(Self.padded(hour, 2)):\(Self.padded(minute, 2)):\(Self.padded(second, 2))Z"
+        let day = "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))"
+        return day + "T\(hour.padded(to: 2)):\(minute.padded(to: 2)):\(second.padded(to: 2))Z"
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-    }
-
-    /// Days since 1970, counting years from March (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms",
-    /// days_from_civil).
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    /// The inverse of `days` (the same source, civil_from_days).
-    private static func civil(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
-        let days = daysSince1970 + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        )
     }
 }

@@ -12,13 +12,17 @@ struct PropertyListBuilder {
     }
 
     private let limits: StructureLimits
+    private let repeatedKeys: RepeatedKeys
     private var stack: [Container] = []
     private var values = 0
     private var content = 0
     /// The whole, once it is complete.
     private(set) var whole: PropertyListValue?
 
-    init(limits: StructureLimits) { self.limits = limits }
+    init(limits: StructureLimits, repeatedKeys: RepeatedKeys = .refused) {
+        self.limits = limits
+        self.repeatedKeys = repeatedKeys
+    }
 
     /// The kind of the innermost container; nil outside of all.
     var innermost: Kind? { stack.isEmpty ? nil : stack[stack.count - 1].kind }
@@ -79,7 +83,7 @@ struct PropertyListBuilder {
         guard let key = stack[last].key else { throw .malformed("a value without a key") }
         stack[last].key = nil
         // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
-        guard stack[last].members.updateValue(value, forKey: key) == nil else {
+        guard stack[last].members.updateValue(value, forKey: key) == nil || repeatedKeys == .lastCounts else {
             throw .malformed("a key occurs twice")
         }
     }

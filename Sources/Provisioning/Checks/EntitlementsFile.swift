@@ -5,8 +5,8 @@ internal import SharedFiles
 struct EntitlementsFile: Sendable {
     let path: String
     let document: EntitlementsDocument
-    /// Of an XML file.
-    private let lines: [Substring]
+    /// Where each value of an XML file stands as an element of its own.
+    private let lines: [Substring: Int]
 
     static func read(_ path: String) -> Result<EntitlementsFile, ProjectFault> {
         Result { () throws(ProjectFault) in try EntitlementsFile(path: path) }
@@ -29,13 +29,25 @@ struct EntitlementsFile: Sendable {
         }
         let isBinary = bytes.starts(with: "bplist".utf8)
         let text = isBinary ? "" : String(decoding: bytes, as: UTF8.self)
-        lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        lines = Self.lines(of: text)
+    }
+
+    /// The first line of each text between two tags.
+    private static func lines(of text: String) -> [Substring: Int] {
+        var found: [Substring: Int] = [:]
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            for piece in line.split(separator: "<").dropLast() {
+                guard let close = piece.firstIndex(of: ">") else { continue }
+                let value = piece[piece.index(after: close)...]
+                if found[value] == nil { found[value] = index + 1 }
+            }
+        }
+        return found
     }
 
     /// The line that holds a value as an element of its own; nil where the file is binary or writes it otherwise.
-    func line(of value: String) -> Int? {
-        lines.firstIndex { $0.contains(">\(value)<") }.map { $0 + 1 }
-    }
+    func line(of value: String) -> Int? { lines[value[...]] }
 }
 
 /// Entitlements files that were read: several configurations use the same one.

@@ -12,6 +12,7 @@ struct FamilyCheck {
             report(alike, of: part, "app group", &findings)
             report(SimilarNames(app.accessGroups, part.accessGroups), of: part, "keychain access group", &findings)
             checkGroups(part, alike, &findings)
+            checkAccessGroups(part, &findings)
             checkTeam(part, &findings)
         }
         checkStores(&findings)
@@ -48,6 +49,15 @@ struct FamilyCheck {
             findings.add(.groupNotOnApp, severity, of: part, line: extra.first?.line, items: Self.texts(extra)) {
                 "The \(kind) \(part.name) holds \($0), \(rest)"
             }
+        }
+    }
+
+    private func checkAccessGroups(_ part: SignedProgram, _ findings: inout FindingCollector) {
+        let missing = app.accessGroups(notIn: part)
+        guard !missing.isEmpty else { return }
+        let (app, kind) = (app, part.kind.rawValue)
+        findings.add(.accessGroupNotOnExtension, of: part, items: Self.texts(missing)) {
+            "\(app.name) holds the keychain access group \($0), and its \(kind) \(part.name) does not."
         }
     }
 
@@ -93,6 +103,19 @@ extension SignedProgram {
         switch entitlements {
         case .found, .none: true
         case .missing, .refused: false
+        }
+    }
+
+    /// The keychain access groups that a part lacks and could share; an app's own identifier is meant for itself. One with a
+    /// name that looks alike is another mistake.
+    func accessGroups(notIn part: SignedProgram) -> [HeldIdentifier] {
+        guard isReadable, part.isReadable, part.kind.sharesWithItsApp else { return [] }
+        let alike = SimilarNames(accessGroups, part.accessGroups)
+        let held = Set(part.accessGroups.map(\.text))
+        return accessGroups.filter { group in
+            let name = group.text.drop { $0 != "." }.dropFirst()
+            let isOwn = bundleIdentifier.map { name == $0 } ?? false
+            return !isOwn && !held.contains(group.text) && !alike.holds(group) && group.text != IdentifierCheck.tokens
         }
     }
 }

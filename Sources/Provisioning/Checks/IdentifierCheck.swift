@@ -38,7 +38,7 @@ struct IdentifierCheck {
     }
 
     /// The keys on smart cards: Apple's own group, which every profile allows.
-    private static let tokens = "com.apple.token"
+    static let tokens = "com.apple.token"
 
     private func checkAccessGroup(_ group: HeldIdentifier, _ findings: inout FindingCollector) {
         guard group.isExpanded, group.text != Self.tokens else { return }
@@ -107,12 +107,24 @@ struct IdentifierCheck {
             if held.isEmpty {
                 findings.add(.emptyList, of: program, subject: words, "\(program.name): its list of \(words) is empty.")
             }
-            var seen: Set<String> = []
-            for identifier in held where !seen.insert(identifier.text).inserted {
+            checkNames(held, words, &findings)
+        }
+    }
+
+    private func checkNames(_ held: [HeldIdentifier], _ words: String, _ findings: inout FindingCollector) {
+        var spellings: [String: Set<String>] = [:]
+        for identifier in held {
+            let folded = identifier.text.lowercased()
+            if spellings[folded]?.contains(identifier.text) == true {
                 findings.add(
                     .duplicate, of: program, line: identifier.line, subject: identifier.text,
                     "\(program.name): \(identifier.text) stands more than once among its \(words).")
+            } else if let other = spellings[folded]?.min() {
+                findings.add(
+                    .namesAlmostEqual, .warning, of: program, line: identifier.line, subject: identifier.text,
+                    "\(program.name) has \(other) and \(identifier.text) among its \(words): they differ in case.")
             }
+            spellings[folded, default: []].insert(identifier.text)
         }
     }
 }

@@ -8,37 +8,47 @@ struct ProfileCheck {
 
     func run(_ findings: inout FindingCollector) {
         for (path, profile) in profiles {
-            let named = programs.filter { $0.profile == profile.name || $0.profile == profile.uuid }
-            let fitting = named.isEmpty ? programs.filter { fits($0, profile) } : named
+            let fitting = programs.filter { belongs($0, to: profile) }
             if fitting.isEmpty {
                 report(profile.problems(at: date), nil, path, profile, &findings)
+                let facts = [profile.applicationIdentifier ?? "no App ID"] + profile.platforms
                 findings.add(
                     .profileUnused, path: path, subject: profile.name,
-                    "No target belongs to the profile \(profile.name) (\(profile.applicationIdentifier ?? "no App ID"))."
+                    "No target belongs to the profile \(profile.name) (\(facts.joined(separator: ", ")))."
                 )
             }
             for program in fitting {
-                report(profile.problems(at: date, for: target(program)), program, path, profile, &findings)
+                report(profile.problems(at: date, for: target(program, profile)), program, path, profile, &findings)
             }
         }
     }
 
-    private func fits(_ program: SignedProgram, _ profile: ProvisioningProfile) -> Bool {
-        guard let identifier = program.bundleIdentifier, let allowed = profile.applicationIdentifier,
-            let dot = allowed.firstIndex(of: "."), allowed[dot...] != ".*"
-        else { return false }
-        return Wildcard.matches(identifier, String(allowed[allowed.index(after: dot)...]))
+    /// A program that names a profile belongs to that one alone, whatever others would cover it.
+    private func belongs(_ program: SignedProgram, to profile: ProvisioningProfile) -> Bool {
+        guard profile.covers(program.platform) else { return false }
+        if let named = program.profile { return profile.isNamed(named) }
+        // The App ID of a whole team says of no program that it is meant.
+        guard let identifier = program.bundleIdentifier, let allowed = profile.bundleIdentifier, allowed != "*" else {
+            return false
+        }
+        return WildcardIdentifier(allowed).matches(identifier)
     }
 
-    private func target(_ program: SignedProgram) -> ProfileTarget {
-        // References that were not expanded, and a team that is not known, stand for anything.
-        let texts = { (held: [HeldIdentifier]) in
-            held.filter { $0.isExpanded && !$0.text.contains(BuildSettings.unknownTeam) }.map(\.text)
-        }
+    private func target(_ program: SignedProgram, _ profile: ProvisioningProfile) -> ProfileTarget {
+        let texts = { (held: [HeldIdentifier]) in held.compactMap { Self.text($0, profile) } }
         return ProfileTarget(
             bundleIdentifier: program.bundleIdentifier, teamIdentifier: program.team,
             applicationGroups: texts(program.groups), keychainAccessGroups: texts(program.accessGroups),
             keyValueStoreIdentifier: texts([program.keyValueStore].compactMap { $0 }).first)
+    }
+
+    /// The identifier as it is signed with the profile, whose team takes the place of one that is not known; nil where
+    /// references are left that stand for anything.
+    private static func text(_ held: HeldIdentifier, _ profile: ProvisioningProfile) -> String? {
+        guard held.isExpanded else { return nil }
+        let parts = held.text.split(separator: BuildSettings.unknownTeam, omittingEmptySubsequences: false)
+        if parts.count == 1 { return held.text }
+        return profile.prefix.map { parts.joined(separator: $0) }
     }
 
     private func report(
@@ -50,7 +60,8 @@ struct ProfileCheck {
             // What is wrong with the profile itself is said once, not for each target.
             let isOfProfile = Self.codesOfProfiles.contains(problem.code)
             let owner = isOfProfile ? nil : program
-            let line = program?.groups.first { $0.text == problem.subject }?.line
+            let held = (program?.groups ?? []) + (program?.accessGroups ?? [])
+            let line = held.first { Self.text($0, profile) == problem.subject }?.line
             let isInEntitlements = problem.code == .groupAbsent || problem.code == .accessGroupAbsent
             findings.add(
                 rule, problem.code == .noValidCertificate ? .error : nil, of: owner,
@@ -63,13 +74,39 @@ struct ProfileCheck {
     }
 
     private static let codesOfProfiles: Set<ProfileProblem.Code> = [
-        .expired, .notYetValid, .certificateExpired, .noValidCertificate,
+        .expired, .notYetValid, .certificateExpired, .noValidCertificate, .signatureRefused,
     ]
 
-    private static let rules: [ProfileProblem.Code: ProjectRule] = [
+    /// None for debugging: nothing in a project's files says whether it is wanted.
+    static let rules: [ProfileProblem.Code: ProjectRule] = [
         .groupAbsent: .groupNotInProfile, .accessGroupAbsent: .accessGroupNotInProfile,
         .keyValueStoreAbsent: .keyValueStoreNotInProfile, .expired: .profileExpired,
         .notYetValid: .profileNotYetValid, .wrongTeam: .profileOfOtherTeam, .wrongApplication: .profileOfOtherApp,
         .certificateExpired: .profileCertificate, .noValidCertificate: .profileCertificate,
+        .signatureRefused: .profileSignature,
     ]
+}
+
+extension ProvisioningProfile {
+    /// Whether it is for a platform; one that is not known may be any. Watch apps are signed with profiles for iOS.
+    fileprivate func covers(_ platform: BuildPlatform?) -> Bool {
+        guard let platform, !platforms.isEmpty else { return true }
+        let names: Set<String> =
+            switch platform {
+            case .iOS: ["iOS"]
+            case .macOS, .macCatalyst: ["OSX"]
+            case .watchOS: ["iOS", "watchOS"]
+            case .tvOS: ["tvOS"]
+            case .visionOS: ["iOS", "xrOS", "visionOS"]
+            }
+        return !names.isDisjoint(with: platforms)
+    }
+
+    /// Whether a project means it: by its name, also behind the team's identifier, or by its UUID.
+    fileprivate func isNamed(_ text: String) -> Bool {
+        text == name || text == uuid || teamIdentifiers.contains { text == "\($0)/\(name)" }
+    }
+
+    /// What `$(AppIdentifierPrefix)` and `$(TeamIdentifierPrefix)` begin with; for all but old accounts it is the same.
+    fileprivate var prefix: String? { applicationIdentifierPrefixes.first ?? teamIdentifiers.first }
 }

@@ -4,10 +4,16 @@ internal import AppGroups
 struct ProgramReader {
     private let project: XcodeProject
     private let cache: EntitlementsFileCache
+    private let infos = InfoFileCache()
+    private let foreign: ForeignPrograms
     private let team: String?
     private let targets: [String: XcodeTarget]
 
-    init(_ project: XcodeProject, team: String?, cache: EntitlementsFileCache) {
+    init(
+        _ project: XcodeProject, team: String?, cache: EntitlementsFileCache,
+        foreign: ForeignPrograms = ForeignPrograms([])
+    ) {
+        self.foreign = foreign
         self.project = project
         self.team = team
         self.cache = cache
@@ -50,17 +56,16 @@ struct ProgramReader {
     /// What is copied into it, and the extensions that it depends on: those are copied by a phase that a build system may
     /// have made its own way.
     private func parts(of target: XcodeTarget) -> [ProgramID] {
-        let dependencies = target.dependencies.filter { id in
-            targets[id].map { $0.kind.isSigned && ![.app, .tool, .appClip].contains($0.kind) } ?? false
-        }
-        return Array(Set(target.embedded + dependencies)).sorted().compactMap { targets[$0].map(id) }
+        let dependencies = target.dependencies.filter { targets[$0]?.kind.isMadeToBeHeld ?? false }
+        let own = Set(target.embedded + dependencies).sorted().compactMap { targets[$0].map(id) }
+        return Array(Set(own + foreign.parts(of: target))).sorted { ($0.project, $0.target) < ($1.project, $1.target) }
     }
 
     private func bundleIdentifier(_ settings: BuildSettings) -> String? {
         let own = settings.expand("$(PRODUCT_BUNDLE_IDENTIFIER)")
         if !own.text.isEmpty, !own.undefined.contains("PRODUCT_BUNDLE_IDENTIFIER") { return own.text }
         guard let path = settings.value("INFOPLIST_FILE"),
-            let info = InfoFile.read(ProjectPath.join(project.sourceRoot, path)),
+            let info = infos.read(ProjectPath.join(project.sourceRoot, path)),
             let raw = info.bundleIdentifier
         else { return nil }
         let text = settings.expand(raw).text
@@ -70,7 +75,7 @@ struct ProgramReader {
     private func entitlements(_ settings: BuildSettings) -> EntitlementsReference {
         guard let value = settings.value("CODE_SIGN_ENTITLEMENTS") else { return .none }
         let path = ProjectPath.join(project.sourceRoot, value)
-        guard let spelling = ProjectFiles.spelling(of: path) else { return .missing(path) }
+        guard let spelling = ProjectFiles.spelling(of: path) else { return .missing(ProjectPath.shortened(path)) }
         switch cache.read(spelling) {
         case .success(let file): return .found(file, differsInCase: spelling != path)
         case .failure(let fault): return .refused(spelling, fault)

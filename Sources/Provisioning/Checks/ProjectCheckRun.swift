@@ -20,7 +20,8 @@ struct ProjectCheckRun {
     var report: ProjectReport {
         let cache = EntitlementsFileCache()
         let read = projects
-        let own = read.projects.flatMap { ProgramReader($0, team: team, cache: cache).programs }
+        let foreign = ForeignPrograms(read.projects)
+        let own = read.projects.flatMap { ProgramReader($0, team: team, cache: cache, foreign: foreign).programs }
         let (loose, unused) = leftOver(own, read.projects)
         let all = own + LooseProgramReader(team: team, cache: cache).programs(loose)
         let programs = ProjectPrograms(
@@ -46,13 +47,23 @@ struct ProjectCheckRun {
             root: root, projects: read.projects.map { shown($0.path) },
             profiles: profiles.profiles.map { shown($0.path) },
             targets: ReportedRows(programs: programs, root: root).rows, findings: findings.sorted,
-            notes: places.notes + signatureNotes(profiles.profiles.map(\.profile)))
+            notes: places.notes + foreign.notes + emptyNotes(all, read.projects)
+                + signatureNotes(profiles.profiles.map(\.profile)))
+    }
+
+    /// Libraries and tests have no entitlements.
+    private func emptyNotes(_ programs: [SignedProgram], _ projects: [XcodeProject]) -> [String] {
+        guard programs.isEmpty, !projects.isEmpty else { return [] }
+        return ["\(projects.map(\.name).joined(separator: ", ")): nothing in it is signed".printable]
     }
 
     /// What a profile says counts only as far as somebody vouches for it.
     private func signatureNotes(_ profiles: [ProvisioningProfile]) -> [String] {
-        let count = profiles.count { $0.signature == .notChecked }
-        return count == 0 ? [] : ["\(count) profile\(count == 1 ? "" : "s"): signature not checked"]
+        let unchecked = profiles.count { $0.signature == .notChecked }
+        let refused = profiles.count { if case .refused = $0.signature { true } else { false } }
+        return [(unchecked, "not checked"), (refused, "refused")].filter { $0.0 > 0 }.map { count, state in
+            "\(count) profile\(count == 1 ? "" : "s"): signature \(state)"
+        }
     }
 
     private func shown(_ path: String) -> String { ProjectPath.relative(path, to: root) }
@@ -85,48 +96,11 @@ struct ProjectCheckRun {
     private func leftOver(
         _ programs: [SignedProgram], _ projects: [XcodeProject]
     ) -> (loose: [String], unused: [String]) {
-        let used = UsedEntitlements(programs, projects)
+        let used = UsedEntitlements(programs, projects, team: team)
         let rest = places.entitlements.filter { !used.contains($0) }
         // A project that could not be read may use any of them.
         let folders = places.projects.map { ProjectPath.parent(of: ProjectPath.parent(of: $0)) }
         let isOfProject = { (path: String) in folders.contains { ProjectPath.isInside(path, $0) } }
         return (rest.filter { !isOfProject($0) }, projects.isEmpty ? [] : rest.filter(isOfProject))
-    }
-}
-
-/// The entitlements files that targets name, in any configuration, also those of targets that are not looked at.
-struct UsedEntitlements {
-    private let paths: Set<String>
-    /// Paths with settings in them that others may set to something else: `App$(SUFFIX).entitlements`.
-    private let patterns: [String]
-
-    init(_ programs: [SignedProgram], _ projects: [XcodeProject]) {
-        var paths = Set(programs.compactMap { $0.entitlements.file?.path })
-        var patterns: [String] = []
-        for project in projects {
-            let assignments = project.targets.flatMap { $0.configurations.flatMap(\.assignments) }
-            for value in Set(assignments.filter { $0.value.hasSuffix(".entitlements") }.map(\.value)) {
-                let path = ProjectPath.join(project.sourceRoot, value)
-                if value.contains("$") { patterns.append(Self.pattern(value)) } else { paths.insert(path) }
-            }
-        }
-        self.paths = paths
-        self.patterns = patterns
-    }
-
-    func contains(_ path: String) -> Bool {
-        paths.contains(path) || patterns.contains { Wildcard.matches(path, $0) }
-    }
-
-    /// Each reference stands for any text.
-    private static func pattern(_ value: String) -> String {
-        var pattern = "*"
-        var rest = value[...]
-        while let dollar = rest.firstIndex(of: "$") {
-            pattern += rest[..<dollar] + "*"
-            let end = rest[dollar...].firstIndex { ")}]".contains($0) } ?? rest.index(before: rest.endIndex)
-            rest = rest[rest.index(after: end)...]
-        }
-        return pattern + rest
     }
 }

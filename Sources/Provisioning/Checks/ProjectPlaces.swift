@@ -17,6 +17,9 @@ struct ProjectPlaces {
             }
             roots.append(ProjectPath.parent(of: real))
             if found.add(real) { return }
+            if ProjectPath.leaf(of: real).hasSuffix("Info.plist"), InfoFile.read(real) != nil {
+                return try found.add(beside: real)
+            }
         } catch { throw .unreadableProject(error) }
         throw .notAProject(path)
     }
@@ -44,7 +47,9 @@ extension ProvisioningError {
     static func notAProject(_ path: String) -> Self {
         Self(
             code: .notAProject, operation: check, subject: path, reason: "it is no file that this check reads",
-            advice: "Give a folder, an .xcodeproj, or .entitlements, .mobileprovision and .provisionprofile files.")
+            advice:
+                "Give a folder, an .xcodeproj, or Info.plist, .entitlements, .mobileprovision and .provisionprofile files."
+        )
     }
 
     static func unreadableProject(_ error: FileError) -> Self {

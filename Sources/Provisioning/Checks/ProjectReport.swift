@@ -22,6 +22,13 @@ public struct ProjectReport: Sendable {
             notes: notes + (count == 0 ? [] : ["\(count) finding\(count == 1 ? "" : "s") ignored, as asked"]))
     }
 
+    /// The report with more notes.
+    public func adding(notes more: [String]) -> ProjectReport {
+        ProjectReport(
+            root: root, projects: projects, profiles: profiles, targets: targets, findings: findings,
+            notes: notes + more)
+    }
+
     /// The gravest finding; nil without any.
     public var worst: FindingSeverity? { findings.map(\.severity).max() }
 
@@ -59,4 +66,8 @@ public struct ReportedTarget: Sendable, Hashable {
     public let isSandboxed: Bool?
     /// The groups that its app holds and it does not; of an app, those that one of its extensions holds.
     public let missingGroups: [String]
+    /// The keychain access groups that its app holds and it does not, without the app's own.
+    public let missingAccessGroups: [String]
+    /// Whether its entitlements are known: false where the file is not there or cannot be read.
+    public let isReadable: Bool
 }

@@ -2,7 +2,7 @@
 extension ProjectRule {
     static let identifiers = [
         malformedGroup, unregisteredForm, accessGroupWithoutTeam, malformedAccessGroup, wildcard, otherTeam, duplicate,
-        undefinedSetting, emptyList,
+        undefinedSetting, emptyList, accessGroupNotOnExtension,
     ]
 
     static let malformedGroup = ProjectRule(
@@ -58,4 +58,10 @@ extension ProjectRule {
         "ENT018", "empty-list", .note, "A list of groups without a group",
         meaning: "The capability is switched on and holds nothing: the program is in no group.",
         remedy: "Add the group, or remove the capability.")
+
+    static let accessGroupNotOnExtension = ProjectRule(
+        "ENT019", "access-group-not-on-extension", .note,
+        "A keychain access group is on the app but not on its extension",
+        meaning: "The extension does not find the keychain items that the app keeps there.",
+        remedy: "Add the group to the extension's Keychain Sharing, if it is to read them.")
 }

@@ -3,6 +3,7 @@ extension ProjectRule {
     static let profiles = [
         groupNotInProfile, accessGroupNotInProfile, keyValueStoreNotInProfile, profileExpired, profileNotYetValid,
         profileOfOtherTeam, profileOfOtherApp, profileCertificate, profileRefused, profileUnused,
+        profileSignature,
     ]
 
     static let groupNotInProfile = ProjectRule(
@@ -56,4 +57,9 @@ extension ProjectRule {
         meaning:
             "Neither its name nor its App ID belongs to a target that was looked at; nothing was compared with it.",
         remedy: "Give the project that it belongs to, or remove it.")
+
+    static let profileSignature = ProjectRule(
+        "ENT040", "profile-signature", .error, "The profile's signature does not hold",
+        meaning: "Apple did not sign it, or it was changed since. Only a build with the signature check looks.",
+        remedy: "Download it again.")
 }

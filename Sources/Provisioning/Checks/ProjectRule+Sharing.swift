@@ -25,7 +25,7 @@ extension ProjectRule {
         "ENT003", "names-almost-equal", .error, "Two names differ in case or by one letter",
         meaning: """
             Identifiers are compared byte for byte: programs with names that look alike share nothing. A warning where \
-            they belong to different apps.
+            they belong to different apps, to one app's configurations or platforms, or to one list.
             """,
         remedy: "Write the same name in both files.")
 

@@ -10,6 +10,7 @@ struct ReportedRows {
         let accessGroups: [String]
         let keyValueStore: String?
         let team: String?
+        let isReadable: Bool
     }
 
     /// Each app with its parts below it, in the order of the projects.
@@ -41,7 +42,7 @@ struct ReportedRows {
         Key(
             id: program.id, app: family.flatMap { $0.app.id == program.id ? nil : $0.app.id },
             groups: shown(program.groups), accessGroups: shown(program.accessGroups),
-            keyValueStore: program.keyValueStore?.shown, team: program.team)
+            keyValueStore: program.keyValueStore?.shown, team: program.team, isReadable: program.isReadable)
     }
 
     private func row(
@@ -61,7 +62,9 @@ struct ReportedRows {
             },
             groups: shown(first.groups), accessGroups: shown(first.accessGroups),
             keyValueStore: first.keyValueStore?.shown, isSandboxed: members.compactMap(\.program.isSandboxed).first,
-            missingGroups: Set(members.flatMap { missing($0.program, $0.family) }).sorted())
+            missingGroups: Set(members.flatMap { missing($0.program, $0.family) }).sorted(),
+            missingAccessGroups: Set(members.flatMap { missingAccess($0.program, $0.family) }).sorted(),
+            isReadable: first.isReadable)
     }
 
     /// What its app holds; of an app, what one of its extensions does. Whose entitlements cannot be read misses nothing.
@@ -74,6 +77,11 @@ struct ReportedRows {
             others = program.kind.sharesWithItsApp ? [family.app] : []
         }
         return Set(others.flatMap { shown($0.groups) }).subtracting(shown(program.groups)).sorted()
+    }
+
+    private func missingAccess(_ program: SignedProgram, _ family: AppFamily?) -> [String] {
+        guard let family, family.app.id != program.id else { return [] }
+        return shown(family.app.accessGroups(notIn: program))
     }
 
     private func shown(_ identifiers: [HeldIdentifier]) -> [String] { unique(identifiers.map(\.shown)) }

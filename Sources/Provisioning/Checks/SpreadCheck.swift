@@ -11,6 +11,7 @@ struct SpreadCheck {
         checkWidth(families, &findings)
         checkCase(families, &findings)
         checkConfigurations(families, &findings)
+        TwinCheck(programs: programs.all).run(&findings)
     }
 
     private func checkWatch(_ app: SignedProgram, _ findings: inout FindingCollector) {

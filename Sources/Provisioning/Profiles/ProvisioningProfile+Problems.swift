@@ -37,8 +37,9 @@ extension ProvisioningProfile {
 
     private func identityProblems(of target: ProfileTarget) -> [ProfileProblem] {
         var problems: [ProfileProblem] = []
+        // A profile that names no team is no reason to take any.
         let teams = teamIdentifiers.isEmpty ? applicationIdentifierPrefixes : teamIdentifiers
-        if let team = target.teamIdentifier, !teams.isEmpty, !teams.contains(team) {
+        if let team = target.teamIdentifier, !teams.contains(team) {
             problems.append(.wrongTeam(team, held: teams))
         }
         if let bundle = target.bundleIdentifier, let held = bundleIdentifier, !WildcardIdentifier(held).matches(bundle)

@@ -79,16 +79,20 @@ struct BuildSettings: Sendable {
     private static func levels(of configuration: XcodeConfiguration, _ sdk: String) -> EntitlementVariables {
         var levels: [[String: String]] = [[:]]
         var counts: [String: Int] = [:]
-        for assignment in configuration.assignments.reversed()
-        where assignment.applies(for: sdk, configuration.name) {
+        for assignment in configuration.assignments.reversed() {
             let level = counts[assignment.name, default: 0]
-            counts[assignment.name] = level + 1
+            guard level < mostLevels, assignment.applies(for: sdk, configuration.name) else { continue }
+            // What is below a value without references is never asked for.
+            counts[assignment.name] = assignment.value.utf8.contains(UInt8(ascii: "$")) ? level + 1 : mostLevels
             if level == levels.count { levels.append([:]) }
             levels[level][assignment.name] = assignment.value
         }
         let highest = EntitlementVariables(levels[0])
         return levels.dropFirst().reduce(highest) { $0.over(EntitlementVariables($1)) }
     }
+
+    /// No expansion goes deeper, so that what is below is never asked for either.
+    private static let mostLevels = 64
 }
 
 /// A text with its settings expanded.

@@ -43,6 +43,16 @@ struct ProjectFinder {
         return true
     }
 
+    /// Adds the entitlements that an `Info.plist` tells of: those beside it.
+    mutating func add(beside info: String) throws(FileError) {
+        let directory = ProjectPath.parent(of: info)
+        let known = entitlements.count
+        for entry in try Directory.open(directory).entries() where entry.kind == .regular {
+            if entry.name.hasSuffix(".entitlements") { _ = add(ProjectPath.join(directory, entry.name)) }
+        }
+        if entitlements.count == known { note("\(info): no entitlements lie beside it.") }
+    }
+
     /// Files that were found twice, since one path given lies in another, are there once.
     mutating func finish() {
         projects = Self.unique(projects)

@@ -20,8 +20,11 @@ struct ProjectObjects {
 
     subscript(id: String?) -> ProjectObject? { id.flatMap { objects[$0] } }
 
-    /// The objects that a list of ids names; those that are missing are left out.
-    func all(_ ids: [String]) -> [ProjectObject] { ids.compactMap { objects[$0] } }
+    /// The objects that a list of ids names, each once; those that are missing are left out.
+    func all(_ ids: [String]) -> [ProjectObject] {
+        var seen: Set<String> = []
+        return ids.compactMap { seen.insert($0).inserted ? objects[$0] : nil }
+    }
 
     /// Every object, in no order.
     var everything: some Sequence<ProjectObject> { objects.values }

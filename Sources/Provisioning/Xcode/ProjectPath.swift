@@ -19,6 +19,13 @@ enum ProjectPath {
         return path.hasPrefix("/") ? "/" + joined : joined.isEmpty ? "." : joined
     }
 
+    /// For messages: a file may hold a path of megabytes.
+    static func shortened(_ path: String) -> String {
+        path.utf8.count <= longestShown ? path : String(path.unicodeScalars.prefix(longestShown)) + "…"
+    }
+
+    private static let longestShown = 512
+
     /// What is before the last `/`.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -11,29 +11,41 @@ struct SettingsFile: Sendable {
 
     private static let deepest = 16
     private static let mostFiles = 500
+    /// Of all the files together, one that is included twice counted twice.
+    private static let mostAssignments = 250_000
     private var filesRead = 0
 
-    /// Reads a file; one that cannot be read is listed as missing.
-    static func read(_ path: String) -> SettingsFile {
+    /// Reads a file; one that cannot be read is listed as missing, and so is one that includes too much.
+    static func read(_ path: String, _ cache: SettingsLineCache = SettingsLineCache()) -> SettingsFile {
         var file = SettingsFile()
-        file.include(path, isOptional: false, within: [])
+        file.include(path, isOptional: false, within: [], cache)
+        guard file.assignments.count <= mostAssignments else {
+            var refused = SettingsFile()
+            refused.missing = [path]
+            return refused
+        }
         return file
     }
 
     /// - Parameter outer: The files that are being read: one that includes itself is read once.
-    private mutating func include(_ path: String, isOptional: Bool, within outer: [String]) {
-        guard !outer.contains(path), outer.count < Self.deepest, filesRead < Self.mostFiles else { return }
+    private mutating func include(
+        _ path: String, isOptional: Bool, within outer: [String], _ cache: SettingsLineCache
+    ) {
+        guard !outer.contains(path), outer.count < Self.deepest, filesRead < Self.mostFiles,
+            assignments.count <= Self.mostAssignments
+        else { return }
         filesRead += 1
-        guard let bytes = Self.content(path) else {
-            if isOptional || Self.isGenerated(path) { absent.append(path) } else { missing.append(path) }
+        guard let lines = cache.lines(of: path) else {
+            let shown = ProjectPath.shortened(path)
+            if isOptional || Self.isGenerated(path) { absent.append(shown) } else { missing.append(shown) }
             return
         }
         let directory = ProjectPath.parent(of: path)
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            switch SettingsLine(line) {
+        for line in lines {
+            switch line {
             case .assignment(let assignment): assignments.append(assignment)
             case .include(let name, let isOptional):
-                include(Self.place(of: name, in: directory), isOptional: isOptional, within: outer + [path])
+                include(Self.place(of: name, in: directory), isOptional: isOptional, within: outer + [path], cache)
             case .nothing: break
             }
         }
@@ -44,14 +56,47 @@ struct SettingsFile: Sendable {
         path.split(separator: "/").contains { ["Pods", "Carthage"].contains($0) }
     }
 
-    private static func content(_ path: String) -> [UInt8]? {
-        guard let spelling = ProjectFiles.spelling(of: path) else { return nil }
-        return try? ProjectFiles.read(spelling)
-    }
-
     private static func place(of name: String, in directory: String) -> String {
         let path = ProjectPath.join(directory, name)
         return path.hasSuffix(".xcconfig") ? path : path + ".xcconfig"
+    }
+}
+
+/// Settings files that were read with what they include: many configurations use the same ones.
+final class SettingsFileCache {
+    private let lines = SettingsLineCache()
+    private var files: [String: SettingsFile] = [:]
+
+    func read(_ path: String?) -> SettingsFile? {
+        guard let path else { return nil }
+        if let known = files[path] { return known }
+        let file = SettingsFile.read(path, lines)
+        files[path] = file
+        return file
+    }
+}
+
+/// The lines of settings files that were read: many files include the same ones.
+final class SettingsLineCache {
+    private var files: [String: [SettingsLine]?] = [:]
+
+    /// Those that say something; nil where the file cannot be read.
+    func lines(of path: String) -> [SettingsLine]? {
+        if let known = files[path] { return known }
+        let lines = Self.read(path)
+        files[path] = .some(lines)
+        return lines
+    }
+
+    private static func read(_ path: String) -> [SettingsLine]? {
+        guard let spelling = ProjectFiles.spelling(of: path), let bytes = try? ProjectFiles.read(spelling) else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).compactMap {
+            let line = SettingsLine($0)
+            if case .nothing = line { return nil }
+            return line
+        }
     }
 }
 

@@ -48,6 +48,9 @@ public enum TargetKind: String, Sendable, Hashable, CaseIterable {
     /// Whether people start it, so that what it holds in it belongs to it.
     var isApp: Bool { [.app, .watchApp, .appClip].contains(self) }
 
+    /// Whether an app that depends on it has it inside.
+    var isMadeToBeHeld: Bool { isSigned && ![.app, .tool, .appClip].contains(self) }
+
     /// Whether the app that holds it expects to share files with it.
     var sharesWithItsApp: Bool { [.appExtension, .watchExtension, .systemExtension].contains(self) }
 }

@@ -4,6 +4,7 @@ internal import PropertyLists
 struct TargetReader {
     private let objects: ProjectObjects
     private let files: FileReferences
+    private let foreign: ForeignTargets
     private let settingsFiles: SettingsFileCache
     private let path: String
     private let sourceRoot: String
@@ -13,38 +14,44 @@ struct TargetReader {
         self.path = path
         self.sourceRoot = sourceRoot
         files = FileReferences(objects, sourceRoot: sourceRoot)
+        foreign = ForeignTargets(objects: objects, files: files)
         settingsFiles = SettingsFileCache()
     }
-
-    /// Each has the settings of its project: a file could name the same configuration a million times.
-    private static let mostConfigurations = 20_000
 
     /// In the project's order.
     func targets() throws(ProjectFault) -> [XcodeTarget] {
         guard let project = objects[objects.root] else { return [] }
-        let shared = configurations(of: project)
+        let shared = configurations(of: project).mapValues(level)
         let found = objects.all(project.texts("targets"))
-        let count = found.reduce(0) { $0 + configurationIDs(of: $1).count }
-        guard count <= Self.mostConfigurations else {
-            throw ProjectFault("Its targets have more than \(Self.mostConfigurations) configurations.")
-        }
         let products = found.reduce(into: [String: String]()) { products, target in
             if let product = target.text("productReference") { products[product] = target.id }
         }
-        return found.map { target($0, shared, products) }
+        let work = WorkLimit()
+        var targets: [XcodeTarget] = []
+        for object in found { targets.append(try target(object, shared, products, work)) }
+        return targets
     }
 
     private func target(
-        _ object: ProjectObject, _ shared: [String: ProjectObject], _ products: [String: String]
-    ) -> XcodeTarget {
+        _ object: ProjectObject, _ shared: [String: SettingsLevel], _ products: [String: String], _ work: WorkLimit
+    ) throws(ProjectFault) -> XcodeTarget {
         let name = object.text("name") ?? object.id
+        var configurations: [XcodeConfiguration] = []
+        for own in objects.all(configurationIDs(of: object)) {
+            let built = configuration(own, over: shared[own.text("name") ?? ""], targetName: name)
+            try work.add(100 + built.levels.reduce(0) { $0 + $1.count })
+            configurations.append(built)
+        }
+        let copied = copied(by: object)
+        let dependencies = objects.all(object.texts("dependencies"))
+        try work.add(copied.count + dependencies.count)
         return XcodeTarget(
             id: object.id, name: name, kind: TargetKind(productType: object.text("productType") ?? ""),
-            configurations: objects.all(configurationIDs(of: object)).map {
-                configuration($0, over: shared, targetName: name)
-            },
-            dependencies: objects.all(object.texts("dependencies")).compactMap(dependency),
-            embedded: copied(by: object).compactMap { products[$0] })
+            configurations: configurations,
+            dependencies: dependencies.compactMap(dependency), embedded: copied.compactMap { products[$0] },
+            product: object.text("productReference"),
+            foreign: copied.compactMap { foreign.product($0) }
+                + dependencies.compactMap { foreign.target($0.text("targetProxy")) })
     }
 
     private func dependency(_ object: ProjectObject) -> String? {
@@ -66,19 +73,20 @@ struct TargetReader {
     }
 
     private func configuration(
-        _ own: ProjectObject, over shared: [String: ProjectObject], targetName: String
+        _ own: ProjectObject, over shared: SettingsLevel?, targetName: String
     ) -> XcodeConfiguration {
         let name = own.text("name") ?? ""
-        let levels = [shared[name], own].compactMap { $0 }
-        let settingsFiles = levels.map { self.settingsFiles.read(settingsPath(of: $0)) }
-        var assignments = builtIn(targetName, configuration: name)
-        for (level, file) in zip(levels, settingsFiles) {
-            assignments += file?.assignments ?? []
-            assignments += Self.settings(of: level)
-        }
+        let levels = [shared, level(own)].compactMap { $0 }
         return XcodeConfiguration(
-            name: name, assignments: assignments, absentFiles: settingsFiles.flatMap { $0?.absent ?? [] },
-            missingFiles: settingsFiles.flatMap { $0?.missing ?? [] })
+            name: name,
+            levels: [builtIn(targetName, configuration: name)]
+                + levels.flatMap { [$0.file?.assignments ?? [], $0.own] },
+            absentFiles: levels.flatMap { $0.file?.absent ?? [] },
+            missingFiles: levels.flatMap { $0.file?.missing ?? [] })
+    }
+
+    private func level(_ object: ProjectObject) -> SettingsLevel {
+        SettingsLevel(file: settingsFiles.read(settingsPath(of: object)), own: Self.settings(of: object))
     }
 
     /// A file of a group, or since Xcode 16 a path below a folder.
@@ -115,15 +123,19 @@ struct TargetReader {
     }
 }
 
-/// Settings files that were read: many configurations use the same ones.
-final class SettingsFileCache {
-    private var files: [String: SettingsFile] = [:]
+/// What one configuration of a project or a target says.
+private struct SettingsLevel {
+    let file: SettingsFile?
+    let own: [SettingAssignment]
+}
 
-    func read(_ path: String?) -> SettingsFile? {
-        guard let path else { return nil }
-        if let known = files[path] { return known }
-        let file = SettingsFile.read(path)
-        files[path] = file
-        return file
+/// How much a project may ask for: in a small file many targets may share large settings, and the sum is what has to be kept.
+private final class WorkLimit {
+    private static let most = 4_000_000
+    private var done = 0
+
+    func add(_ count: Int) throws(ProjectFault) {
+        done += count
+        if done > Self.most { throw ProjectFault("Its targets have too many settings.") }
     }
 }

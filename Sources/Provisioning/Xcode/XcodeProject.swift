@@ -27,7 +27,7 @@ struct XcodeProject: Sendable {
     init(parsing bytes: [UInt8], path: String) throws(ProjectFault) {
         let list: PropertyListValue
         do throws(StructureFault) {
-            list = try PropertyList.parse(bytes, limits: Self.limits).value
+            list = try PropertyList.parse(bytes, limits: Self.limits, repeatedKeys: .lastCounts).value
         } catch { throw ProjectFault(error.reason) }
         let objects = try ProjectObjects(list)
         let folder = ProjectPath.parent(of: ProjectPath.parent(of: path))

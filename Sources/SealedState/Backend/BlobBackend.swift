@@ -17,7 +17,11 @@ package protocol BlobBackend: Sendable {
     /// Keeps hold of what lies there, to be asked whether it still does; `FileError` `.notFound` where there is nothing.
     func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob
     /// Puts a blob in place of what is there, whole or not at all. Called with the address's lock held.
-    func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError)
+    ///
+    /// - Parameter isDeletion: The blob is a tombstone, which no quota keeps out.
+    func replace(
+        _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
+    ) throws(FileError)
     /// Takes away what is there, durably. Called with the address's lock held.
     func remove(_ address: BlobAddress) throws(FileError)
     /// Makes the blob that is there durable, whoever wrote it.

@@ -39,9 +39,11 @@ struct FileBackend: BlobBackend {
 
     func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob { try HeldFile(path(address), in: root) }
 
-    func replace(_ address: BlobAddress, with blob: [UInt8], durability: Durability) throws(FileError) {
+    func replace(
+        _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
+    ) throws(FileError) {
         let path = path(address)
-        try quota.admit(path, size: blob.count)
+        try quota.admit(path, size: blob.count, isDeletion: isDeletion)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
                 try put(blob, path, durability)

@@ -16,7 +16,7 @@ extension Optional: DefaultsValue where Wrapped: DefaultsValue {
 extension Array: DefaultsValue where Element: DefaultsValue {
     /// An array; bytes are data.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? {
-        if let bytes = self as? [UInt8] { return .data(bytes) }
+        if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .data(bytes) }
         var values: [PropertyListValue] = []
         values.reserveCapacity(count)
         for element in self { values.append(try element.requiredPropertyList()) }
@@ -25,7 +25,8 @@ extension Array: DefaultsValue where Element: DefaultsValue {
 
     /// From an array whose every element is of the type; bytes from data, or from an array of numbers.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
-        if let bytes = propertyList.data, let same = bytes as? Self {
+        // The type first: an empty array is one of every type.
+        if Element.self == UInt8.self, let bytes = propertyList.data, let same = bytes as? Self {
             self = same
             return
         }

@@ -43,7 +43,7 @@ final class DefaultsWatch: Sendable {
         if case .failure(let error) = finding {
             // It may have been unlocked between the look and the beginning of the watch.
             if error.isOfVault, watchVault() { signal.raise() }
-            again = error.mayPass ? nextPause() : nil
+            again = error.mayPass || error.code == .notYetValid ? nextPause() : nil
         } else {
             let ended = state.withLock { state in
                 state.pause = Self.shortestPause

@@ -8,10 +8,17 @@ internal import Synchronization
 /// A property cannot throw: reading gives the last value that was read where there is none to believe, and before one was
 /// read the property's own; what was wrong goes to `onFailure` of the suite's options, as does a value that could not be
 /// set. `$theme` has the calls that throw.
+///
+/// `settings.count += 1` is a read and then a write: what another program has written in between is lost, as with every
+/// property. Whatever rests on the old value belongs into `settings.$count.update { $0 += 1 }`, which loses nothing. And since
+/// the value that was read may be a stand-in, a property whose last reading failed is not set, until a reading succeeds:
+/// `onFailure` is told of the same error again. `settings.$count.set(1)` sets it all the same.
 @propertyWrapper
 public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
     private final class Memory: Sendable {
         let last: Mutex<Value?> = Mutex(nil)
+        /// Why the last reading failed; nil where it did not.
+        let unread: Mutex<StoreError?> = Mutex(nil)
     }
 
     /// The calls that throw.
@@ -42,13 +49,17 @@ public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
             do throws(StoreError) {
                 let value = try projectedValue.value()
                 memory.last.withLock { $0 = value }
+                memory.unread.withLock { $0 = nil }
                 return value
             } catch {
+                memory.unread.withLock { $0 = error }
                 tell(error)
                 return memory.last.withLock { $0 } ?? projectedValue.key.defaultValue
             }
         }
         nonmutating set {
+            // It may have been made of the stand-in that the reading gave, and would take the real one's place.
+            if let error = memory.unread.withLock({ $0 }) { return tell(error) }
             do throws(StoreError) { try projectedValue.set(newValue) } catch { tell(error) }
         }
     }

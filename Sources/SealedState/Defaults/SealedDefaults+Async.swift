@@ -46,6 +46,17 @@ extension SealedDefaults {
         try await limited { options throws(StoreError) in try self.file.remove(options) }
     }
 
+    /// Sets a key's value to any encodable one; see the form without `async`.
+    public func set(encoding value: some Encodable, forKey key: String) async throws(StoreError) {
+        let list = try encoded(value, key)
+        try await edit { $0[key] = list }
+    }
+
+    /// Puts these values in place of everything that the suite holds; see the form without `async`.
+    public func setPersistentDomain(_ values: [String: PropertyListValue]) async throws(StoreError) {
+        try await limited { options throws(StoreError) in try self.replace(values, options) }
+    }
+
     private func limited<Value: Sendable>(
         _ body: @escaping @Sendable (EditOptions) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

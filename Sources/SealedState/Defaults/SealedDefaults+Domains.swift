@@ -27,9 +27,7 @@ extension SealedDefaults {
     ///
     /// - Throws: `StoreError`, as `edit`.
     public func setPersistentDomain(_ values: [String: PropertyListValue]) throws(StoreError) {
-        let large = try check([:], values)
-        try file.replace(values, EditOptions())
-        warn(of: large)
+        try replace(values, EditOptions())
     }
 
     /// Removes the whole suite: a deletion takes its file's place, so that it cannot be put back unseen. One that is not there
@@ -37,6 +35,17 @@ extension SealedDefaults {
     ///
     /// - Throws: `StoreError`, as `SealedStore.delete`.
     public func removePersistentDomain() throws(StoreError) { try file.remove(EditOptions()) }
+
+    /// What is known of the suite without opening it, for tools and importers.
+    ///
+    /// - Throws: `StoreError` for a place that cannot be read.
+    package func standing() throws(StoreError) -> SuiteStanding { try file.standing() }
+
+    func replace(_ values: [String: PropertyListValue], _ options: EditOptions) throws(StoreError) {
+        let large = try check([:], values)
+        try file.replace(values, options)
+        warn(of: large)
+    }
 
     func edit(
         _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void

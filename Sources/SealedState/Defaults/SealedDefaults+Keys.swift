@@ -7,9 +7,17 @@ extension SealedDefaults {
     ///
     /// - Throws: `StoreError`: `.undecodable` where it is of another type; why a suite's file is refused, or that it is gone.
     public func value<Value>(for key: DefaultsKey<Value>) throws(StoreError) -> Value {
-        let found = try find(key.name)
-        guard let found else { return key.defaultValue }
-        return try read(found, as: Value.self, key.name)
+        if !search.arguments.isEmpty, let value = search.arguments[key.name] {
+            return try read(.argument(value), as: Value.self, key.name)
+        }
+        let contents = try file.contents()
+        if let value = contents.values[key.name] {
+            return try contents.decoded(key.name) { () throws(StoreError) in
+                try read(.value(value), as: Value.self, key.name)
+            }
+        }
+        guard let found = try behind(key.name) else { return key.defaultValue }
+        return try read(.value(found), as: Value.self, key.name)
     }
 
     /// Sets a key's value in the suite; nil removes it.

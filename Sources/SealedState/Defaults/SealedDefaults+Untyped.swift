@@ -38,19 +38,20 @@ extension SealedDefaults {
     /// Data; nil for anything else.
     public func data(forKey key: String) throws(StoreError) -> Data? { try object(forKey: key)?.data.map { Data($0) } }
 
-    /// The address that a text is: what begins with a slash is the path of a file. Nil for anything else.
+    /// The address that a text is: what begins with a slash, or with `~` for this user's home, is the path of a file. Nil for
+    /// anything else.
     public func url(forKey key: String) throws(StoreError) -> URL? {
-        try object(forKey: key).flatMap { try? URL(propertyList: $0) }
+        guard let value = try object(forKey: key) else { return nil }
+        guard let text = value.string, text == "~" || text.hasPrefix("~/") else { return try? URL(propertyList: value) }
+        return FileManager.default.homeDirectoryForCurrentUser.appending(path: text.dropFirst(2))
     }
 
     /// An array; nil for anything else.
     public func array(forKey key: String) throws(StoreError) -> [PropertyListValue]? { try object(forKey: key)?.array }
 
-    /// An array of texts and numbers as texts; nil for anything else.
+    /// An array of texts; nil for anything else, also where numbers are among them: these are not converted here.
     public func stringArray(forKey key: String) throws(StoreError) -> [String]? {
-        guard let values = try object(forKey: key)?.array else { return nil }
-        let texts = values.compactMap(\.asText)
-        return texts.count == values.count ? texts : nil
+        try object(forKey: key)?.strings
     }
 
     /// A dictionary; nil for anything else.
@@ -87,8 +88,11 @@ extension SealedDefaults {
     ///
     /// - Throws: `StoreError`: `.unencodable`, `.tooLarge`; as `edit`.
     public func set(encoding value: some Encodable, forKey key: String) throws(StoreError) {
-        let list: PropertyListValue
-        do throws(DefaultsFault) { list = try DefaultsCoding.encode(value) } catch { throw unencodable(key, error) }
+        let list = try encoded(value, key)
         try edit { $0[key] = list }
+    }
+
+    func encoded(_ value: some Encodable, _ key: String) throws(StoreError) -> PropertyListValue {
+        do throws(DefaultsFault) { return try DefaultsCoding.encode(value) } catch { throw unencodable(key, error) }
     }
 }

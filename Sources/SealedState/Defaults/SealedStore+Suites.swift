@@ -20,7 +20,8 @@ extension SealedStore {
 
     /// What an accepted blob of a suite holds: every check of a read from there on.
     ///
-    /// - Throws: `StoreError`: `.tooNew`, `.unsafeStructure`, `.undecodable`, `.notYetValid`.
+    /// Whether it is of the present is asked by who reads, not by who changes it; a suite never ends.
+    /// - Throws: `StoreError`: `.tooNew`, `.unsafeStructure`, `.undecodable`.
     func suiteValues(
         in blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) -> [String: PropertyListValue] {
@@ -42,8 +43,14 @@ extension SealedStore {
         guard case .dictionary(let values) = value else {
             throw StoreError(.undecodable, "read", name, "It is no dictionary.")
         }
-        try checkFreshness(of: blob, at: place)
         return values
+    }
+
+    /// - Throws: `StoreError` `.notYetValid`.
+    func checkFreshness(of contents: SuiteContents, named name: String) throws(StoreError) {
+        try Freshness(now: options.now(), skew: options.clockSkew)
+            .check(
+                sealedAt: Date(milliseconds: contents.sealedAt), expiresAt: nil, maximumAge: nil, named: name)
     }
 
     /// A suite written down, ready to be sealed.

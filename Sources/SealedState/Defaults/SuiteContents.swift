@@ -1,6 +1,8 @@
+internal import FoundationEssentials
 internal import KeyVault
 internal import PropertyLists
 internal import Sealing
+internal import Synchronization
 
 /// What a suite's file says, for as long as it is the one under the suite's name.
 final class SuiteContents: Sendable {
@@ -10,6 +12,10 @@ final class SuiteContents: Sendable {
     private let name: NameTag
     private let epoch: UInt32
     private let sequence: UInt64
+    /// When it was sealed, in milliseconds since 1970; 0 where there is nothing.
+    let sealedAt: UInt64
+    /// Values that were made of what is here; see `SuiteContents+Decoded`.
+    let decoded = Mutex<[DecodedKey: any Sendable]>([:])
 
     /// What an authentic blob holds, or a deletion, which holds nothing.
     init(_ values: [String: PropertyListValue], _ header: BlobHeader, held: (any HeldBlob)?) {
@@ -18,6 +24,7 @@ final class SuiteContents: Sendable {
         name = header.nameTag
         epoch = header.epoch
         sequence = header.sequence
+        sealedAt = header.sealedAt
     }
 
     /// A suite that was never written.
@@ -27,6 +34,7 @@ final class SuiteContents: Sendable {
         self.name = name
         epoch = 0
         sequence = 0
+        sealedAt = 0
     }
 
     /// Whether a read of this moment would answer the same.
@@ -36,5 +44,10 @@ final class SuiteContents: Sendable {
     func isCurrent(_ watermarks: WatermarkTable) -> Bool {
         guard let held, held.isInPlace, let mark = watermarks.mark(of: name) else { return false }
         return mark.sequence == sequence && mark.epoch == epoch
+    }
+
+    /// Whether it is of the present: a clock that was set back refuses here what it refuses in every other process.
+    func hasBegun(_ options: StoreOptions) -> Bool {
+        Double(sealedAt) <= (options.now().timeIntervalSince1970 + options.clockSkew.seconds) * 1000
     }
 }

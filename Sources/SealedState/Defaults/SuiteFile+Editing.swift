@@ -22,7 +22,7 @@ extension SuiteFile {
             let (old, lost) = try standing(in: store)
             var values = old
             do { try change(&values) } catch { throw declined(error) }
-            if values == old { return nil }
+            if PropertyListValue.isSame(values, old) { return nil }
             try check(old, values)
             try write(values, to: store, writer, options)
             return lost
@@ -56,7 +56,10 @@ extension SuiteFile {
             let result = try store.locked(place, request(options, store)) { writer throws(StoreError) -> Result? in
                 // It may have been moved away before the lock was taken, and the lock with it.
                 guard try store.following() === store else { return nil }
-                return try body(store, writer)
+                let result = try body(store, writer)
+                // Or since: then it lies where nobody reads it, and is not done until it is done where they read.
+                guard try store.following() === store else { return nil }
+                return result
             }
             if let result { return result }
         }
@@ -70,6 +73,8 @@ extension SuiteFile {
     }
 
     /// What is there, and the accepted sequence of a file that is gone without a deletion: there is nothing left to keep.
+    ///
+    /// A stamp of the future is no obstacle: a clock that was wrong once would end all changes, and the next one mends it.
     private func standing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
         do throws(StoreError) { return (try contents(in: store).values, nil) } catch {
             guard error.code == .absent else { throw error }

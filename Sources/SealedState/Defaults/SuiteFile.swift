@@ -33,11 +33,17 @@ final class SuiteFile: Sendable {
     /// - Throws: `StoreError`: why what lies there is refused, or that it is gone; never an empty suite instead.
     func contents() throws(StoreError) -> SuiteContents {
         let (store, known) = state.withLock { ($0.store, $0.contents) }
-        if let known, known.isCurrent(store.watermarks) { return known }
-        return try contents(in: followed())
+        if let known, known.isCurrent(store.watermarks), known.hasBegun(store.options) { return known }
+        let found = try followed()
+        let contents = try contents(in: found)
+        do throws(StoreError) { try found.checkFreshness(of: contents, named: place.name.text) } catch {
+            found.notice(error, at: place)
+            throw error
+        }
+        return contents
     }
 
-    /// The same in a container that is known to be the group's.
+    /// The same in a container that is known to be the group's, also where it is stamped with a time to come.
     func contents(in store: SealedStore) throws(StoreError) -> SuiteContents {
         let known = state.withLock { $0.store === store ? $0.contents : nil }
         if let known, known.isCurrent(store.watermarks) { return known }

@@ -1,6 +1,6 @@
-/// Which files of a plaintext container become records, by their paths below it, `/`-separated.
+/// What becomes of files of a plaintext container, by their paths below it, `/`-separated; `.` and empty segments are dropped.
 public struct ContainerMapping: Sendable {
-    /// What one file becomes.
+    /// The record that one file becomes.
     public struct Rule: Sendable {
         /// The record's name.
         public var record: String
@@ -22,8 +22,12 @@ public struct ContainerMapping: Sendable {
         var plan: RecordPlan { RecordPlan(name: record, schemaVersion: schemaVersion, dates: dates, key: key) }
     }
 
-    /// The rules by path.
+    /// The records that files become.
     public var rules: [String: Rule]
+    /// The suites that property lists become, also where a file's name is none of a suite.
+    public var suites: [String: String] = [:]
+    /// Files, and directories with all that they hold, that stay as they are.
+    public var left: Set<String> = []
 
     /// A mapping with these rules.
     public init(_ rules: [String: Rule] = [:]) { self.rules = rules }

@@ -3,7 +3,7 @@ internal import SharedFiles
 
 /// Values that become a part of a suite of defaults; what else the suite holds stays as it is.
 final class DefaultsForm: SealedForm {
-    private let store: SealedStore
+    let store: SealedStore
     private let suite: String
     private let values: [String: PropertyListValue]
     private let source: String
@@ -20,6 +20,11 @@ final class DefaultsForm: SealedForm {
     var target: String { suite }
 
     func compare() throws(StoreError) -> SealedFormState {
+        switch try store.standing(at: store.suiteForMoving(suite).file.place) {
+        case .tombstone: return .different("it was deleted")
+        case .nothing: return .absent
+        case .value, .refused: break
+        }
         let found = try standing()
         let different = Self.different(values, found)
         if !different.isEmpty { return .different("it has other values under \(Self.list(different))") }
@@ -44,6 +49,22 @@ final class DefaultsForm: SealedForm {
             }
             standing.merge(values) { _, new in new }
         }
+    }
+
+    func rehearse() throws(StoreError) {
+        let suite = try store.suiteForMoving(suite)
+        for (key, value) in values {
+            guard let size = try? value.storedSize(), size > suite.options.maximumValueSize else { continue }
+            throw StoreError(
+                .tooLarge, StoreError.movingIn, source.printable,
+                "The value of \(key.printable) has \(size) bytes; \(suite.options.maximumValueSize) are allowed.",
+                advice: "Make a record or a file of it, and take it out of the list.")
+        }
+        let name = suite.file.place.name
+        let whole = try standing().merging(values) { _, new in new }
+        let payload = try suite.file.store.suitePayload(whole, named: name.text)
+        defer { payload.wipe() }
+        try store.admit(RecordFile.path(of: name), plaintext: payload.count, for: target)
     }
 
     func makeDurable() throws(StoreError) {

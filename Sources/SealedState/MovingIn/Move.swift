@@ -8,17 +8,21 @@ struct Move<Form: SealedForm> {
 
     /// - Throws: `StoreError`; the plaintext is as it was then, but for `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
-        if !options.keepsSource { try source.requireSoleName() }
+        if !options.keepsSource { try source.requireRemovable() }
         var item = MovedItem(source.name, form.form, form.target, .alreadySealed)
         if try !isSealed() {
             item.outcome = options.isDryRun ? .planned : .sealed
+            try form.rehearse()
             if options.isDryRun { return item }
+            try form.store.requireInPlace()
             try sealUnlessSomebodyElseDid()
             guard try form.compare() == .same else { throw unverified }
         }
         guard !options.keepsSource, !options.isDryRun else { return item }
         // Before the removal, also of what an earlier call wrote and was killed at: its name may not be on the disk yet.
         try form.makeDurable()
+        // What was sealed into a container that was given up meanwhile lies in the trash.
+        try form.store.requireInPlace()
         try source.remove()
         item.isSourceRemoved = true
         return item

@@ -16,8 +16,8 @@ public struct MovedItem: Sendable {
         case sealed
         /// Its sealed form was there already, with the same contents.
         case alreadySealed
-        /// The file is gone and its sealed form is there: an earlier call has done it.
-        case alreadyMoved
+        /// The file is not there, and what it was to become is: an earlier call may have moved it, if it was ever there.
+        case gone
         /// A dry run: it would be sealed.
         case planned
         /// It is none of those that are moved.
@@ -36,6 +36,8 @@ public struct MovedItem: Sendable {
     public internal(set) var outcome: Outcome
     /// Whether the plaintext was removed by this call.
     public internal(set) var isSourceRemoved = false
+    /// Whether it stays in plaintext although nobody has said that it should.
+    public internal(set) var isLeftInPlaintext = false
     /// What a person should know, as sentences; never contents.
     public internal(set) var notes: [String] = []
 
@@ -51,7 +53,8 @@ extension MovedItem {
     /// Whether nothing is left to do for this file.
     public var isDone: Bool {
         switch outcome {
-        case .sealed, .alreadySealed, .alreadyMoved, .left: true
+        case .sealed, .alreadySealed, .gone: true
+        case .left: !isLeftInPlaintext
         case .planned, .failed: false
         }
     }

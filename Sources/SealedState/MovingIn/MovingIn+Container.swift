@@ -1,30 +1,33 @@
 internal import AppGroups
 internal import SharedFiles
+internal import SystemPackage
 
 extension MovingIn {
     /// Moves a container of plaintext into the group's: property lists of `Library/Preferences` into suites of defaults, the
-    /// files that the mapping names into records, every other one into a sealed file at the same path, `.sealed` behind it.
+    /// files that the mapping names into what it says, every other one into a sealed file at the same path, `.sealed` behind it.
     ///
-    /// Files that are sealed already, links, and what the library or the system keeps in a container are left, and the report
-    /// says so. A file that cannot be moved does not keep the others from it.
+    /// Files that are sealed already, links, and what the library or the system keeps in a container are left. So is plaintext
+    /// that has no place, and the report names it. A file that cannot be moved does not keep the others from it.
     /// - Parameters:
     ///   - path: The plaintext container; nil for the group's own, whose plaintext is then sealed where it is.
-    ///   - mapping: Which files become records.
+    ///   - mapping: What becomes of some files. Every rule is checked before anything is moved.
     /// - Returns: What became of each file.
-    /// - Throws: `StoreError` where the container cannot be read at all.
+    /// - Throws: `StoreError` where the container cannot be read at all, holds or lies in the groups' home, or where a rule
+    ///   cannot be followed.
     public func container(
         _ path: String? = nil, mapping: ContainerMapping = ContainerMapping()
     ) throws(StoreError) -> MovingInReport {
-        let root = try plaintextRoot(path)
+        let moving = try present()
+        let places = MovingInPlaces(of: moving.store, options, keys: mapping.rules.values.map(\.key))
+        let root = try moving.plaintextRoot(path)
+        try places.require(directory: root.path.string)
+        let listing = try PlaintextListing(of: root, places)
+        let mapping = try CheckedMapping(mapping, listing, moving)
         var report = MovingInReport()
-        let listing = try PlaintextListing(of: root)
         for entry in listing.entries {
-            report.items.append(item(for: entry, in: root, mapping))
+            report.items.append(moving.item(for: entry, in: root, mapping, places))
         }
-        let seen = Set(listing.entries.map(\.path))
-        for (path, rule) in mapping.rules.sorted(by: { $0.key < $1.key }) where !seen.contains(path) {
-            report.items.append(missing(path, rule))
-        }
+        report.items += mapping.gone.map { MovedItem($0.path, .record, $0.record, .gone) }
         return report
     }
 
@@ -35,13 +38,21 @@ extension MovingIn {
         }
     }
 
-    private func item(for entry: PlaintextEntry, in root: Directory, _ mapping: ContainerMapping) -> MovedItem {
-        if let reason = entry.reasonToLeave { return MovedItem(entry.path, nil, nil, .left(reason: reason)) }
+    private func item(
+        for entry: PlaintextEntry, in root: Directory, _ mapping: CheckedMapping, _ places: MovingInPlaces
+    ) -> MovedItem {
+        let fate = mapping.fate(of: entry.path)
+        if let left = left(entry, fate) { return left }
         do throws(StoreError) {
-            let source = try PlaintextSource(entry.path, in: root, named: entry.path, isDryRun: options.isDryRun)
-            if let rule = mapping.rules[entry.path] { return try move(source, rule.plan) }
+            let source = try PlaintextSource(
+                entry.path, in: root, named: entry.path, aside: entry.aside, isDryRun: options.isDryRun)
+            try places.require(source)
+            switch fate {
+            case .record(let rule): return try move(source, rule.plan)
+            case .suite(let suite): return try move(source, toSuite: suite)
+            case .stays, nil: break
+            }
             if let suite = entry.suite { return try move(source, toSuite: suite) }
-            if let reason = entry.reasonForNoFile { return MovedItem(entry.path, nil, nil, .left(reason: reason)) }
             let place = SealedFilePlace(
                 entry.path + ContainerLayout.recordSuffix, in: store.container.root, sharing: store.container.sharing)
             return try Move(source: source, form: StreamForm(of: source, at: place, for: store), options: options).run()
@@ -54,12 +65,14 @@ extension MovingIn {
         }
     }
 
-    /// Of a rule whose file is not there: done by an earlier call, or never there.
-    private func missing(_ path: String, _ rule: ContainerMapping.Rule) -> MovedItem {
-        do throws(StoreError) {
-            if try hasRecord(rule.record) { return MovedItem(path, .record, rule.record, .alreadyMoved) }
-        } catch { return MovedItem(path, .record, rule.record, .failed(error)) }
-        return MovedItem(
-            path, .record, rule.record, .failed(.unusable(path, "The mapping names it, and it is not there.")))
+    private func left(_ entry: PlaintextEntry, _ fate: CheckedMapping.Fate?) -> MovedItem? {
+        if case .noPlaintext(let reason) = entry.reason {
+            return MovedItem(entry.path, nil, nil, .left(reason: reason))
+        }
+        if case .stays = fate { return MovedItem(entry.path, nil, nil, .left(reason: "The map says so.")) }
+        guard fate == nil, case .noPlace(let reason) = entry.reason else { return nil }
+        var item = MovedItem(entry.path, nil, nil, .left(reason: reason))
+        item.isLeftInPlaintext = true
+        return item
     }
 }

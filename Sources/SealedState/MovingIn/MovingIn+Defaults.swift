@@ -14,13 +14,14 @@ extension MovingIn {
     ///   - suite: The suite's name; that of the file without `.plist` unless stated.
     /// - Throws: `StoreError` as `record`.
     public func defaults(_ path: String, suite: String? = nil) throws(StoreError) -> MovedItem {
+        let moving = try present()
         let suite = suite ?? Self.suite(ofFile: path)
-        let defaults = try store.suiteForMoving(suite)
-        guard let source = try source(path, orDone: { () throws(StoreError) in try !defaults.contents().isEmpty })
-        else {
-            return MovedItem(path, .defaults, suite, .alreadyMoved)
+        let place = try moving.store.suiteForMoving(suite).file.place
+        let isDone = { () throws(StoreError) in try moving.hasValue(at: place) }
+        guard let source = try moving.source(path, MovingInPlaces(of: moving.store, options), orDone: isDone) else {
+            return MovedItem(path, .defaults, suite, .gone)
         }
-        return try move(source, toSuite: suite)
+        return try moving.move(source, toSuite: suite)
     }
 
     private static func suite(ofFile path: String) -> String {
@@ -30,6 +31,10 @@ extension MovingIn {
 
     func move(_ source: PlaintextSource, toSuite suite: String) throws(StoreError) -> MovedItem {
         let values = try Self.values(of: source, limit: options.maximumFileSize)
+        guard !values.isEmpty else {
+            return MovedItem(
+                source.name, .defaults, suite, .left(reason: "The list is empty: there is nothing to seal."))
+        }
         let form = DefaultsForm(values, in: store, suite: suite, from: source.name)
         var item = try Move(source: source, form: form, options: options).run()
         let archives = values.filter { $0.value.holdsKeyedArchive }.keys.sorted()

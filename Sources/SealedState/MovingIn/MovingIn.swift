@@ -35,11 +35,7 @@ public struct MovingIn: Sendable {
     public func record(
         _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
     ) throws(StoreError) -> MovedItem {
-        let plan = RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates)
-        guard let source = try source(path, orDone: { () throws(StoreError) in try hasRecord(name) }) else {
-            return MovedItem(path, .record, name, .alreadyMoved)
-        }
-        return try move(source, plan)
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates))
     }
 
     /// Moves a file that was sealed with AES-256-GCM, in CryptoKit's combined form, into a record.
@@ -54,11 +50,7 @@ public struct MovingIn: Sendable {
     public func aesGCM(
         _ path: String, key: MovingInKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
     ) throws(StoreError) -> MovedItem {
-        let plan = RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key)
-        guard let source = try source(path, orDone: { () throws(StoreError) in try hasRecord(name) }) else {
-            return MovedItem(path, .record, name, .alreadyMoved)
-        }
-        return try move(source, plan)
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
     }
 
     /// Moves a file of any size into a sealed file, which `sealctl decrypt` opens. Memory stays constant.
@@ -69,32 +61,73 @@ public struct MovingIn: Sendable {
     ///     plaintext.
     /// - Throws: `StoreError` as `record`.
     public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
+        let moving = try present()
         let target = target ?? path + ContainerLayout.recordSuffix
         let (directory, leaf) = try PlaintextSource.place(of: target)
-        let isThere = { () throws(StoreError) in
-            try StoreError.onFiles(StoreError.movingIn, target) { () throws(FileError) in try directory.exists(leaf) }
+        let standing = try moving.attributes(of: leaf, in: directory, target)
+        let places = MovingInPlaces(of: moving.store, options)
+        let isThere = standing?.kind == .regular
+        guard let source = try moving.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
+            return MovedItem(path, .stream, target, .gone)
         }
-        guard let source = try source(path, orDone: isThere) else {
-            return MovedItem(path, .stream, target, .alreadyMoved)
+        if let standing, standing.isSameFile(as: source.facts) {
+            throw StoreError(
+                .invalidName, StoreError.movingIn, target.printable, "It is the plaintext itself.",
+                advice: "Name another file for the sealed form.")
         }
-        let place = SealedFilePlace(leaf, in: directory, besides: source.facts)
-        return try Move(source: source, form: StreamForm(of: source, at: place, for: store), options: options).run()
+        let isSealed = try source.holdsSealedForm()
+        guard options.sealsAgain || !isSealed else {
+            throw StoreError.unusable(
+                path, "It is sealed already.", advice: "Leave it as it is, or say that it is to be sealed again.")
+        }
+        let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
+        return try Move(
+            source: source, form: StreamForm(of: source, at: place, for: moving.store), options: options
+        ).run()
     }
 }
 
 extension MovingIn {
-    /// Opens a file; nil where it is gone and what it was to become is there.
+    /// The same into the container that has the group's place now.
+    func present() throws(StoreError) -> MovingIn { MovingIn(to: try store.following(), options: options) }
+
+    private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
+        let moving = try present()
+        let places = MovingInPlaces(of: moving.store, options, keys: [plan.key])
+        let isDone = { () throws(StoreError) in try moving.hasRecord(plan.name) }
+        guard let source = try moving.source(path, places, orDone: isDone) else {
+            return MovedItem(path, .record, plan.name, .gone)
+        }
+        return try moving.move(source, plan)
+    }
+
+    private func attributes(
+        of leaf: String, in directory: Directory, _ target: String
+    ) throws(StoreError) -> FileAttributes? {
+        do throws(FileError) { return try directory.attributes(leaf) } catch {
+            guard error.code == .notFound else { throw StoreError(error, StoreError.movingIn, target) }
+            return nil
+        }
+    }
+
+    /// Opens a file; nil where it is not there and what it was to become is.
     func source(
-        _ path: String, orDone isDone: () throws(StoreError) -> Bool
+        _ path: String, _ places: MovingInPlaces, orDone isDone: () throws(StoreError) -> Bool
     ) throws(StoreError) -> PlaintextSource? {
-        do throws(StoreError) { return try PlaintextSource(path: path, isDryRun: options.isDryRun) } catch {
+        do throws(StoreError) {
+            let source = try PlaintextSource(path: path, isDryRun: options.isDryRun)
+            try places.require(source)
+            return source
+        } catch {
             guard (error.cause as? FileError)?.code == .notFound, try isDone() else { throw error }
             return nil
         }
     }
 
-    func hasRecord(_ name: String) throws(StoreError) -> Bool {
-        if case .value = try store.standing(at: store.places.place(name)) { true } else { false }
+    func hasRecord(_ name: String) throws(StoreError) -> Bool { try hasValue(at: store.places.place(name)) }
+
+    func hasValue(at place: RecordPlace) throws(StoreError) -> Bool {
+        if case .value = try store.standing(at: place) { true } else { false }
     }
 
     func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {

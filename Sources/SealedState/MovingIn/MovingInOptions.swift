@@ -7,6 +7,11 @@ public struct MovingInOptions: Sendable, Hashable {
     public var replacesTarget = false
     /// Whether everything is read and compared, and nothing is written or removed.
     public var isDryRun = false
+    /// Whether `MovingIn.file` seals a file once more that is sealed already. False unless stated: it is refused.
+    public var sealsAgain = false
+    /// Files that are never moved, by whatever names they go: those that the move itself needs. The group's vault and the
+    /// keys that are given for files are among them unstated.
+    public var spared: Set<String> = []
     /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB unless stated.
     public var maximumFileSize = 16 << 20
 

@@ -8,6 +8,9 @@ public struct MovingInReport: Sendable {
     /// Those that could not be moved.
     public var failures: [MovedItem] { items.filter { $0.error != nil } }
 
-    /// Whether every file was moved, or is none of those that are.
-    public var isComplete: Bool { failures.isEmpty }
+    /// Those that stay in plaintext although nobody has said that they should.
+    public var leftInPlaintext: [MovedItem] { items.filter(\.isLeftInPlaintext) }
+
+    /// Whether every file was moved, holds no plaintext, or was to be left.
+    public var isComplete: Bool { failures.isEmpty && leftInPlaintext.isEmpty }
 }

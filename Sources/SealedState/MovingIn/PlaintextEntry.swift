@@ -4,14 +4,28 @@ internal import SharedFiles
 
 /// One file of a container of plaintext, and what is to become of it.
 struct PlaintextEntry {
+    /// Why a file stays as it is.
+    enum Reason {
+        /// As a sentence; it holds no program's plaintext, or must not be moved.
+        case noPlaintext(String)
+        /// As a sentence; a rule may say what becomes of it.
+        case noPlace(String)
+    }
+
     /// Below the container; of a file that was set aside, the name that it had before.
     let path: String
-    /// Why it stays as it is, as a sentence; nil for what is moved.
-    let reasonToLeave: String?
+    /// Where it was set aside, if it was.
+    let aside: String?
+    /// Nil for what can become a sealed file, or a suite.
+    let reason: Reason?
 
-    init(_ entry: WalkEntry, in root: Directory) {
-        path = Directory.nameBeforeAside(entry.path) ?? entry.path
-        reasonToLeave = Self.reason(entry, path, root)
+    init(_ entry: WalkEntry, in root: Directory, _ places: MovingInPlaces) {
+        if let name = Self.nameBefore(entry) {
+            (path, aside) = (name, entry.path)
+        } else {
+            (path, aside) = (entry.path, nil)
+        }
+        reason = Self.reason(entry, path, root, places)
     }
 
     /// The suite that a property list of `Library/Preferences` becomes.
@@ -22,34 +36,49 @@ struct PlaintextEntry {
         return String(name.dropLast(".plist".count))
     }
 
-    /// Why it becomes no sealed file, as a sentence: the library has its own files there.
-    var reasonForNoFile: String? {
-        if Self.name(path, in: Self.preferences) != nil { return "Only suites of defaults are kept there." }
-        if Self.name(path, in: ContainerLayout.records) != nil { return "Only records are kept there." }
-        return nil
-    }
-
     private static let preferences = GroupContainer.StandardDirectory.preferences.relativePath
 
     private static func name(_ path: String, in directory: String) -> Substring? {
         path.hasPrefix(directory + "/") ? path.dropFirst(directory.count + 1) : nil
     }
 
-    private static func reason(_ entry: WalkEntry, _ path: String, _ root: Directory) -> String? {
-        guard entry.kind == .regular else { return "It is no regular file." }
-        guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
-            return "Its name is no UTF-8."
+    private static func nameBefore(_ entry: WalkEntry) -> String? {
+        guard let facts = entry.attributes else { return nil }
+        let slash = entry.path.lastIndex(of: "/").map { entry.path.index(after: $0) } ?? entry.path.startIndex
+        return AsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
+    }
+
+    private static func reason(
+        _ entry: WalkEntry, _ path: String, _ root: Directory, _ places: MovingInPlaces
+    ) -> Reason? {
+        guard entry.kind == .regular, let facts = entry.attributes else {
+            return .noPlaintext("It is no regular file.")
         }
-        if path.hasPrefix(".") { return "What begins with a dot at the top of a container is kept by the system." }
-        if path.hasPrefix(ContainerLayout.quarantine + "/") { return "It is in quarantine." }
-        if isSealed(entry.path, root) { return "It is sealed already." }
-        return isPending(path) ? "It is what an interrupted write has left." : nil
+        if MovingInPlaces.isOwn(path) { return .noPlaintext(MovingInPlaces.ownReason) }
+        if path.hasPrefix(ContainerLayout.quarantine + "/") { return .noPlaintext("It is in quarantine.") }
+        if isSealed(entry.path, root) { return .noPlaintext("It is sealed already.") }
+        if isPending(path) { return .noPlaintext("It is what an interrupted write has left.") }
+        guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
+            return .noPlace("Its name is no UTF-8.")
+        }
+        if places.isSpared(facts) { return .noPlace(MovingInPlaces.neededReason) }
+        return reasonForNoFile(path)
+    }
+
+    /// The library has its own files there.
+    private static func reasonForNoFile(_ path: String) -> Reason? {
+        if let name = name(path, in: preferences), !name.hasSuffix(".plist") || name.contains("/") {
+            return .noPlace("Only suites of defaults are kept there: name what it becomes in the map.")
+        }
+        if let name = name(path, in: preferences), (try? DefaultsSuite(String(name.dropLast(".plist".count)))) == nil {
+            return .noPlace("Its name is none of a suite: name one in the map.")
+        }
+        guard name(path, in: ContainerLayout.records) != nil else { return nil }
+        return .noPlace("Only records are kept there: name what it becomes in the map.")
     }
 
     private static func isSealed(_ path: String, _ root: Directory) -> Bool {
-        guard path.hasSuffix(ContainerLayout.recordSuffix),
-            let head = try? root.readPrefix(path, count: BlobLayout.headerSize).bytes
-        else { return false }
+        guard let head = try? root.readPrefix(path, count: BlobLayout.headerSize).bytes else { return false }
         return (try? UnverifiedHeader(parsing: head)) != nil
     }
 

@@ -10,14 +10,14 @@ struct PlaintextListing {
     private(set) var entries: [PlaintextEntry] = []
 
     /// - Throws: `StoreError` `.sourceUnusable` for what cannot be read as a whole: a part must not pass for all of it.
-    init(of root: Directory) throws(StoreError) {
+    init(of root: Directory, _ places: MovingInPlaces) throws(StoreError) {
         try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
             if let error = entry.error { throw StoreError(reading: error, entry.path) }
             guard entry.kind != .directory, entry.path != "." else { return }
             guard entries.count < Self.maximumEntries else {
                 throw StoreError.unusable(root.display("."), "It has over \(Self.maximumEntries) files.")
             }
-            entries.append(PlaintextEntry(entry, in: root))
+            entries.append(PlaintextEntry(entry, in: root, places))
         }
         joinSetAside()
     }

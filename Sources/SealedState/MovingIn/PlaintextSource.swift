@@ -1,5 +1,6 @@
 internal import CryptoPrimitives
 internal import Glibc
+internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
@@ -8,29 +9,36 @@ final class PlaintextSource: Sendable {
     /// What messages call it.
     let name: String
     let descriptor: Descriptor
-    /// As it was before anything was read.
-    let facts: FileAttributes
     private let directory: Directory
     private let relative: String
+    /// As it was before anything was read.
+    private let known: FileMoment
 
-    /// - Parameter named: What messages call it.
+    var facts: FileAttributes { known.attributes }
+    /// Where it was opened: below a directory whose path has no links.
+    var path: String { directory.display(relative) }
+
+    /// - Parameters:
+    ///   - named: What messages call it.
+    ///   - aside: Where an earlier call has set it aside, if one did.
     /// - Throws: `StoreError` `.sourceUnusable` for a link, a pipe or anything else than a regular file, and for one that
     ///   was set aside while its name was taken anew. `FileError` `.notFound` is its cause where there is none.
-    init(_ relative: String, in directory: Directory, named name: String, isDryRun: Bool) throws(StoreError) {
+    init(
+        _ relative: String, in directory: Directory, named name: String, aside: String?, isDryRun: Bool
+    ) throws(StoreError) {
         self.name = name
         self.directory = directory
         do throws(FileError) {
-            let aside = Directory.asideName(of: relative)
-            if isDryRun, try !directory.exists(relative), try directory.exists(aside) {
+            if let aside, isDryRun, try !directory.exists(relative) {
                 self.relative = aside
             } else {
-                if !isDryRun { try directory.bringBack(relative) }
+                if let aside, !isDryRun { try directory.bringBack(relative, from: aside) }
                 self.relative = relative
             }
             descriptor = try directory.openForReading(self.relative)
-            facts = try descriptor.attributes()
+            known = try descriptor.moment()
         } catch {
-            if error.code == .alreadyExists { throw Self.twice(relative, name) }
+            if error.code == .alreadyExists, let aside { throw Self.twice(aside, name) }
             throw StoreError(reading: error, name)
         }
     }
@@ -38,7 +46,12 @@ final class PlaintextSource: Sendable {
     /// Opens a file by the path that a person gave: links on the way are followed, the file itself must be none.
     convenience init(path: String, isDryRun: Bool) throws(StoreError) {
         let (directory, leaf) = try Self.place(of: path)
-        try self.init(leaf, in: directory, named: path, isDryRun: isDryRun)
+        let asides: [String]
+        do throws(FileError) { asides = try directory.asides(of: leaf) } catch {
+            throw StoreError(reading: error, path)
+        }
+        if let second = asides.dropFirst().first { throw Self.twice(second, path) }
+        try self.init(leaf, in: directory, named: path, aside: asides.first, isDryRun: isDryRun)
     }
 
     /// The directory that a path lies in, and the path's last segment.
@@ -61,11 +74,11 @@ final class PlaintextSource: Sendable {
         return String(cString: resolved)
     }
 
-    private static func twice(_ relative: String, _ name: String) -> StoreError {
+    private static func twice(_ aside: String, _ name: String) -> StoreError {
         StoreError(
             .conflict, StoreError.movingIn, name.printable,
             "It was written anew after an earlier call had sealed it and set it aside as "
-                + "\(Directory.asideName(of: relative).printable).",
+                + "\(aside.printable).",
             advice: "Look at both, and remove one of them.")
     }
 
@@ -84,8 +97,8 @@ final class PlaintextSource: Sendable {
             let count = try bytes.withUnsafeMutableBytes { buffer throws(FileError) in
                 try descriptor.pread(into: buffer, at: 0)
             }
-            let now = try descriptor.attributes()
-            isWhole = count == bytes.count && now.isUnchanged(since: facts)
+            let now = try descriptor.moment()
+            isWhole = count == bytes.count && now.isUntouched(since: known)
         } catch { throw StoreError(reading: error, name) }
         guard isWhole else { throw changed }
         return bytes
@@ -95,23 +108,39 @@ final class PlaintextSource: Sendable {
         StoreError(.sourceChanged, StoreError.movingIn, name.printable, "It was written meanwhile.")
     }
 
-    /// Refuses a file that would live on under another name.
-    func requireSoleName() throws(StoreError) {
-        guard facts.nlink > 1 else { return }
-        throw StoreError.unusable(
-            name, "It has \(facts.nlink) names; under the others its plaintext would stay.",
-            advice: "Remove the others first, or keep the source.")
+    /// Whether it begins as a sealed file of this library does.
+    func holdsSealedForm() throws(StoreError) -> Bool {
+        do throws(FileError) {
+            let head = try directory.readPrefix(relative, count: BlobLayout.headerSize).bytes
+            return (try? UnverifiedHeader(parsing: head)) != nil
+        } catch { throw StoreError(reading: error, name) }
+    }
+
+    /// Refuses a file that would live on under another name, or that somebody has open for writing.
+    func requireRemovable() throws(StoreError) {
+        guard facts.nlink == 1 else {
+            throw StoreError.unusable(
+                name, "It has \(facts.nlink) names; under the others its plaintext would stay.",
+                advice: "Remove the others first, or keep the source.")
+        }
+        do throws(FileError) { try descriptor.requireNoWriter() } catch { throw written(error) }
+    }
+
+    private func written(_ error: FileError) -> StoreError {
+        StoreError(
+            .sourceChanged, StoreError.movingIn, name.printable, "It is being written.", advice: error.advice,
+            cause: error)
     }
 
     /// Removes it, durably, if it is still what was read.
     ///
     /// - Throws: `StoreError` `.sourceChanged`; `.sourceKept`; `.durabilityUnknown`.
     func remove() throws(StoreError) {
-        do throws(FileError) { try directory.remove(relative, ifStill: facts) } catch {
+        do throws(FileError) { try directory.remove(relative, ifStill: known) } catch {
             switch error.code {
             // Somebody else has moved it just as this call did.
             case .notFound: return
-            case .overtaken: throw changed
+            case .overtaken: throw written(error)
             case .durabilityUnknown:
                 throw StoreError(
                     .durabilityUnknown, "remove the plaintext", name.printable, error.description,

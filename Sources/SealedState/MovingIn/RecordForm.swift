@@ -5,7 +5,7 @@ internal import SharedFiles
 
 /// Contents that become a record, byte for byte.
 final class RecordForm: SealedForm {
-    private let store: SealedStore
+    let store: SealedStore
     private let place: RecordPlace
     private let schemaVersion: UInt32
     private let codec: PayloadCodec
@@ -60,11 +60,28 @@ final class RecordForm: SealedForm {
         return isSame ? .same : .different("it says something else")
     }
 
-    func seal(replacing: Bool) throws(StoreError) {
-        // Made in place: a second reference would make the wiping copy it first.
-        let record = RecordPayload(
+    func rehearse() throws(StoreError) {
+        guard payload.count <= store.options.maximumRecordSize else {
+            throw StoreError(
+                .tooLarge, "write", target,
+                "It has \(payload.count) bytes; \(store.options.maximumRecordSize) are allowed.",
+                advice: "Seal it as a file instead.")
+        }
+        let record = record(replacing: false)
+        defer { record.wipe() }
+        try store.requireSafeStructure(of: record, named: target)
+        try store.admit(RecordFile.path(of: place.name), plaintext: payload.count, for: target)
+    }
+
+    /// Made in place: a second reference would make the wiping copy it first.
+    private func record(replacing: Bool) -> RecordPayload {
+        RecordPayload(
             payload.withUnsafeBytes { Data($0) }, codec: codec, schemaVersion: schemaVersion, notAfter: 0,
             protection: replacing ? nil : .afterFirstUnlock)
+    }
+
+    func seal(replacing: Bool) throws(StoreError) {
+        let record = record(replacing: replacing)
         defer { record.wipe() }
         try store.write(
             payload: record, named: target, onlyIf: replacing ? .always : .absent, durability: .durable)

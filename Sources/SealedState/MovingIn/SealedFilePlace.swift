@@ -9,6 +9,8 @@ struct SealedFilePlace: Sendable {
     let mode: UInt32
     /// Its unix group, and how directories on the way are made that are missing; nil where none is made.
     let sharing: Sharing?
+    /// Below the group's container; nil for a file elsewhere.
+    let containerPath: String?
 
     /// A file of a container.
     init(_ relative: String, in root: Directory, sharing: Sharing) {
@@ -16,14 +18,18 @@ struct SealedFilePlace: Sendable {
         self.relative = relative
         mode = sharing.fileMode
         self.sharing = sharing
+        containerPath = relative
     }
 
     /// A file anywhere, as open to others as the one that it is made of.
-    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes) {
+    ///
+    /// - Parameter places: Where the group's container lies.
+    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes, _ places: MovingInPlaces) {
         root = directory
         relative = leaf
         mode = facts.mode & 0o666
         sharing = nil
+        containerPath = places.containerPath(of: directory.display(leaf))
     }
 
     var path: String { root.display(relative) }

@@ -5,7 +5,7 @@ internal import SharedFiles
 
 /// Contents of any size that become a sealed file; memory stays constant.
 final class StreamForm: SealedForm, Sendable {
-    private let store: SealedStore
+    let store: SealedStore
     private let source: PlaintextSource
     private let place: SealedFilePlace
 
@@ -57,6 +57,11 @@ final class StreamForm: SealedForm, Sendable {
         case .input(.file(let error)): throw StoreError(error, "read", target)
         case .output(.file(let error)): throw StoreError(reading: error, source.name)
         }
+    }
+
+    func rehearse() throws(StoreError) {
+        guard let path = place.containerPath else { return }
+        try store.admit(path, plaintext: Int(source.facts.size), for: target)
     }
 
     func seal(replacing: Bool) throws(StoreError) {

@@ -7,8 +7,8 @@ internal import SharedFiles
 
 /// A file of the container that may be a sealed blob of the group.
 struct SurveyedBlob {
-    /// Below the container.
-    let path: String
+    /// Below the container; of one in the trash the whole path.
+    var path: String
     /// The record whose place it lies in, whatever it is itself.
     let place: RecordPlace?
     /// What its header says, verified, wherever the blob lies; or why that cannot be known.
@@ -45,10 +45,12 @@ struct BlobSurvey {
 
     let store: SealedStore
     private let groupTag: GroupTag
-    private var root: Directory { store.container.root }
+    private let root: Directory
 
-    init(_ store: SealedStore) {
+    /// - Parameter root: Where to look; the store's container unless stated.
+    init(_ store: SealedStore, in root: Directory? = nil) {
         self.store = store
+        self.root = root ?? store.container.root
         groupTag = BlobContext(group: store.group.identifier, kind: .stream, name: "").groupTag
     }
 

@@ -35,6 +35,8 @@ struct KeyNeeds {
     private(set) var paths: [KeyID: [String]] = [:]
     /// Copies of refused blobs that are kept in quarantine.
     private(set) var quarantined: [KeyID: Int] = [:]
+    /// Blobs in containers that were given up and may be restored.
+    private(set) var trashed: [KeyID: Int] = [:]
     /// Blobs that claim a key which is locked.
     private(set) var locked: [KeyID: Int] = [:]
     private(set) var unknown: [LeftBlob] = []
@@ -45,7 +47,8 @@ struct KeyNeeds {
         // Gathered in a value of its own: a closure cannot change what is not complete.
         var found = Found()
         try BlobSurvey(store).visit(includingQuarantine: true) { blob throws(StoreError) in found.note(blob) }
-        (counts, paths, quarantined) = (found.counts, found.paths, found.quarantined)
+        try TrashSurvey(store).visit { blob in found.noteTrashed(blob) }
+        (counts, paths, quarantined, trashed) = (found.counts, found.paths, found.quarantined, found.trashed)
         (locked, unknown) = (found.locked, found.unknown)
     }
 
@@ -53,6 +56,7 @@ struct KeyNeeds {
         var counts: [KeyID: Int] = [:]
         var paths: [KeyID: [String]] = [:]
         var quarantined: [KeyID: Int] = [:]
+        var trashed: [KeyID: Int] = [:]
         var locked: [KeyID: Int] = [:]
         var unknown: [LeftBlob] = []
 
@@ -69,6 +73,16 @@ struct KeyNeeds {
                 let left = LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
                 // Damaged copies are what quarantine is for.
                 if !blob.isInQuarantine || KeyNeeds.isUndecided(left) { unknown.append(left) }
+            }
+        }
+
+        mutating func noteTrashed(_ blob: SurveyedBlob) {
+            switch blob.header {
+            case .success(let header): trashed[header.header.keyID, default: 0] += 1
+            case .failure(let error):
+                if let key = blob.claimedKey { locked[key, default: 0] += 1 }
+                let left = LeftBlob(blob.path, error, isPassedOver: true)
+                if KeyNeeds.isUndecided(left) { unknown.append(left) }
             }
         }
     }
@@ -113,6 +127,7 @@ extension KeyUse {
         if key.epoch >= minimum { obstacles.append(.rotationNotCompleted) }
         if let count = needs.counts[key.id] { obstacles.append(.blobs(count)) }
         if let count = needs.quarantined[key.id] { obstacles.append(.blobs(count, isInQuarantine: true)) }
+        if let count = needs.trashed[key.id] { obstacles.append(.trashed(count)) }
         if let count = needs.locked[key.id] { obstacles.append(.lockedBlobs(count)) }
         if let program = programs(key.epoch, holders, vault) { obstacles.append(program) }
         if needs.undecided > 0 { obstacles.append(.unknownFiles(needs.undecided)) }

@@ -16,7 +16,8 @@ public struct RotationStatus: Sendable {
     public let minimumEpoch: UInt32
     /// Every key that the vault holds or held, by epoch.
     public let keys: [KeyUse]
-    /// Files that are, or may be, sealed blobs of the group and whose key cannot be told, by path.
+    /// Files that are, or may be, sealed blobs of the group and whose key cannot be told, by path; of containers in the trash
+    /// by the whole path.
     public let unknown: [LeftBlob]
 }
 
@@ -67,7 +68,9 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
     case rotationNotCompleted
     /// Blobs in the container are sealed under it: those in use, or copies of refused ones that quarantine keeps.
     case blobs(Int, isInQuarantine: Bool = false)
-    /// Blobs in the container, quarantine included, claim to be sealed under it, and whether they are cannot be known while
+    /// Blobs in containers of the group that lie in the trash are sealed under it: who restores one needs it.
+    case trashed(Int)
+    /// Blobs in the container, quarantine and the trash included, claim to be sealed under it, and whether they are cannot be known while
     /// the vault is locked.
     case lockedBlobs(Int)
     /// Running programs would still seal under it.
@@ -88,6 +91,8 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
             "\(count) \(count == 1 ? "blob is" : "blobs are") sealed under it."
         case .blobs(let count, isInQuarantine: true):
             "\(count) \(count == 1 ? "copy" : "copies") in quarantine \(count == 1 ? "is" : "are") sealed under it."
+        case .trashed(let count):
+            "\(count) \(count == 1 ? "blob" : "blobs") in the trash \(count == 1 ? "is" : "are") sealed under it."
         case .lockedBlobs(let count):
             "\(count) \(count == 1 ? "blob" : "blobs") may be sealed under it; unlock the vault to know."
         case .programs(let holders):

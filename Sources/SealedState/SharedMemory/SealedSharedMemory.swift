@@ -30,6 +30,9 @@ public final class SealedSharedMemory: Sendable {
     private let place: RecordPlace
     private let order: SharedMemoryOrder
 
+    /// How far a value's number may be ahead of the machine's time: that of twelve days.
+    private static let lead: UInt64 = 1 << 40
+
     init(_ name: String, of store: SealedStore, capacity: Int, creating: Bool) throws(StoreError) {
         do throws(AppGroupError) {
             self.name = try GroupIPCName(name, in: store.group)
@@ -73,14 +76,15 @@ public final class SealedSharedMemory: Sendable {
         } catch {
             throw StoreError(sharing: error, "write", name.name)
         }
-        order.note(sequence)
+        order.note(sequence, in: memory.identity)
         return sequence
     }
 
     /// The value.
     ///
     /// - Throws: `StoreError` `.absent` before the first write; every rejection of a record's read, with `.replayed` for a value
-    ///   that is older than one that this process has seen; `.container` where the memory was removed.
+    ///   that is older than one that this process has seen, or gone since, and `.sequenceJump` for one whose number no writer
+    ///   can have come to; `.retiredEpoch` after a rotation, until the next write; `.container` where the memory was removed.
     public func read<Record: SealedRecord>(_ type: Record.Type = Record.self) throws(StoreError) -> Record {
         let accepted = try accepted()
         let snapshot = try store.decodedSnapshot(of: type, from: accepted, at: place)
@@ -94,8 +98,9 @@ public final class SealedSharedMemory: Sendable {
         for _ in 0..<SealedStore.maximumRereads {
             let blob = try current()
             let opened = try open(blob)
+            try requirePossible(opened.header.header.sequence)
             do throws(StoreError) {
-                try order.require(opened.header.header, named: name.name)
+                try order.require(opened.header.header, named: name.name, in: memory.identity)
             } catch {
                 // Another thread may have seen a newer value after this one was copied: then there is another one now.
                 guard error.code == .replayed, refused != opened.header.header.commitment else { throw error }
@@ -108,13 +113,28 @@ public final class SealedSharedMemory: Sendable {
     }
 
     private func current() throws(StoreError) -> [UInt8] {
+        // Asked before the read: another thread may write the first value after it.
+        let wasSeen = order.hasSeen(memory.identity)
         do throws(AppGroupError) {
             if let blob = try memory.read(timeout: store.options.lockTimeout) { return blob }
         } catch {
             throw StoreError(sharing: error, "read", name.name)
         }
+        if wasSeen {
+            throw StoreError(.replayed, "read", name.name, "The value is gone that this process has seen there.")
+        }
         throw StoreError(.absent, "read", name.name, "Nothing was written there since the memory was made.")
     }
+
+    /// A holder of the key that makes up a number near the last one would leave no room for the values that follow.
+    private func requirePossible(_ sequence: UInt64) throws(StoreError) {
+        guard sequence > Self.latest else { return }
+        throw StoreError(.sequenceJump, "read", name.name, "It is \(sequence), which no writer has come to by now.")
+    }
+
+    /// 1,024 for each millisecond since the machine's start, more than can be written, and some to spare. Never near the end of
+    /// all numbers.
+    private static var latest: UInt64 { BootClock.milliseconds() << 10 + lead }
 
     private func open(_ blob: [UInt8]) throws(StoreError) -> BlobOpener.Opened {
         let opened = try store.withKeys(for: blob, "read", place) { keys throws(SealingError) in
@@ -138,7 +158,9 @@ public final class SealedSharedMemory: Sendable {
     /// Never below the time since the machine's start: after the memory was removed and made anew, programs that have seen the
     /// old one's values accept the new one's.
     private func next(after standing: [UInt8]?) -> UInt64 {
-        let found = standing.flatMap { try? store.verifyHeader($0, "write", place) }?.header.sequence ?? 0
+        let claim = standing.flatMap { try? store.verifyHeader($0, "write", place) }?.header.sequence ?? 0
+        let found = claim > Self.latest ? 0 : claim
+        // Neither is beyond `latest`, so that the next one is a number.
         return max(max(found, order.highest) + 1, BootClock.milliseconds() << 10)
     }
 }

@@ -7,24 +7,29 @@ final class SharedMemoryOrder: Sendable {
         var sequence: UInt64 = 0
         /// Nil for one that this process wrote and has not read.
         var commitment: Commitment?
+        /// Which memory it was in: one that is made anew begins without a value.
+        var memory: [UInt8]?
     }
 
     private let newest = Mutex(Newest())
 
     var highest: UInt64 { newest.withLock { $0.sequence } }
 
+    /// Whether a value was seen in that very memory.
+    func hasSeen(_ memory: [UInt8]) -> Bool { newest.withLock { $0.memory == memory } }
+
     /// Remembers a value that this process wrote.
-    func note(_ sequence: UInt64) {
-        newest.withLock { if sequence > $0.sequence { $0 = Newest(sequence: sequence) } }
+    func note(_ sequence: UInt64, in memory: [UInt8]) {
+        newest.withLock { if sequence > $0.sequence { $0 = Newest(sequence: sequence, memory: memory) } }
     }
 
     /// Refuses an authentic value that is older than what was seen, or another one of the same number.
-    func require(_ header: BlobHeader, named name: String) throws(StoreError) {
+    func require(_ header: BlobHeader, named name: String, in memory: [UInt8]) throws(StoreError) {
         let seen = newest.withLock { newest in
             defer {
                 if header.sequence > newest.sequence || (header.sequence == newest.sequence && newest.commitment == nil)
                 {
-                    newest = Newest(sequence: header.sequence, commitment: header.commitment)
+                    newest = Newest(sequence: header.sequence, commitment: header.commitment, memory: memory)
                 }
             }
             return newest

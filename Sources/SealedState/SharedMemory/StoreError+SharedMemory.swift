@@ -12,7 +12,7 @@ extension StoreError {
             case .ipcDamaged: .malformed
             case .timeout: .lockTimeout
             case .cancelled: .cancelled
-            case .containerMissing: .containerMissing
+            case .containerMissing, .containerAway: .containerMissing
             default: .container
             }
         // That floor's reasons are parts of a sentence.

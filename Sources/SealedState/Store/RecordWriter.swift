@@ -172,7 +172,7 @@ struct RecordWriter: ~Copyable {
                 schemaVersion: schemaVersion, sequence: sequence,
                 sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
             let blob = BlobSealer.seal(plaintext, as: description, key: key)
-            try replace(with: blob, request)
+            try replace(with: blob, isDeletion: flags.contains(.tombstone), request)
             try remember(blob, key)
             return .success(sequence)
         } catch {
@@ -180,12 +180,13 @@ struct RecordWriter: ~Copyable {
         }
     }
 
-    private func replace(with blob: [UInt8], _ request: WriteRequest) throws(StoreError) {
+    private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
         // Under the record's lock: whoever has the lease by now writes after us or waits, and never before us.
         if let fence = request.fence { try store.requireLease(fence) }
         try requireLock("write")
         do throws(FileError) {
-            try store.backend.replace(place.address, with: blob, durability: request.durability)
+            try store.backend.replace(
+                place.address, with: blob, durability: request.durability, isDeletion: isDeletion)
         } catch {
             throw StoreError(writing: error, place.name.text)
         }

@@ -50,6 +50,7 @@ struct InitCommand: SealctlCommand {
             if !abandon { return try restoreContainer(of: group, in: home, sharing, beside: existing) }
             try existing.requireLost()
         }
+        try requireContainerToOpenOrMake(of: group, in: home)
         let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
         // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
         // be made later.
@@ -93,6 +94,13 @@ struct InitCommand: SealctlCommand {
         }
     }
 
+    /// Beside a container that is away, or cannot be used, no vault is made.
+    private func requireContainerToOpenOrMake(of group: AppGroup, in home: GroupsHome) throws(Failure) {
+        do throws(AppGroupError) { _ = try GroupContainer.open(group, in: home, creating: false) } catch {
+            if error.code != .containerMissing { throw Failure(error) }
+        }
+    }
+
     /// The container may have been removed by hand: its vault is what cannot be made again.
     private func restoreContainer(
         of group: AppGroup, in home: GroupsHome, _ sharing: Sharing, beside vault: ExistingVault
@@ -101,7 +109,7 @@ struct InitCommand: SealctlCommand {
         do throws(AppGroupError) {
             _ = try GroupContainer.open(group, in: home, creating: false)
         } catch {
-            guard error.code == .containerMissing else { throw Failure(error) }
+            guard error.meansNoContainer else { throw Failure(error) }
             let container = try makeContainer(of: group, in: home, sharing)
             let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
             return try InitAnswer(

@@ -7,8 +7,9 @@ struct ContainerListCommand: SealctlCommand {
         commandName: "list",
         abstract: "List the groups that have a container or members.",
         discussion: """
-            STATE is ok, none where the group has no container for now, or why its container can't be used. Containers \
-            of other users that this one may not look at are left out.
+            STATE is ok, none where the group has no container for now, or why its container can't be used. A directory \
+            of which nothing says whose container it is has no GROUP. Containers of other users that this one may not \
+            look at are left out.
 
             Examples:
               sealctl container list
@@ -18,8 +19,13 @@ struct ContainerListCommand: SealctlCommand {
     @OptionGroup var output: OutputOptions
 
     func perform() throws(Failure) {
-        let items = ContainerList(home: try GroupOptions.home()).items()
-        if output.json { return try StandardStreams.print(JSONText.array(items.map(Self.json)).text) }
+        let list = ContainerList(home: try GroupOptions.home())
+        let (items, strays) = try Failure.onGroup { () throws(AppGroupError) in
+            (try list.items(), try list.unidentified())
+        }
+        if output.json {
+            return try StandardStreams.print(JSONText.array(items.map(Self.json) + strays.map(Self.json)).text)
+        }
         var table = TextTable([
             .init(title: "GROUP"), .init(title: "STYLE"), .init(title: "MEMBERS", isNumber: true),
             .init(title: "QUOTA", isNumber: true), .init(title: "STATE"), .init(title: "PATH"),
@@ -30,6 +36,7 @@ struct ContainerListCommand: SealctlCommand {
                 item.quota.map { String($0) } ?? "-", Self.state(item), item.path ?? "-",
             ])
         }
+        for stray in strays { table.add(["-", "opaque", "-", "-", stray.error.code.rawValue, stray.path]) }
         try StandardStreams.print(table.text)
     }
 
@@ -43,6 +50,13 @@ struct ContainerListCommand: SealctlCommand {
             ("members", .array(item.members.map { .string($0.applicationIdentifier) })),
             ("quota", item.quota.map { .number(Int($0)) } ?? .null), ("path", .optional(item.path)),
             ("error", .optional(item.error?.code.rawValue)),
+        ])
+    }
+
+    private static func json(_ stray: ContainerList.Unidentified) -> JSONText {
+        .object([
+            ("group", .null), ("style", .string(ContainerStyle.opaque.rawValue)), ("members", .array([])),
+            ("quota", .null), ("path", .string(stray.path)), ("error", .string(stray.error.code.rawValue)),
         ])
     }
 }

@@ -10,7 +10,7 @@ struct ContainerMembersCommand: SealctlCommand {
             STATE is installed, or gone where nothing lies at the executable's path any more.
 
             Examples:
-              sealctl container members --group group.com.example.app
+              sealctl container members
               sealctl container members --json | jq -r '.[].application'
             """)
 

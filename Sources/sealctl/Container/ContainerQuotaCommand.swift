@@ -8,7 +8,9 @@ struct ContainerQuotaCommand: SealctlCommand {
         abstract: "Show or set how many bytes a group's container may hold.",
         discussion: """
             Records, defaults and whatever else is written through the library are refused at the quota; deleting \
-            always works. Files that are written in other ways count, and are not kept from growing.
+            always works. Files that are written in other ways count, and are not kept from growing. Where the registry \
+            says something else than the container, both are shown; the next program that opens the group's store puts \
+            the registry's into force, and so does setting it here.
 
             Examples:
               sealctl container quota --group group.com.example.app
@@ -24,16 +26,26 @@ struct ContainerQuotaCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let home = try GroupOptions.home()
-        let quota = try Failure.onGroup { () throws(AppGroupError) in
-            if let size { try GroupRegistry(group, in: home).setQuota(size.bytes) }
-            return try GroupContainer.open(group, in: home, creating: false).quota()
+        let (quota, registered) = try Failure.onGroup { () throws(AppGroupError) in
+            let registry = GroupRegistry(group, in: home)
+            if let size { try registry.setQuota(size.bytes) }
+            let quota = try GroupContainer.open(group, in: home, creating: false).quota()
+            return (quota, try registry.entry()?.quota)
         }
         try StandardStreams.print(
             output.json
                 ? JSONText.object([
-                    ("group", .string(group.identifier)), ("quota", quota.map { .number(Int($0)) } ?? .null),
-                ]).text : quota.map { String($0) } ?? "none")
+                    ("group", .string(group.identifier)), ("quota", Self.json(quota)),
+                    ("registered", Self.json(registered)),
+                ]).text : Self.text(quota, registered))
     }
+
+    private static func text(_ quota: Int64?, _ registered: Int64?) -> String {
+        func word(_ quota: Int64?) -> String { quota.map { String($0) } ?? "none" }
+        return quota == registered ? word(quota) : "\(word(quota))\nby the registry: \(word(registered))"
+    }
+
+    private static func json(_ quota: Int64?) -> JSONText { quota.map { .number(Int($0)) } ?? .null }
 }
 
 /// A number of bytes, or none.

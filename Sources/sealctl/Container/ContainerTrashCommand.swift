@@ -43,26 +43,32 @@ struct TrashListCommand: SealctlCommand {
 struct TrashRestoreCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a container back, where its group has none now.",
+        abstract: "Put a container back.",
         discussion: """
-            Its members have to be registered again. An opaque container gets another name.
+            Where its group has none now, or with --replace in place of that one, which goes to the trash. Its members have \
+            to be registered again. An opaque container gets another name.
 
-            Example:
+            Examples:
               sealctl container trash restore group.a~20261121T130405Z~0badcafe
+              sealctl container trash restore --replace NAME
             """)
 
     @Argument(help: ArgumentHelp("Its name in the list.", valueName: "name"))
     var name: String
+    @Flag(help: "Move the group's present container to the trash for it.")
+    var replace = false
     @OptionGroup var output: OutputOptions
 
     func perform() throws(Failure) {
         let home = try GroupOptions.home()
-        let path = try Failure.onGroup { () throws(AppGroupError) in
+        let (path, replaced) = try Failure.onGroup { () throws(AppGroupError) in
             let item = try TrashView.item(name, in: ContainerTrash(home: home))
-            try GroupRegistry(item.group, in: home).restore(item)
-            return try GroupContainer.open(item.group, in: home, creating: false, entitlements: .unchecked).path
+            let replaced = try GroupRegistry(item.group, in: home).restore(item, replacing: replace)
+            let container = try GroupContainer.open(item.group, in: home, creating: false, entitlements: .unchecked)
+            return (container.path, replaced)
         }
-        try StandardStreams.print(output.json ? JSONText.object([("path", .string(path))]).text : path)
+        let fields: [(String, JSONText)] = [("path", .string(path)), ("trashed", .optional(replaced))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : path)
     }
 }
 
@@ -90,6 +96,7 @@ struct TrashEmptyCommand: SealctlCommand {
     func perform() throws(Failure) {
         let trash = ContainerTrash(home: try GroupOptions.home())
         let items = try Failure.onGroup { () throws(AppGroupError) in try chosen(from: trash) }
+        trash.deleteLeftovers()
         for item in items { try Failure.onGroup { () throws(AppGroupError) in try trash.delete(item) } }
         try StandardStreams.print(
             output.json

@@ -9,7 +9,8 @@ struct ContainerUnregisterCommand: SealctlCommand {
         abstract: "Take a program out of a group.",
         discussion: """
             For a package's removal. With its last member a container that was made with --behavior ios goes to the \
-            trash; every other one stays.
+            trash; every other one stays. Gone is a program only where nothing lies at its path, nor at the path that it was \
+            registered with.
 
             Examples:
               sealctl container unregister com.example.app
@@ -30,15 +31,11 @@ struct ContainerUnregisterCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let registry = GroupRegistry(group, in: try GroupOptions.home())
-        let leaving = try Failure.onGroup { () throws(AppGroupError) -> [String] in
-            if let application { return [application] }
-            return try registry.members().filter { !$0.isInstalled }.map(\.applicationIdentifier)
+        let (left, trashed) = try Failure.onGroup { () throws(AppGroupError) in
+            if let application { return ([application], try registry.unregister(application)) }
+            return try registry.unregisterThoseGone()
         }
-        var trashed: String?
-        for name in leaving {
-            trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.unregister(name) }
-        }
-        try report(leaving, trashed, of: group)
+        try report(left, trashed, of: group)
     }
 
     private func report(_ leaving: [String], _ trashed: String?, of group: AppGroup) throws(Failure) {

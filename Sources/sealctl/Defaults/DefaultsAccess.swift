@@ -59,14 +59,21 @@ struct DefaultsDomain {
     ///
     /// - Throws: `Failure` `absent` for a suite that nobody has written.
     func contents() throws(Failure) -> [String: PropertyListValue] {
-        try Failure.onStore { () throws(StoreError) in
-            let values = try defaults.persistentDomain()
-            if !values.isEmpty { return values }
-            let suites = try store.defaultsSuites()
-            guard suites.contains(name) else {
-                throw StoreError(.absent, "read", name, "The group \(store.group.identifier) has no such suite.")
-            }
-            return values
+        let values = try Failure.onStore { () throws(StoreError) in try defaults.persistentDomain() }
+        if values.isEmpty { try requireSuite() }
+        return values
+    }
+
+    /// - Throws: `Failure` `absent` for a suite that nobody has written, or that was removed. One that is refused is there,
+    ///   and so is one whose file is gone without a removal.
+    func requireSuite() throws(Failure) {
+        let standing = try Failure.onStore { () throws(StoreError) in try defaults.standing() }
+        switch standing {
+        case .present, .missing: return
+        case .unknown, .removed:
+            throw Failure(
+                .notFound, "absent", "the group \(store.group.identifier) has no suite \(name)",
+                hint: "Try sealctl defaults domains to see what is there.")
         }
     }
 
@@ -80,6 +87,11 @@ struct DefaultsDomain {
         Failure(
             .notFound, "absent", "the suite \(name) has no key \(key)",
             hint: "See what it has: sealctl defaults read \(name).")
+    }
+
+    /// Puts these values in place of everything, also where what is there is refused.
+    func replace(_ values: [String: PropertyListValue]) throws(Failure) {
+        try Failure.onStore { () throws(StoreError) in try defaults.setPersistentDomain(values) }
     }
 
     /// Changes the suite in one write.

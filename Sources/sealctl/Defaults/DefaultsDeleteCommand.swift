@@ -29,15 +29,10 @@ struct DefaultsDeleteCommand: SealctlCommand {
         }
     }
 
-    /// Also of a suite that is refused: that it was there is all that is asked.
+    /// Also of a suite that is refused or gone: that it was there is all that is asked.
     private func deleteAll(of domain: DefaultsDomain) throws(Failure) {
-        try Failure.onStore { () throws(StoreError) in
-            guard try domain.store.defaultsSuites().contains(domain.name) else {
-                throw StoreError(
-                    .absent, "delete", domain.name, "The group \(domain.store.group.identifier) has no such suite.")
-            }
-            try domain.defaults.removePersistentDomain()
-        }
+        try domain.requireSuite()
+        try Failure.onStore { () throws(StoreError) in try domain.defaults.removePersistentDomain() }
     }
 }
 

@@ -11,7 +11,8 @@ struct DefaultsImportCommand: SealctlCommand {
         abstract: "Put a property list in the place of everything in a suite.",
         discussion: """
             The file is a dictionary, as a binary, XML or OpenStep property list. It stays where it is, in the clear: \
-            sealctl import defaults moves one in.
+            sealctl import defaults moves one in. A suite that is refused is begun anew, but not with --merge; what was \
+            there is kept in quarantine.
 
             Examples:
               sealctl defaults import group.com.example.app settings.plist
@@ -41,7 +42,8 @@ struct DefaultsImportCommand: SealctlCommand {
             return try Self.values(in: bytes, input.name)
         }
         try access.open(suite).work { domain throws(Failure) in
-            try domain.edit { [merge] values in values = merge ? values.merging(new) { $1 } : new }
+            guard merge else { return try domain.replace(new) }
+            try domain.edit { $0.merge(new) { $1 } }
         }
     }
 

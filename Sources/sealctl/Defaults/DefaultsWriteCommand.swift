@@ -17,7 +17,7 @@ struct DefaultsWriteCommand: SealctlCommand {
         discussion: """
             A VALUE that begins with {, (, < or a double quote is a property list; any other one is text. -data takes \
             hexadecimal digits, -bool YES or NO, -date a day or 2026-11-21T03:30:00Z. In arrays and dictionaries each \
-            value may have a type before it. With SUITE and one more word the whole suite is replaced.
+            value may have a type before it. With SUITE and one more word the whole suite is replaced, also one that is refused.
 
             Arguments are public to everybody on the machine: what must not be goes in as -, which is standard \
             input, as -string -, -data - or a property list of any format.
@@ -56,7 +56,7 @@ struct DefaultsWriteCommand: SealctlCommand {
 
     private func replace(_ suite: String, with list: String) throws(Failure) {
         let new = try TypedText.dictionary(list)
-        try access.open(suite).work { domain throws(Failure) in try domain.edit { $0 = new } }
+        try access.open(suite).work { domain throws(Failure) in try domain.replace(new) }
     }
 
     private static func apply(

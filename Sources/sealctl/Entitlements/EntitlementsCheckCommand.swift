@@ -2,6 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import PropertyLists
 internal import Provisioning
+internal import SharedFiles
 
 /// `sealctl entitlements check`: a matrix of targets and groups, and what is wrong with it.
 struct EntitlementsCheckCommand: SealctlCommand {
@@ -20,7 +21,8 @@ struct EntitlementsCheckCommand: SealctlCommand {
             """)
 
     @Argument(
-        help: "Folders, .xcodeproj packages, .entitlements and profile files; the folder at hand without any.",
+        help:
+            "Folders, .xcodeproj packages, Info.plist, .entitlements and profile files; the folder at hand without any.",
         completion: .file())
     var paths: [String] = []
     @Option(help: ArgumentHelp("A provisioning profile to compare with; can be repeated.", valueName: "file"))
@@ -49,7 +51,9 @@ struct EntitlementsCheckCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let report = try check()
-        guard !report.targets.isEmpty || !report.findings.isEmpty || !report.profiles.isEmpty else {
+        guard
+            !report.targets.isEmpty || !report.findings.isEmpty || !report.profiles.isEmpty || !report.projects.isEmpty
+        else {
             throw Failure(
                 .noInput, "nothingFound", "found no project, entitlements or profile below \(report.root)",
                 hint: "Give the folder that the .xcodeproj or the .entitlements files lie in.")
@@ -67,11 +71,16 @@ struct EntitlementsCheckCommand: SealctlCommand {
         }
         let now = try Self.now()
         do throws(ProvisioningError) {
-            let ignored = ignore.compactMap(IgnoredFinding.init)
-            return try check.run(paths.isEmpty ? ["."] : paths, at: now).ignoring { finding in
-                ignored.contains { $0.covers(finding) }
-            }
+            return leaveOut(from: try check.run(paths.isEmpty ? ["."] : paths, at: now))
         } catch { throw Failure(error) }
+    }
+
+    /// One that covers nothing is out of date, or misspelled.
+    private func leaveOut(from report: ProjectReport) -> ProjectReport {
+        let ignored = ignore.compactMap { text in IgnoredFinding(text).map { (text, $0) } }
+        let idle = ignored.filter { !report.findings.contains(where: $0.1.covers) }
+        return report.ignoring { finding in ignored.contains { $0.1.covers(finding) } }
+            .adding(notes: idle.map { "--ignore \($0.0) matched no finding".printable })
     }
 
     /// - Throws: where the clock is out of the calendar.
@@ -107,10 +116,12 @@ struct IgnoredFinding {
     private let rule: ProjectRule
     private let target: Substring?
 
-    /// Nil where no rule has that id or name.
+    /// Nil where no rule has that id or name, or the target is left empty.
     init?(_ text: String) {
-        let parts = text.split(separator: ":", maxSplits: 1)
-        guard let first = parts.first, let rule = ProjectRule.named(String(first)) else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.last?.isEmpty == false, let first = parts.first, let rule = ProjectRule.named(String(first)) else {
+            return nil
+        }
         self.rule = rule
         target = parts.dropFirst().first
     }

@@ -31,7 +31,8 @@ struct ProjectReportJSON {
             ("entitlements", list(target.entitlements)), ("groups", list(target.groups)),
             ("accessGroups", list(target.accessGroups)), ("keyValueStore", .optional(target.keyValueStore)),
             ("isSandboxed", target.isSandboxed.map { .bool($0) } ?? .null),
-            ("missingGroups", list(target.missingGroups)),
+            ("missingGroups", list(target.missingGroups)), ("missingAccessGroups", list(target.missingAccessGroups)),
+            ("isReadable", .bool(target.isReadable)),
         ])
     }
 

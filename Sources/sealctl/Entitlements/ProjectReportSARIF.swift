@@ -9,7 +9,9 @@ struct ProjectReportSARIF {
 
     var json: JSONText {
         SARIFReport(
-            rules: ProjectRule.all.map(Self.rule), results: report.findings.map(Self.result), root: report.root
+            rules: ProjectRule.all.map(Self.rule), results: report.findings.map(Self.result),
+            notes: report.notes.map(\.printable),
+            root: report.root
         ).json
     }
 

@@ -49,7 +49,11 @@ struct ProjectReportText {
     private var legend: String {
         guard !columns.isEmpty else { return report.targets.isEmpty ? "" : "no target holds a group" }
         let fields = FieldList(columns.map { ($0.title, "\($0.kind.words) \($0.identifier)") })
-        return fields.text + "\n\nx held, - missing: another part of the app holds it, . not held"
+        return fields.text + "\n\nx held, - missing: another part of the app holds it, . not held" + unknown
+    }
+
+    private var unknown: String {
+        report.targets.allSatisfy(\.isReadable) ? "" : ", ? not known: its entitlements cannot be read"
     }
 
     private var findings: String {
@@ -103,10 +107,12 @@ struct ReportColumn {
     }
 
     func mark(_ target: ReportedTarget) -> String {
-        switch kind {
+        guard target.isReadable else { return "?" }
+        return switch kind {
         case .group:
             target.groups.contains(identifier) ? "x" : target.missingGroups.contains(identifier) ? "-" : "."
-        case .accessGroup: target.accessGroups.contains(identifier) ? "x" : "."
+        case .accessGroup:
+            target.accessGroups.contains(identifier) ? "x" : target.missingAccessGroups.contains(identifier) ? "-" : "."
         case .store: target.keyValueStore == identifier ? "x" : "."
         }
     }

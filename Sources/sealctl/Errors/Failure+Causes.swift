@@ -58,7 +58,7 @@ extension Failure {
             self.init(
                 StatusTable.status(of: error.code), error.code.rawValue,
                 Self.message(error.operation, error.subject, error.reason),
-                hint: Hints.store[error.code] ?? error.advice)
+                hint: Hints.advice(error))
         }
     }
 

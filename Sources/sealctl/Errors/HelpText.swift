@@ -9,6 +9,7 @@ enum HelpText {
           echo '{"signedIn":true}' | sealctl put auth - --expires-in 1h
           sealctl get auth
           sealctl encrypt -o backup.sealed backup.tar
+          sealctl import file state.json --as state
           sealctl audit
           sealctl vault status
           sealctl exec --env DB_PASSWORD=db/ada -- ./server

@@ -16,6 +16,21 @@ enum Hints {
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
 
+    /// For suites of defaults, which are told what to do by other commands than records.
+    private static let suites: [StoreError.Code: String] = [
+        .malformed: refusedSuite, .tampered: refusedSuite, .wrongCommitment: refusedSuite, .undecodable: refusedSuite,
+        .unsafeStructure: refusedSuite, .retiredEpoch: refusedSuite, .replayed: refusedSuite, .forked: refusedSuite,
+        .sequenceJump: refusedSuite, .wrongName: refusedSuite, .wrongGroup: refusedSuite,
+        .notYetValid: "Set the clock right; sealctl defaults write makes it one of the present.",
+        .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
+        .lockTimeout: "Try again, or end the program that holds the lock.",
+    ]
+
+    static func advice(_ error: StoreError) -> String {
+        let isSuite = error.subject.hasPrefix(DefaultsSuite.namePrefix)
+        return (isSuite ? suites : store)[error.code] ?? error.advice
+    }
+
     static let vault: [VaultError.Code: String] = [
         .absent: "Try sealctl init to make it, or sealctl vault create without a container.",
         .locked: "Try sealctl vault unlock, or --passphrase, --key-file or --identity with what opens it.",
@@ -47,5 +62,7 @@ enum Hints {
     static let oversized = "Look at what it is: sealctl inspect; remove it if it is not yours."
     private static let outOfOrder =
         "Do not use it: the next write of the program that produces it, or sealctl put, mends it."
+    private static let refusedSuite =
+        "Begin it anew: sealctl defaults import SUITE FILE, or defaults delete SUITE; what is there goes into quarantine."
     private static let refused = "Do not use it: put the record anew; sealctl audit shows what else is wrong."
 }

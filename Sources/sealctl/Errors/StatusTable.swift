@@ -59,7 +59,7 @@ enum StatusTable {
         .absent: .notFound, .locked: .locked, .corrupt: .dataError, .wrongPassphrase: .wrongPassphrase,
         .wrongKeyFile: .wrongPassphrase, .malformedKeyFile: .dataError, .unsupported: .newerVersion,
         .wrongGroup: .dataError, .unsafeFile: .configuration, .otherFileSystem: .configuration,
-        .orphanedBlobs: .configuration,
+        .orphanedBlobs: .configuration, .containerAway: .notFound,
         .alreadyExists: .duplicate, .noActiveKey: .dataError, .lockTimeout: .temporary, .invalidArgument: .usage,
         .outOfMemory: .systemError, .file: .inputOutput,
         .denied: .noPermission, .wrongIdentity: .wrongPassphrase, .wrongCredential: .wrongPassphrase,
@@ -77,7 +77,7 @@ enum StatusTable {
         .file: .inputOutput, .notEntitled: .configuration, .unusableEntitlements: .configuration,
         .malformedEntitlements: .dataError, .unresolvedVariable: .dataError, .damagedRegistry: .dataError,
         .ambiguousContainer: .configuration, .registryBusy: .temporary, .notAMember: .notFound,
-        .tooManyMembers: .unavailable, .wrongStyle: .unavailable, .notInTrash: .notFound,
+        .containerAway: .notFound, .tooManyMembers: .unavailable, .wrongStyle: .unavailable, .notInTrash: .notFound,
     ]
 
     private static let audit: [AuditError.Code: ExitStatus] = [

@@ -8,7 +8,9 @@ struct ContainerMap: Decodable {
     private let rules: [String: Rule]
 
     private struct Rule: Decodable {
-        let record: String
+        let record: String?
+        let suite: String?
+        let isLeft: Bool
         let schemaVersion: UInt32
         let dates: Set<String>
         let isEncrypted: Bool
@@ -24,7 +26,15 @@ struct ContainerMap: Decodable {
             let values = try decoder.container(keyedBy: Key.self)
             let unknown = values.allKeys.filter { !Self.keys.contains($0.stringValue) }
             if let unknown = unknown.first { throw Self.fault("there is no \(unknown.stringValue)", values.codingPath) }
-            record = try values.decode(String.self, forKey: Key(stringValue: "record"))
+            record = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "record"))
+            suite = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "suite"))
+            isLeft = try values.decodeIfPresent(Bool.self, forKey: Key(stringValue: "leave")) ?? false
+            guard [record != nil, suite != nil, isLeft].count(where: { $0 }) == 1 else {
+                throw Self.fault("exactly one of record, suite and leave is needed", values.codingPath)
+            }
+            guard record != nil || values.allKeys.count == 1 else {
+                throw Self.fault("schemaVersion, dates and cipher belong to record", values.codingPath)
+            }
             schemaVersion = try values.decodeIfPresent(UInt32.self, forKey: Key(stringValue: "schemaVersion")) ?? 1
             dates = try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "dates")) ?? []
             let cipher = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "cipher"))
@@ -35,7 +45,7 @@ struct ContainerMap: Decodable {
             isEncrypted = cipher != nil
         }
 
-        private static let keys: Set = ["record", "schemaVersion", "dates", "cipher"]
+        private static let keys: Set = ["record", "suite", "leave", "schemaVersion", "dates", "cipher"]
 
         private static func fault(_ reason: String, _ path: [any CodingKey]) -> DecodingError {
             .dataCorrupted(.init(codingPath: path, debugDescription: reason))
@@ -61,13 +71,18 @@ struct ContainerMap: Decodable {
     func mapping(key: MovingInKey?) throws(Failure) -> ContainerMapping {
         var mapping = ContainerMapping()
         for (path, rule) in rules {
+            guard let record = rule.record else {
+                mapping.suites[path] = rule.suite
+                if rule.isLeft { mapping.left.insert(path) }
+                continue
+            }
             guard key != nil || !rule.isEncrypted else {
                 throw Failure(
                     .usage, "noKey", "the map names a cipher for \(path), and no key was given",
                     hint: "Try --key FILE or --key-item ITEM.")
             }
             mapping.rules[path] = ContainerMapping.Rule(
-                record: rule.record, schemaVersion: rule.schemaVersion, dates: rule.dates,
+                record: record, schemaVersion: rule.schemaVersion, dates: rule.dates,
                 key: rule.isEncrypted ? key : nil)
         }
         return mapping

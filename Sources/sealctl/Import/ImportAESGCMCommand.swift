@@ -14,8 +14,8 @@ struct ImportAESGCMCommand: SealctlCommand {
             told otherwise, and records have them as text: name their keys with --date.
 
             Examples:
-              sealctl import aes-gcm state.encrypted --as auth --key key.bin --date until
-              sealctl import aes-gcm state.encrypted --as auth --key-item widget/app
+              sealctl import aes-gcm state.enc --as auth --key key.bin --date until
+              sealctl import aes-gcm state.enc --as auth --key-item widget/app
             """)
 
     @OptionGroup var groupOptions: GroupOptions

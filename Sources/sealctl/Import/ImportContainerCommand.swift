@@ -9,10 +9,13 @@ struct ImportContainerCommand: SealctlCommand {
         discussion: """
             Property lists of Library/Preferences become suites of defaults, files that the map names become records, \
             all others become sealed files at the same path, .sealed behind it. Without a directory it is the group's \
-            own container. A file that cannot be moved does not keep the others from it; the status is 65 then.
+            own container. A file that cannot be moved, or that has no place, does not keep the others from it; the \
+            status is 65 then.
 
             The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt"]}, \
-            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}}. --key opens those with a cipher.
+            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, \
+            "README": {"leave": true}}. --key opens those with a cipher. A rule that cannot be followed is told before \
+            anything is moved.
 
             Examples:
               sealctl import container --dry-run
@@ -43,16 +46,20 @@ struct ImportContainerCommand: SealctlCommand {
         }
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let report = try Failure.onStore { () throws(StoreError) in
-            try MovingIn(to: store, options: moving.options).container(
-                directory, mapping: mapping ?? ContainerMapping())
-        }
+        let report: MovingInReport
+        do throws(StoreError) {
+            report =
+                try MovingIn(to: store, options: moving.options(sparing: keyOptions.files + [map, key.key])).container(
+                    directory, mapping: mapping ?? ContainerMapping())
+        } catch { throw Failure(moving: error) }
         let view = MovingInView(report)
         try StandardStreams.print(output.json ? view.json : view.text)
         guard report.isComplete else {
             throw Failure(
-                .dataError, "incomplete", "\(report.failures.count) of \(report.items.count) files were not moved",
-                hint: "See why above; then run it again.")
+                .dataError, "incomplete",
+                "of \(report.items.count) files \(report.failures.count) could not be moved and "
+                    + "\(report.leftInPlaintext.count) are left in plaintext",
+                hint: "See why above; say in the map what becomes of them, or leave, and run it again.")
         }
     }
 }

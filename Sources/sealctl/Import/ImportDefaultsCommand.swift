@@ -12,7 +12,7 @@ struct ImportDefaultsCommand: SealctlCommand {
 
             Examples:
               sealctl import defaults group.com.example.app.plist
-              sealctl import defaults old.plist --suite com.example.app --keep-source
+              sealctl import defaults old.plist --suite com.example.app
             """)
 
     @OptionGroup var groupOptions: GroupOptions

@@ -25,6 +25,8 @@ struct ImportFileCommand: SealctlCommand {
         name: .customShort("o"), help: ArgumentHelp("The sealed file; FILE.sealed unless stated.", valueName: "OUT"),
         completion: .file())
     var outputFile: String?
+    @Flag(help: "Seal a file once more that is sealed already.")
+    var sealAgain = false
     @OptionGroup var record: RecordOptions
     @OptionGroup var moving: MovingOptions
     @OptionGroup var keyOptions: KeyOptions
@@ -32,12 +34,14 @@ struct ImportFileCommand: SealctlCommand {
 
     func validate() throws {
         guard name == nil || outputFile == nil else { throw ValidationError("Give one of --as and -o.") }
+        guard name == nil || !sealAgain else { throw ValidationError("Give one of --as and --seal-again.") }
         guard name != nil || record.date.isEmpty else { throw ValidationError("--date belongs to --as.") }
     }
 
     func perform() throws(Failure) {
-        try FileMove(groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output).run {
-            moving throws(StoreError) in
+        let move = FileMove(
+            groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output, sealsAgain: sealAgain)
+        try move.run { moving throws(StoreError) in
             guard let name else { return try moving.file(file, to: outputFile) }
             return try moving.record(file, as: name, schemaVersion: record.schemaVersion, dates: Set(record.date))
         }

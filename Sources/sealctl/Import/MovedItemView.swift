@@ -17,7 +17,8 @@ struct MovedItemView {
         .object([
             ("source", .string(item.source)), ("outcome", .string(word)),
             ("form", .optional(item.form?.rawValue)), ("target", .optional(item.target)),
-            ("sourceRemoved", .bool(item.isSourceRemoved)), ("reason", .optional(reason)),
+            ("sourceRemoved", .bool(item.isSourceRemoved)), ("leftInPlaintext", .bool(item.isLeftInPlaintext)),
+            ("reason", .optional(reason)),
             ("code", .optional(item.error?.code.rawValue)), ("notes", .array(item.notes.map { .string($0) })),
         ])
     }
@@ -27,7 +28,7 @@ struct MovedItemView {
         switch item.outcome {
         case .sealed: "sealed"
         case .alreadySealed: "alreadySealed"
-        case .alreadyMoved: "alreadyMoved"
+        case .gone: "gone"
         case .planned: "planned"
         case .left: "left"
         case .failed: "failed"
@@ -38,9 +39,9 @@ struct MovedItemView {
         switch item.outcome {
         case .sealed: "sealed as \(place)"
         case .alreadySealed: "was sealed before as \(place)"
-        case .alreadyMoved: "was moved before to \(place)"
+        case .gone: "is not there; \(place) is: it may have been moved before"
         case .planned: "would be sealed as \(place)"
-        case .left(let reason): "left. \(reason)"
+        case .left(let reason): "left\(item.isLeftInPlaintext ? " in plaintext" : ""). \(reason)"
         case .failed(let error): "failed. \(error.reason.printable) \(error.advice.printable)"
         }
     }

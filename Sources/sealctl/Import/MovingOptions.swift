@@ -10,13 +10,20 @@ struct MovingOptions: ParsableArguments {
     @Flag(help: "Say what would be done, and do nothing.")
     var dryRun = false
 
-    var options: MovingInOptions {
+    /// - Parameter spared: The files that the command itself reads.
+    func options(sparing spared: [String?] = []) -> MovingInOptions {
         var options = MovingInOptions()
+        options.spared = Set(spared.compactMap { $0 })
         options.keepsSource = keepSource
         options.replacesTarget = replace
         options.isDryRun = dryRun
         return options
     }
+}
+
+extension KeyOptions {
+    /// The files that open the vault.
+    var files: [String?] { [passphraseFile, keyFile, identity] }
 }
 
 /// Which record a file becomes.
@@ -45,25 +52,34 @@ struct FileMove {
     let keyOptions: KeyOptions
     let moving: MovingOptions
     let output: OutputOptions
+    var sealsAgain = false
 
     func run(_ body: (MovingIn) throws(StoreError) -> MovedItem) throws(Failure) {
         let store = try keyOptions.openStore(of: try groupOptions.appGroup())
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        var options = moving.options(sparing: keyOptions.files)
+        options.sealsAgain = sealsAgain
         let item: MovedItem
-        do throws(StoreError) { item = try body(MovingIn(to: store, options: moving.options)) } catch {
+        do throws(StoreError) { item = try body(MovingIn(to: store, options: options)) } catch {
             throw Failure(moving: error)
         }
         let view = MovedItemView(item)
         try StandardStreams.print(output.json ? view.json.text : view.text)
+        if case .gone = item.outcome {
+            throw Failure(
+                .noInput, "sourceGone", "\(item.source.printable) is not there",
+                hint: "Where an earlier command has moved it, nothing is left to do; else name the file that is meant.")
+        }
     }
 }
 
 extension Failure {
-    /// What is there already is a duplicate, as for `put --if-absent`.
+    /// What is there already is a duplicate, as for `put --if-absent`. Advice for records is none for files of one's own.
     init(moving error: StoreError) {
         let failure = Failure(error)
         guard error.code == .conflict else {
-            self = failure
+            let isOwn = error.cause == nil || error.code == .sourceChanged
+            self.init(failure.status, failure.code, failure.message, hint: isOwn ? error.advice : failure.hint)
             return
         }
         self.init(

@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import CryptoPrimitives
 internal import KeyVault
+internal import PropertyLists
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -52,7 +53,7 @@ struct Inspector {
     }
 
     private func openRecord(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
-        let limit = BlobLayout.blobSize(plaintextSize: store.options.maximumRecordSize)
+        let limit = BlobLayout.blobSize(plaintextSize: largestPlaintext(of: inspection, store))
         let context = try context(for: inspection, store)
         let keys = try keys(for: inspection, store)
         let opened = try target.input.withContents(limit: limit) { blob throws(Failure) in
@@ -65,6 +66,13 @@ struct Inspector {
         judge(&inspection, opened.header, store)
         guard !opened.header.header.flags.contains(.tombstone) else { return }
         inspection.payload = try payload(opened, store)
+    }
+
+    /// A suite of defaults may be larger than any other record.
+    private func largestPlaintext(of inspection: Inspection, _ store: SealedStore) -> Int {
+        let isSuite = inspection.record?.hasPrefix(DefaultsSuite.namePrefix) == true
+        return isSuite
+            ? max(store.options.maximumRecordSize, DefaultsOptions().maximumSize) : store.options.maximumRecordSize
     }
 
     /// The group's keys; one that needs its user is taken from the vault for this one look.
@@ -113,8 +121,23 @@ struct Inspector {
     private func payload(_ opened: borrowing BlobOpener.Opened, _ store: SealedStore) throws(Failure) -> JSONPayload {
         let codec = opened.header.header.codec
         return try opened.plaintext.withUnsafeBytes { bytes throws(Failure) in
+            if codec == .binaryPropertyList { return try shown(bytes) }
             try RecordJSON.check(bytes, codec: codec, named: target.input.name, store.options)
             return JSONPayload(compact: JSONLayout.compact(bytes), indented: JSONLayout.indented(bytes))
+        }
+    }
+
+    private func shown(_ list: UnsafeRawBufferPointer) throws(Failure) -> JSONPayload {
+        do throws(StructureFault) {
+            let text = PropertyListJSON.text(of: try PropertyList.parse(list).value).text
+            return Array(text.utf8).withUnsafeBytes { bytes in
+                JSONPayload(compact: JSONLayout.compact(bytes), indented: JSONLayout.indented(bytes))
+            }
+        } catch {
+            throw Failure(
+                .dataError, "undecodable",
+                "cannot read \(target.input.name): it is authentic but no property list: \(error.reason)",
+                hint: "Do not use it: look at the program that wrote it.")
         }
     }
 

@@ -6,7 +6,7 @@ enum RecordNames {
     /// The groups that have a container.
     static func groups() -> [String] {
         guard let home = try? GroupsHome.current() else { return [] }
-        return ContainerList(home: home).groups.map(\.identifier)
+        return (try? ContainerList(home: home).groups().map(\.identifier)) ?? []
     }
 
     /// The records of the group that the command line so far, or the environment, names.

@@ -63,6 +63,16 @@ struct VaultTarget: ParsableArguments {
             "the container of \(vault.accessGroup) is away, and its records were seen before",
             hint: "Bring it back first: mount its disk, or restore it.")
     }
+
+    /// Refuses what would destroy keys while a container that was given up may still be restored.
+    func requireEmptyTrash(of vault: Vault) throws(Failure) {
+        let home = try GroupOptions.home()
+        let items = try Failure.onGroup { () throws(AppGroupError) in try ContainerTrash(home: home).items() }
+        guard items.contains(where: { $0.group.identifier == vault.accessGroup.identifier }) else { return }
+        throw Failure(
+            .unavailable, "keyInUse", "a container of \(vault.accessGroup) lies in the trash, and may need its keys",
+            hint: "Restore it, or delete it for good: sealctl container trash list.")
+    }
 }
 
 extension KeyOptions {

@@ -3,6 +3,8 @@ struct SARIFReport {
     /// Every rule that a result may name, in a fixed order.
     let rules: [SARIFRule]
     let results: [SARIFResult]
+    /// What a reader has to know of the run itself, such as what was not looked at.
+    let notes: [String]
     /// The directory that the results' paths are below, absolute.
     let root: String
 
@@ -21,7 +23,17 @@ struct SARIFReport {
             ("tool", .object([("driver", driver)])),
             ("columnKind", .string("unicodeCodePoints")),
             ("originalUriBaseIds", .object([(Self.rootName, .object([("uri", .string(rootURI))]))])),
+            ("invocations", .array([invocation])),
             ("results", .array(results.map { $0.json(rules) })),
+        ])
+    }
+
+    private var invocation: JSONText {
+        let notifications = notes.map { note in
+            JSONText.object([("level", .string(SARIFLevel.note.rawValue)), ("message", Self.message(note))])
+        }
+        return .object([
+            ("executionSuccessful", .bool(true)), ("toolExecutionNotifications", .array(notifications)),
         ])
     }
 

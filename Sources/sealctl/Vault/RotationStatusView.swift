@@ -84,6 +84,7 @@ struct RotationStatusView {
         case .rotationNotCompleted: "rotationNotCompleted"
         case .blobs(_, isInQuarantine: true): "quarantine"
         case .blobs: "blobs"
+        case .trashed: "trash"
         case .lockedBlobs: "lockedBlobs"
         case .programs: "programs"
         case .unnamedProgram: "unnamedProgram"

@@ -55,7 +55,10 @@ struct VaultDestroyKeyCommand: SealctlCommand {
                 hint: "See which there are: sealctl vault keys.")
         }
         if key.state == .destroyed { return }
-        if forceKey == nil { try target.requireNoContainer(of: vault) }
+        if forceKey == nil {
+            try target.requireNoContainer(of: vault)
+            try target.requireEmptyTrash(of: vault)
+        }
         guard forceKey != nil || key.state == .active || vault.isEpochHeld(key.epoch) == false else {
             throw Failure(
                 .unavailable, "keyInUse", "cannot destroy the key \(id): a program may still seal under it",

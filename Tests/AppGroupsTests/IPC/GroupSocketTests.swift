@@ -114,6 +114,16 @@ import Testing
         #expect(try one.receive(timeout: .seconds(300)) == [2])
     }
 
+    @Test func finishingThatTimedOutIsDoneByTheNextCall() throws {
+        let (one, other) = try pair()
+        var sent = 0
+        while (try? one.send([], timeout: .zero)) != nil { sent += 1 }
+        #expect(groupError { try one.finish(timeout: .milliseconds(5)) }?.code == .timeout)
+        for _ in 0..<sent { #expect(try other.receive(timeout: .seconds(300)) == []) }
+        try one.finish()
+        #expect(try other.receive(timeout: .seconds(300)) == nil)
+    }
+
     @Test func closingWakesWhoReceives() async throws {
         let (one, other) = try pair()
         let task = Task { try await one.receive() }
@@ -170,6 +180,10 @@ import Testing
         first.kill(SIGSTOP)
         try first.waitUntilStopped()
         #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
+        // Whoever lives is not troubled by a connection.
+        let own = try GroupSocketListener("own", in: yard.container)
+        #expect(groupError { _ = try GroupSocketListener("own", in: yard.container) }?.code == .socketInUse)
+        #expect(groupError { _ = try own.accept(timeout: .zero) }?.code == .timeout)
     }
 
     @Test func ofManyThatBeginAtOnceOneListens() throws {
@@ -297,5 +311,66 @@ import Testing
         }
         listener.close()
         #expect(try await server.value == 3)
+    }
+
+    /// More than there are threads for anything: they cost none.
+    @Test func idleConnectionsHoldUpNobody() async throws {
+        let listener = try GroupSocketListener("idle", in: yard.container)
+        let server = Task { () async throws -> [Task<Void, any Error>] in
+            var echoes: [Task<Void, any Error>] = []
+            for try await connection in listener.connections() {
+                echoes.append(
+                    Task { while let message = try await connection.receive() { try await connection.send(message) } })
+            }
+            return echoes
+        }
+        var connections: [GroupSocketConnection] = []
+        for _ in 0..<150 {
+            connections.append(try await .connect(to: "idle", in: yard.container, timeout: .seconds(300)))
+        }
+        let semaphore = try yard.semaphore(startingAt: 1)
+        try await semaphore.wait(timeout: .seconds(300))
+        for connection in [connections[149], connections[0]] {
+            try await connection.send([1])
+            #expect(try await connection.receive(timeout: .seconds(300)) == [1])
+        }
+        let cancelled = Task { [connection = connections[7]] in try await connection.receive() }
+        cancelled.cancel()
+        #expect(await #expect(throws: AppGroupError.self) { try await cancelled.value }?.code == .cancelled)
+        connections = []
+        listener.close()
+        for echo in try await server.value { _ = await echo.result }
+    }
+
+    @Test func tasksTakeTurnsAtOneConnection() async throws {
+        let (one, other) = try pair()
+        let receivers = (0..<8).map { _ in Task { try await other.receive(timeout: .seconds(300)) } }
+        for number in 0..<8 { try await one.send([UInt8(number)]) }
+        var got: Set<[UInt8]?> = []
+        for receiver in receivers { got.insert(try await receiver.value) }
+        #expect(got.count == 8)
+    }
+
+    /// A large message both ways through buffers that hold a part of it.
+    @Test func tasksPassOnWhatDoesNotFitAtOnce() async throws {
+        let (one, other) = try pair(limit: 1 << 24)
+        let message = [UInt8](repeating: 7, count: 1 << 24)
+        let sender = Task { try await one.send(message, timeout: .seconds(300)) }
+        #expect(try await other.receive(timeout: .seconds(300)) == message)
+        try await sender.value
+        #expect(
+            await #expect(throws: AppGroupError.self) { try await one.receive(timeout: .milliseconds(1)) }?.code
+                == .timeout)
+    }
+
+    @Test func aListenerGoesOnAfterDescriptorsWereShort() throws {
+        let child = try yard.child("listen-few", "few", "40")
+        #expect(try child.readLine() == "listening")
+        var held: [GroupSocketConnection] = []
+        for _ in 0..<60 { held.append(try GroupSocketConnection(to: "few", in: yard.container)) }
+        #expect(groupError { _ = try held[59].receive(timeout: .milliseconds(300)) }?.code == .timeout)
+        held.removeSubrange(0..<59)
+        try held[0].send([1])
+        #expect(try held[0].receive(timeout: .seconds(300)) == [1])
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     // MARK: Records
 
-    @Test(arguments: [0, 1, 63, 65, 4096]) func aRecordOfAnotherLengthIsRefusedAndKept(count: Int) throws {
+    @Test(arguments: [0, 1, 64, 71, 73, 4096]) func aRecordOfAnotherLengthIsRefusedAndKept(count: Int) throws {
         let semaphore = try yard.semaphore(startingAt: 2)
         let bytes = Array(
             (try SystemFile.read(yard.path(".ipc/s.sem")) + [UInt8](repeating: 0, count: 4096)).prefix(count))
@@ -63,12 +63,13 @@ import Testing
     }
 
     @Test func aRecordThatPointsAtAStrangersObjectDoesNotLeadThere() throws {
-        let victim = semget(0x5EA1ED, 10, IPC_CREAT | IPC_EXCL | 0o600)
+        let victim = semget(0x5EA1ED, KernelSemaphore.count, IPC_CREAT | IPC_EXCL | 0o600)
         try #require(victim >= 0)
         defer { removeFromKernel("-s", victim) }
-        var record = IPCRecord(new: .semaphore, in: .current(), capacity: 0)
+        _ = try yard.semaphore("s")
+        var record = try yard.record("s.sem")
+        try GroupSemaphore.unlink("s", in: yard.container)
         record.key = 0x5EA1ED
-        _ = try yard.semaphore("other")
         try SystemFile.write(yard.path(".ipc/s.sem"), record.bytes)
         var operation = sembuf(sem_num: 0, sem_op: 5, sem_flg: 0)
         #expect(semop(victim, &operation, 1) == 0)
@@ -86,7 +87,7 @@ import Testing
         let semaphore = try yard.semaphore(startingAt: 1)
         let record = try yard.record("s.sem")
         removeFromKernel("-s", semaphore.kernel.id)
-        let planted = semget(key_t(bitPattern: record.key), 10, IPC_CREAT | IPC_EXCL | 0o666)
+        let planted = semget(key_t(bitPattern: record.key), KernelSemaphore.count, IPC_CREAT | IPC_EXCL | 0o666)
         try #require(planted >= 0)
         defer { removeFromKernel("-s", planted) }
         // Without the mark it is not ours: another one is made.
@@ -98,6 +99,36 @@ import Testing
         let semaphore = try yard.semaphore(startingAt: 1)
         #expect(semaphore.kernel.give(owner: geteuid(), group: getegid(), mode: 0o666) == 0)
         #expect(groupError { _ = try yard.semaphore() }?.code == .ipcUntrusted)
+        // There is a way out.
+        try GroupSemaphore.unlink("s", in: yard.container)
+        #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
+        #expect(try yard.semaphore(startingAt: 4).value == 4)
+    }
+
+    @Test(arguments: [0o400, 0o200, 0o700] as [UInt32]) func anObjectOfAnotherModeIsRefused(mode: UInt32) throws {
+        let semaphore = try yard.semaphore(startingAt: 1)
+        #expect(semaphore.kernel.give(owner: geteuid(), group: getegid(), mode: mode) == 0)
+        defer { removeFromKernel("-s", semaphore.kernel.id) }
+        let code = groupError { _ = try yard.semaphore(creating: false) }?.code
+        #expect(code == .ipcUntrusted || code == .ipcMissing)
+    }
+
+    @Test func theRecordOfAnotherNameStandsForNothing() throws {
+        let other = try yard.semaphore("other", startingAt: 3)
+        try SystemFile.write(yard.path(".ipc/s.sem"), try SystemFile.read(yard.path(".ipc/other.sem")))
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
+        try GroupSemaphore.unlink("s", in: yard.container)
+        #expect(try other.value == 3)
+    }
+
+    @Test func removingAllGoesOnAfterOneThatFails() throws {
+        let semaphore = try yard.semaphore("z")
+        _ = try yard.semaphore("b")
+        try #require(mkdir(yard.path(".ipc/a.sem"), 0o700) == 0)
+        #expect(groupError { try yard.container.removeKernelObjects() } != nil)
+        #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
+        #expect(!SystemFile.exists(yard.path(".ipc/b.sem")))
+        #expect(rmdir(yard.path(".ipc/a.sem")) == 0)
     }
 
     @Test func aDirectoryThatOthersMayWriteIsRefused() throws {
@@ -144,7 +175,7 @@ import Testing
         try #require(planted >= 0)
         defer { removeFromKernel("-m", planted) }
         let address = try #require(shmat(planted, nil, 0))
-        UnsafeMutableRawBufferPointer(start: address, count: 4096).copyBytes(from: record.mark.bytes)
+        UnsafeMutableRawBufferPointer(start: address, count: 4096).copyBytes(from: record.stamp.bytes)
         #expect(shmdt(address) == 0)
         let anew = try yard.memory(capacity: 100_000)
         try anew.write([UInt8](repeating: 1, count: 100_000))
@@ -158,17 +189,18 @@ import Testing
         let id = shmget(key_t(bitPattern: try yard.record("m.shm").key), 0, 0)
         let address = try #require(shmat(id, nil, 0))
         for length in [UInt64(101), .max, 1 << 40] {
-            address.storeBytes(of: length, toByteOffset: 24, as: UInt64.self)
-            address.storeBytes(of: length, toByteOffset: 32, as: UInt64.self)
+            address.storeBytes(of: length, toByteOffset: 40, as: UInt64.self)
+            address.storeBytes(of: length, toByteOffset: 48, as: UInt64.self)
             #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
         }
         // Any generation: the parity alone counts.
-        address.storeBytes(of: UInt64.max, toByteOffset: 16, as: UInt64.self)
+        address.storeBytes(of: UInt64.max, toByteOffset: 32, as: UInt64.self)
         #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
         #expect(shmdt(address) == 0)
-        try memory.write([2])
-        try memory.write([3])
-        #expect(try memory.read() == [3])
+        for value: [UInt8] in [[2], [3], [4]] {
+            try memory.write(value)
+            #expect(try memory.read() == value)
+        }
     }
 
     @Test func aPlainRemovalIsSeenByTheNextCall() throws {

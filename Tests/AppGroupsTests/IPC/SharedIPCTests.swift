@@ -53,6 +53,60 @@ struct SharedIPCTests {
         try cleaned()
     }
 
+    @Test func onlyItsMakerRemovesIt() throws {
+        let ada = try start(Self.primary, "semaphore", "s", "2")
+        #expect(try ada.readLine() == "open 2")
+        let bob = try start(.bob, "unlink", "s")
+        #expect(try bob.readLine() == "ipcNotOwner")
+        #expect(try ada.ask("value") == "2")
+        #expect(SystemFile.exists(path(".ipc/s.sem")))
+        let other = try start(Self.primary, "unlink", "s")
+        #expect(try other.readLine() == "done")
+        #expect(try ada.ask("value") == "ipcRemoved")
+    }
+
+    /// The kernel shows a process's program to its own user and root.
+    @Test func whichProgramAnotherUserRunsCannotBeTold() throws {
+        let ada = try start(.ada, "listen", "s")
+        #expect(try ada.readLine() == "listening")
+        let bob = try start(.bob, "connect", "s", builtProduct("sealed-probe"))
+        #expect(try bob.readLine() == "peerUnknown")
+    }
+
+    /// A member's record that names memory of some other program of ours, which begins with zeros, as most does, or with what the
+    /// member knows of it.
+    @Test(arguments: ["a mark", "no mark", "its mark"]) func aForgedRecordDestroysNothingOfAnotherProgram(
+        mark: String
+    ) throws {
+        let container = try GroupContainer.open(group, in: GroupsHome(root: root))
+        _ = try GroupSharedMemory("m", in: container, capacity: 4032, layout: .bytes)
+        var bytes = try SystemFile.read(path(".ipc/m.shm"))
+        try GroupSharedMemory.unlink("m", in: container)
+        let key = key_t.random(in: 1...(.max))
+        let victim = shmget(key, 4096, IPC_CREAT | IPC_EXCL | 0o600)
+        try #require(victim >= 0)
+        defer { removeFromKernel("-m", victim) }
+        let address = try #require(shmat(victim, nil, 0))
+        defer { shmdt(address) }
+        withUnsafeBytes(of: key.littleEndian) { bytes.replaceSubrange(12..<16, with: $0) }
+        if mark == "no mark" { bytes.replaceSubrange(40..<56, with: [UInt8](repeating: 0, count: 16)) }
+        if mark == "its mark" {
+            UnsafeMutableRawBufferPointer(start: address, count: 16).copyBytes(from: bytes[40..<56])
+        }
+        try SystemFile.write(path(".ipc/m.shm"), bytes)
+        #expect(chown(path(".ipc/m.shm"), UnixUser.ada.uid, UnixUser.team) == 0)
+        do throws(AppGroupError) {
+            let memory = try GroupSharedMemory("m", in: container, capacity: 4032, layout: .bytes)
+            try memory.withUnsafeMutableBytes { $0[0] = 77 }
+        } catch {
+            #expect(error.code == .ipcDamaged && mark == "no mark")
+        }
+        #expect(UnsafeRawBufferPointer(start: address, count: 4096)[IPCStamp.size...].allSatisfy { $0 == 0 })
+        #expect(shmget(key, 0, 0) == victim)
+        try cleaned()
+        #expect(shmget(key, 0, 0) == victim)
+    }
+
     /// The kernel would open it to the primary group of its maker as well, for good.
     @Test func whoseMembersOthersAreMakesNothing() throws {
         for command in ["semaphore", "memory"] {

@@ -119,4 +119,23 @@ import Testing
         try SystemFile.write("\(container.path)/.sealedstate.container", Array("x".utf8))
         #expect(admits(container, "new", 1) == .damagedContainer)
     }
+
+    @Test func filesOfHolesThatAreLargerThanAnyNumberTakeNothingDown() throws {
+        let container = try yard.open()
+        try yard.registry.setQuota(10_000)
+        for name in ["a", "b"] {
+            try yard.mark(container, name)
+            try #require(truncate("\(container.path)/\(name)", Self.largest) == 0)
+        }
+        #expect(container.usage().total.bytes >= Int64(Self.largest))
+        #expect(admits(container, "new", 1) == .quotaExceeded)
+        #expect(admits(container, "a", 1) == nil)
+    }
+
+    /// The largest size that the file system of temporary directories takes.
+    private static let largest: Int = {
+        guard let directory = try? TemporaryDirectory(), (try? directory.file("x", "")) != nil else { return 1 << 40 }
+        return (40...62).reversed().map { (1 << $0) + ((1 << $0) - 4096) }
+            .first { truncate(directory.path("x"), $0) == 0 } ?? 1 << 40
+    }()
 }

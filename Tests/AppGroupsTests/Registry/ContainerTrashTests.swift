@@ -70,4 +70,53 @@ import Testing
         let other = GroupRegistry(try AppGroup("group.com.example.other"), in: yard.home)
         #expect(code { try other.restore(item) } == .notInTrash)
     }
+
+    @Test func whatIsLeftOfAKilledDeletionIsNoItemAndGoesWithTheNextOne() throws {
+        let item = try trashed()
+        run("cd \(yard.shell("\(yard.root)/Trash")) && mv \(item.name) .deleting~1 && rm .deleting~1/.sealed*")
+        #expect(try yard.trash.items().isEmpty)
+        yard.trash.deleteLeftovers()
+        #expect(yard.trashed.isEmpty)
+    }
+
+    @Test func anOpaqueContainerThatIsNotWholeIsNotPutBack() throws {
+        let item = try trashed()
+        run("rm \(yard.shell("\(item.path)/.sealedstate.container"))")
+        #expect(code { try yard.registry.restore(item) } == .notInTrash)
+        #expect(yard.trashed == [item.name] && yard.directories.isEmpty)
+    }
+
+    /// ```
+    /// trash empty                  trash restore
+    /// finds the item               finds the item
+    ///                              holds the lock, puts it back
+    /// waits for the lock: no item
+    /// ```
+    @Test func whatWasPutBackIsNotDeletedByWhoFoundItBefore() throws {
+        let item = try trashed()
+        try yard.registry.restore(item)
+        #expect(code { try yard.trash.delete(item) } == .notInTrash)
+        #expect(yard.hasMark(try yard.open(creating: false)))
+    }
+
+    @Test func nothingIsDeletedWhileSomebodyHoldsTheRegistry() throws {
+        let item = try trashed()
+        let folder = try Directory.open("\(yard.root)/Registry/\(yard.group)")
+        let held = try LockFile(directory: folder, name: "lock").acquire(.whole, .exclusive, timeout: .seconds(5))
+        #expect(code { try yard.trash.delete(item) } == .registryBusy)
+        held.unlock()
+        #expect(SystemFile.exists("\(item.path)/mark"))
+    }
+
+    @Test(arguments: ContainerBehavior.allCases)
+    func whatAResetTookAwayIsPutBackForTheOneThatFollowed(behavior: ContainerBehavior) throws {
+        try yard.mark(try yard.register("app", behavior))
+        try yard.registry.reset()
+        let item = try #require(try yard.trash.items().first)
+        try yard.mark(try yard.open(), "later")
+        #expect(code { try yard.registry.restore(item) } == .notInTrash)
+        let place = try #require(try yard.registry.restore(item, replacing: true))
+        #expect(yard.hasMark(try yard.open(creating: false)) && SystemFile.exists("\(place)/later"))
+        #expect(yard.directories.count == 1 && yard.trashed.count == 1)
+    }
 }

@@ -84,4 +84,15 @@ import Testing
         #expect(try url(.macOS)?.path == container.path)
         #expect(code { _ = try yard.open() } == .unsafeContainer)
     }
+
+    @Test func onIOSAnIdentifierWithATeamIsNil() throws {
+        #expect(try url(.iOS, of: "ABCDE12345.com.example.app") == nil)
+        #expect(yard.directories.isEmpty)
+        #expect(try url(.macOS, of: "ABCDE12345.com.example.app")?.lastPathComponent == "ABCDE12345.com.example.app")
+    }
+
+    @Test func onMacOSAGroupThatIsNotHeldHasThePathOfItsNamedContainer() throws {
+        let container = try yard.open()
+        #expect(try url(.macOS, holding: [])?.path == container.path)
+    }
 }

@@ -147,7 +147,7 @@ import Testing
     @Test func aResetMakesRoomForAContainerThatIsGoneForGood() throws {
         let old = try yard.register("app", .iOS)
         run("rm -rf \(yard.shell(old.path))")
-        #expect(code { _ = try yard.open() } == .containerMissing)
+        #expect(code { _ = try yard.open() } == .containerAway)
         #expect(try yard.registry.reset() == nil)
         #expect(try yard.open(creating: false).path != old.path)
     }
@@ -176,6 +176,55 @@ import Testing
         #expect(try yard.registry.members().count == 1024)
         #expect(code { try yard.register("one-more") } == .tooManyMembers)
         #expect(try yard.registry.members().count == 1024)
+    }
+
+    @Test func aRegistryThatNobodyWouldReadAgainIsNotWritten() throws {
+        try yard.register("app")
+        let before = try SystemFile.read(yard.file)
+        let path = "/" + String(repeating: "p", count: 4000)
+        let text = String(decoding: before, as: UTF8.self)
+        let item = try #require(text.firstRange(of: "\t\t<dict>"))
+        let more = (0..<245).map {
+            "<dict><key>applicationIdentifier</key><string>b\($0)</string><key>executable</key><string>\(path)</string>"
+                + "<key>registered</key><date>2026-11-21T00:00:00Z</date></dict>"
+        }
+        let full = Array(text.replacingCharacters(in: item, with: more.joined() + "\t\t<dict>").utf8)
+        try SystemFile.write(yard.file, full)
+        let last = try GroupMember(applicationIdentifier: "one", executablePath: path + "q")
+        #expect(throws: AppGroupError.self) {
+            for number in 0..<8 {
+                try yard.registry.register(
+                    GroupMember(applicationIdentifier: "one\(number)", executablePath: last.executablePath))
+            }
+        }
+        #expect(try yard.registry.members().count > 245)
+    }
+
+    @Test func onlyWhoIsGoneForCertainIsTakenOut() throws {
+        let directory = try TemporaryDirectory()
+        try directory.file("version-1", "")
+        try directory.link("program", to: "version-1")
+        try yard.registry.register(
+            GroupMember(applicationIdentifier: "linked", executablePath: directory.path("program")), behavior: .iOS)
+        // The next version: the link leads elsewhere.
+        run("cd \(yard.shell(directory.path)) && mv version-1 version-2 && ln -sf version-2 program")
+        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
+        try yard.registry.register(
+            GroupMember(applicationIdentifier: "looping", executablePath: directory.path("loop")))
+        try directory.link("loop", to: "loop")
+        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
+        run("rm \(yard.shell(directory.path("loop")))")
+        #expect(try yard.registry.unregisterThoseGone() == (["looping"], nil))
+        run("rm -r \(yard.shell(directory.path))/*")
+        let (left, trashed) = try yard.registry.unregisterThoseGone()
+        #expect(left == ["linked"] && trashed != nil)
+    }
+
+    @Test func anOpaqueContainersSuccessorMayBeOfTheOtherStyle() throws {
+        try yard.register("app", .iOS)
+        try yard.registry.unregister("app")
+        #expect(try yard.register("app", .macOS).style == .named)
+        #expect(try yard.registry.entry()?.style == .named)
     }
 }
 

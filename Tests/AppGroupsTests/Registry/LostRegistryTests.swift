@@ -1,4 +1,5 @@
 import AppGroups
+import Glibc
 import SharedFiles
 import TestSupport
 import Testing
@@ -156,9 +157,9 @@ import Testing
         try yard.mark(container)
         let away = "\(yard.root)/away"
         run("mv \(yard.shell(container.path)) \(yard.shell(away))")
-        #expect(code { _ = try yard.open() } == .containerMissing)
-        #expect(code { _ = try yard.open(creating: false) } == .containerMissing)
-        #expect(code { try yard.registry.unregister("app") } == .containerMissing)
+        #expect(code { _ = try yard.open() } == .containerAway)
+        #expect(code { _ = try yard.open(creating: false) } == .containerAway)
+        #expect(code { try yard.registry.unregister("app") } == .containerAway)
         #expect(try yard.registry.members().count == 1)
         #expect(yard.directories.isEmpty)
         run("mv \(yard.shell(away)) \(yard.shell(container.path))")
@@ -171,9 +172,115 @@ import Testing
         run(
             "mv \(yard.shell(containers)) \(yard.shell(containers + ".away")) && mkdir -m 700 \(yard.shell(containers))"
         )
-        #expect(code { _ = try yard.open() } == .containerMissing)
+        #expect(code { _ = try yard.open() } == .containerAway)
         run("rmdir \(yard.shell(containers))")
-        #expect(code { _ = try yard.open() } == .containerMissing)
+        #expect(code { _ = try yard.open() } == .containerAway)
         #expect(!SystemFile.exists(containers))
+    }
+
+    @Test func anotherGroupsContainerDoesNotLeaveForAnEditedRegistry() throws {
+        let victim = try AppGroup("group.com.example.victim")
+        let theirs = try GroupRegistry(victim, in: yard.home).register(yard.member("bank"), behavior: .iOS)
+        try yard.register("app", .iOS)
+        let name = String(theirs.path.split(separator: "/").last ?? "")
+        let leaving =
+            "<key>leaving</key><dict><key>directory</key><string>\(name)</string><key>trash</key>"
+            + "<string>\(yard.group)~20260101T000000Z~00000000</string></dict></dict></plist>"
+        let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
+        try SystemFile.write(yard.file, Array(text.replacing("</dict>\n</plist>", with: leaving).utf8))
+        #expect(code { try yard.register("other") } == .damagedRegistry)
+        #expect(SystemFile.exists(theirs.path) && yard.trashed.isEmpty)
+    }
+
+    @Test func aRegisteredContainerWithoutItsCopyIsRefusedUntilItIsPutThere() throws {
+        let container = try yard.register("app", .iOS)
+        let copy = "\(container.path)/.sealedstate.container"
+        run("rm \(yard.shell(copy))")
+        #expect(code { _ = try yard.open() } == .damagedRegistry)
+        // What the error advises.
+        run("cp -p \(yard.shell(yard.file)) \(yard.shell(copy))")
+        #expect(try yard.open().path == container.path)
+    }
+
+    @Test func withoutTheRegistryANamedDirectoryDoesNotWinOverAnOpaqueContainer() throws {
+        try yard.mark(try yard.register("app", .iOS))
+        yard.removeRegistry()
+        run("mkdir -m 700 \(yard.shell("\(yard.root)/Containers/\(yard.group)"))")
+        #expect(code { _ = try yard.open() } == .ambiguousContainer)
+    }
+
+    @Test func aGenerationBeyondReachIsDamageAndTheHighestOneStays() throws {
+        try yard.register("app", .iOS)
+        let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
+        func write(_ generation: Int64) throws {
+            let number = "<integer>\(generation)</integer>"
+            let key = try #require(text.firstRange(of: "<key>generation</key>"))
+            let rest = text[key.upperBound...].replacing("<integer>1</integer>", with: number, maxReplacements: 1)
+            try SystemFile.write(yard.file, Array((text[..<key.upperBound] + rest).utf8))
+        }
+        for generation in [Int64.max, (1 << 53) + 1] as [Int64] {
+            try write(generation)
+            #expect(code { try yard.registry.reset() } == .damagedRegistry)
+        }
+        try write(1 << 53)
+        try yard.registry.reset()
+        #expect(try yard.registry.entry()?.generation == 1 << 53)
+    }
+
+    @Test func aContainerUnderTheGroupsNameIsTheOneThatTheRegistryMisses() throws {
+        let container = try yard.register()
+        try yard.mark(container)
+        let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
+        let directory = "\t<key>directory</key>\n\t<string>\(yard.group)</string>\n"
+        #expect(text.contains(directory))
+        try SystemFile.write(yard.file, Array(text.replacing(directory, with: "").utf8))
+        #expect(yard.hasMark(try yard.open(creating: false)))
+        try yard.register("extension")
+        #expect(try yard.registry.entry()?.directory == yard.group.identifier)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+    func aContainerThatCannotBeLookedAtIsNotTakenForNone() async throws {
+        await #expect(processExitsWith: .success) {
+            try #require(setgid(65534) == 0 && setuid(65534) == 0)
+            let yard = try RegistryYard()
+            let container = try yard.register("app", .iOS)
+            yard.removeRegistry()
+            run("chmod 000 \(yard.shell(container.path))")
+            #expect(code { _ = try yard.open() } == .file)
+            #expect(yard.directories.count == 1)
+            run("chmod 700 \(yard.shell(container.path))")
+            #expect(try yard.open().path == container.path)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+    func aContainerThatCannotBeMovedStaysWithItsMembers() async throws {
+        await #expect(processExitsWith: .success) {
+            try #require(setgid(65534) == 0 && setuid(65534) == 0)
+            let yard = try RegistryYard()
+            let container = try yard.register("app", .iOS)
+            run("mkdir -m 500 \(yard.shell("\(yard.root)/Trash"))")
+            #expect(code { try yard.registry.unregister("app") } == .file)
+            #expect(try yard.open().path == container.path)
+            #expect(try yard.registry.members().count == 1)
+            try yard.registry.setQuota(10)
+            run("chmod 700 \(yard.shell("\(yard.root)/Trash"))")
+            #expect(try yard.registry.unregister("app") != nil)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+    func aNamedContainerNeedsNoRegistryInAHomeWhereNoneCanBeMade() async throws {
+        await #expect(processExitsWith: .success) {
+            try #require(setgid(65534) == 0 && setuid(65534) == 0)
+            let yard = try RegistryYard()
+            run("mkdir -p -m 700 \(yard.shell(yard.root))/Containers && chmod 500 \(yard.shell(yard.root))")
+            #expect(try yard.open().style == .named)
+            #expect(try yard.open(behavior: .iOS).style == .named)
+            let other = try AppGroup("group.com.example.other")
+            #expect(code { _ = try GroupContainer.open(other, in: yard.home, behavior: .iOS) } == .file)
+            run("chmod 700 \(yard.shell(yard.root))")
+        }
     }
 }

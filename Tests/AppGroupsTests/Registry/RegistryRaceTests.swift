@@ -68,4 +68,33 @@ import Testing
         #expect(code { try yard.register("extension") } == .registryBusy)
         held.unlock()
     }
+
+    /// ```
+    /// reset, reset, ...            open, open, ...
+    /// moves the container away     has read where it lies: reads again
+    /// ```
+    @Test(arguments: ["iOS", "macOS"])
+    func openingNeverFailsWhileTheContainerIsReset(behavior: String) throws {
+        let yard = try RegistryYard()
+        try yard.register("app", ContainerBehavior(rawValue: behavior))
+        let child = try ChildProcess("sealed-probe", yard.probe(["resets", "60"]))
+        for _ in 0..<600 { _ = try yard.open() }
+        #expect(try child.finish(timeLimit: .seconds(400)).exitCode == 0)
+    }
+
+    /// A writer that holds its record's lock has passed the gate: what it writes lies in the container before that goes.
+    @Test func aContainerLeavesAfterThoseWhoWrite() throws {
+        let yard = try RegistryYard()
+        let container = try yard.register("app", .iOS)
+        let locks = LockFile(directory: container.root, name: ".sealedstate.lock")
+        let held = try locks.acquire(LockRange(slot: 7), .exclusive, timeout: .seconds(5))
+        let child = try ChildProcess("sealed-probe", yard.probe(["reset"]))
+        // The gate closes first.
+        while (try? container.quotaGate.admit("new", size: 1)) != nil {}
+        #expect(yard.directories.count == 1 && container.path.hasSuffix(yard.directories[0]))
+        try yard.mark(container)
+        held.unlock()
+        #expect(try child.finish(timeLimit: .seconds(400)).exitCode == 0)
+        #expect(yard.places().allSatisfy { $0.hasPrefix("Trash/") } && yard.places().count == 1)
+    }
 }

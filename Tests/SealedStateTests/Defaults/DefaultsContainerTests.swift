@@ -34,6 +34,51 @@ import Testing
         #expect(try successor.integer(forKey: "key") == 8)
     }
 
+    // here:  lock, look … the container is moved away, another one made …  write     | it is in the other one
+    @Test func aChangeThatLandedInAGivenUpContainerIsMadeAgain() throws {
+        var calls = 0
+        try defaults.edit { values in
+            calls += 1
+            values["key"] = .integer(2)
+            guard calls == 1 else { return }
+            #expect(rename(yard.fixture.container, yard.fixture.container + ".away") == 0)
+            _ = try yard.fixture.open()
+        }
+        #expect(calls == 2)
+        #expect(try defaults.integer(forKey: "key") == 2)
+        #expect(try yard.other().ask("get key") == "2")
+    }
+
+    @Test func aChangeThatLandedNowhereIsNotAcknowledged() throws {
+        let code = code {
+            try defaults.edit { values in
+                values["key"] = .integer(2)
+                rename(yard.fixture.container, yard.fixture.container + ".away")
+            }
+        }
+        #expect(code == .containerMissing)
+    }
+
+    @Test func aHomeThatWasMovedAwayIsMissedSoon() throws {
+        let home = yard.fixture.place.path
+        #expect(rename(home, home + ".away") == 0)
+        defer { rename(home + ".away", home) }
+        // The first looks may still come from the directory that is held open.
+        while code({ _ = try defaults.integer(forKey: "key") }) == nil { usleep(10_000) }
+        #expect(code { _ = try defaults.integer(forKey: "key") } == .containerMissing)
+    }
+
+    @Test func aSuiteTellsWhereItStandsWithoutBeingOpened() throws {
+        let other = try yard.store.defaults(suite: "other")
+        #expect(try other.standing() == .unknown && defaults.standing() == .present)
+        try yard.damage(yard.file)
+        #expect(try defaults.standing() == .present)
+        unlink(yard.file)
+        #expect(try defaults.standing() == .missing)
+        try defaults.removePersistentDomain()
+        #expect(try defaults.standing() == .removed && defaults.persistentDomain().isEmpty)
+    }
+
     @Test func thePreferencesDirectoryMayBeReplaced() throws {
         #expect(rename(yard.preferences, yard.preferences + ".away") == 0)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)

@@ -46,7 +46,8 @@ import Testing
         let defaults = try DefaultsYard().defaults
         try defaults.setPersistentDomain([
             "text": .string("https://example.com"), "date": .date(try #require(PropertyListDate(secondsSince2001: 5))),
-            "data": .data([1, 2]), "texts": .array([.string("a"), .integer(2)]), "mixed": .array([.array([])]),
+            "data": .data([1, 2]), "texts": .array([.string("a"), .string("2")]), "path": .string("~/x"),
+            "mixed": .array([.string("a"), .integer(2)]),
             "dictionary": .dictionary(["a": .integer(1)]),
         ])
         #expect(try defaults.date(forKey: "date") == Date(timeIntervalSinceReferenceDate: 5))
@@ -55,6 +56,8 @@ import Testing
         #expect(try defaults.data(forKey: "text") == nil)
         #expect(try defaults.url(forKey: "text")?.absoluteString == "https://example.com")
         #expect(try defaults.url(forKey: "data") == nil)
+        let path = try #require(try defaults.url(forKey: "path"))
+        #expect(path.isFileURL && path.path.hasPrefix("/") && path.path.hasSuffix("/x") && !path.path.contains("~"))
         #expect(try defaults.array(forKey: "texts")?.count == 2)
         #expect(try defaults.stringArray(forKey: "texts") == ["a", "2"])
         #expect(try defaults.stringArray(forKey: "mixed") == nil)

@@ -41,34 +41,6 @@ import Testing
         #expect(try defaults.integer(forKey: "count") == 200)
     }
 
-    // first:   set a0 = …, a1, a2 … : each a change of its own     | all acknowledged
-    // second:  set b0, b1, b2 …                                    | all acknowledged
-    // watcher: told of keys, reads them … has the last value of every key
-    @Test func twoProcessesWriteDifferentKeysAndNothingIsLost() throws {
-        let (keys, writes) = (50, isLongForm ? 5000 : 400)
-        let words = [yard.fixture.place.path, yard.fixture.group.identifier]
-        let watcher = try ChildProcess(
-            "sealed-probe", ["defaults-watch"] + words + ["\(keys)", "\(writes)", "a", "b"])
-        #expect(try watcher.readLine() == "ready")
-        let writers = try ["a", "b"].map { prefix in
-            try ChildProcess("sealed-probe", ["defaults-count"] + words + [prefix, "\(keys)", "\(writes)"])
-        }
-        for writer in writers {
-            for number in stride(from: 100, through: writes, by: 100) {
-                #expect(try writer.readLine(timeLimit: .seconds(1500)) == "acknowledged \(number)")
-            }
-        }
-        #expect(try watcher.readLine(timeLimit: .seconds(600)) == "all")
-        let values = try defaults.persistentDomain()
-        #expect(values.count == 2 * keys)
-        for number in (writes - keys + 1)...writes {
-            for prefix in ["a", "b"] { #expect(values["\(prefix)\(number % keys)"] == .integer(Int64(number))) }
-        }
-        // One for each change, and none came to nothing.
-        let listing = try #require(try yard.store.list(includingReserved: true).first)
-        #expect(listing.provenance?.sequence == UInt64(2 * writes))
-    }
-
     @Test func whatWasAcknowledgedOutlivesAKill() throws {
         for round in 1...5 {
             let writer = try ChildProcess(

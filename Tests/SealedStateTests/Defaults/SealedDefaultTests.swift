@@ -55,6 +55,18 @@ import Testing
         #expect(heard.all == [.tampered, .tampered, .tampered, .tampered])
     }
 
+    @Test func whatWasMadeOfAStandInIsNotWritten() throws {
+        try yard.defaults.set("many", forKey: "count")
+        settings.count += 1
+        #expect(try yard.defaults.string(forKey: "count") == "many")
+        #expect(heard.all == [.undecodable, .undecodable])
+        settings.count = 8
+        #expect(try yard.defaults.string(forKey: "count") == "many")
+        try settings.$count.set(8)
+        settings.count += 1
+        #expect(settings.count == 9 && heard.all.count == 3)
+    }
+
     @Test func aValueThatCannotBeSetIsToldAndTheOldOneStands() throws {
         settings.name = "short"
         settings.name = String(repeating: "x", count: 101)

@@ -38,8 +38,8 @@ struct MovedPlace {
 
     /// The plaintext, under its own name or set aside.
     func plaintext() throws -> [[UInt8]] {
-        try [name, ".\(name).moving"].map { yard.path($0) }.filter { SystemFile.exists($0) }
-            .map { try SystemFile.read($0) }
+        try yard.plaintext.filter { $0 == name || ($0.hasPrefix(".\(name).") && $0.hasSuffix(".moving")) }
+            .map { try SystemFile.read(yard.path($0)) }
     }
 
     func isSealed(_ bytes: [UInt8]) throws -> Bool {

@@ -26,7 +26,7 @@ import Testing
         let path = try yard.file("com.example.app.plist", MovingInYard.fixture("defaults.xml.plist"))
         #expect(try yard.moving().defaults(path).target == "com.example.app")
         #expect(try yard.fixture.open().defaultsSuites() == ["com.example.app"])
-        #expect(try yard.moving().defaults(path).word == "alreadyMoved")
+        #expect(try yard.moving().defaults(path).word == "gone")
     }
 
     @Test func whatElseTheSuiteHoldsStays() throws {
@@ -68,6 +68,31 @@ import Testing
         let path = try yard.file("x.plist", text)
         #expect(code { _ = try yard.moving().defaults(path) } == .sourceMalformed)
         #expect(SystemFile.exists(path))
+    }
+
+    @Test func anEmptyListHasAnAnswerOfItsOwn() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("x.plist", "<plist version=\"1.0\"><dict/></plist>")
+        #expect(try yard.moving().defaults(path).word == "left")
+        #expect(SystemFile.exists(path))
+    }
+
+    @Test func aRemovedSuiteDoesNotComeBackUnasked() throws {
+        let yard = try MovingInYard()
+        let path = try yard.tutorial("defaults.xml.plist")
+        _ = try yard.moving { $0.keepsSource = true }.defaults(path, suite: "s")
+        try yard.fixture.open().defaults(suite: "s").removePersistentDomain()
+        #expect(code { _ = try yard.moving().defaults(path, suite: "s") } == .conflict)
+        #expect(SystemFile.exists(path))
+        #expect(try yard.moving { $0.replacesTarget = true }.defaults(path, suite: "s").isSourceRemoved)
+    }
+
+    @Test func aDryRunRefusesWhatTheMoveWould() throws {
+        let yard = try MovingInYard()
+        let value = String(repeating: "x", count: 2_000_000)
+        let path = try yard.file(
+            "x.plist", "<plist version=\"1.0\"><dict><key>k</key><string>\(value)</string></dict></plist>")
+        #expect(code { _ = try yard.moving { $0.isDryRun = true }.defaults(path) } == .tooLarge)
     }
 
     @Test func aNameThatIsNoSuitesIsRefused() throws {

@@ -24,7 +24,7 @@ struct MovingInKillFaultTests {
             #expect(!plain.isEmpty || sealed, "\(call)")
             ends.insert("\(plain.isEmpty ? "" : "plaintext")\(sealed ? " sealed" : "")")
 
-            #expect(["sealed", "alreadySealed", "alreadyMoved"].contains(try place.run()), "\(call)")
+            #expect(["sealed", "alreadySealed", "gone"].contains(try place.run()), "\(call)")
             let isSealed = try place.isSealed(bytes)
             #expect(try place.plaintext().isEmpty && isSealed, "\(call)")
             let sequence = try place.sequence()

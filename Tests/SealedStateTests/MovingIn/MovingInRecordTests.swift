@@ -33,7 +33,7 @@ import Testing
         let last = try yard.moving().record(path, as: "state")
         #expect(last.word == "alreadySealed" && last.isSourceRemoved)
         #expect(try yard.fixture.blob("state") == blob)
-        #expect(try yard.moving().record(path, as: "state").word == "alreadyMoved")
+        #expect(try yard.moving().record(path, as: "state").word == "gone")
     }
 
     @Test func whatDiffersIsAConflictAndNothingIsChanged() throws {

@@ -19,7 +19,7 @@ import Testing
         let sealed = try SystemFile.read(path + ".sealed")
         #expect(try yard.moving().file(path).word == "alreadySealed")
         #expect(try SystemFile.read(path + ".sealed") == sealed)
-        #expect(try yard.moving().file(path).word == "alreadyMoved")
+        #expect(try yard.moving().file(path).word == "gone")
     }
 
     @Test(arguments: [0, 100, 65_536, 200_000])
@@ -67,7 +67,7 @@ import Testing
         let yard = try MovingInYard()
         let path = try yard.file("f", unevenBytes(100))
         let directory = try Directory.open(yard.plain.path)
-        let facts = try directory.attributes("f")
+        let facts = try directory.moment(ofLeaf: "f")
         try yard.file("new", unevenBytes(101))
         #expect(rename(yard.path("new"), path) == 0)
         #expect(throws: FileError.self) { try directory.remove("f", ifStill: facts) }
@@ -79,7 +79,7 @@ import Testing
         let yard = try MovingInYard()
         let path = try yard.file("f", unevenBytes(100))
         let directory = try Directory.open(yard.plain.path)
-        let facts = try directory.attributes("f")
+        let facts = try directory.moment(ofLeaf: "f")
         try SystemFile.write(path, unevenBytes(101))
         #expect(throws: FileError.self) { try directory.remove("f", ifStill: facts) }
         #expect(try SystemFile.read(path) == unevenBytes(101))
@@ -87,19 +87,88 @@ import Testing
 
     @Test func whatWasSetAsideComesBackFirst() throws {
         let yard = try MovingInYard()
-        let path = try yard.file(".f.moving", unevenBytes(100))
+        try yard.setAside("f", unevenBytes(100))
+        let before = try yard.plaintext
         #expect(try yard.moving { $0.isDryRun = true }.file(yard.path("f")).word == "planned")
-        #expect(SystemFile.exists(path))
+        #expect(try yard.plaintext == before)
         #expect(try yard.moving().file(yard.path("f")).word == "sealed")
         #expect(try yard.plaintext == ["f.sealed"])
     }
 
     @Test func whatWasSetAsideAndWrittenAnewIsAConflict() throws {
         let yard = try MovingInYard()
-        try yard.file(".f.moving", unevenBytes(100))
+        try yard.setAside("f", unevenBytes(100))
         try yard.file("f", unevenBytes(100))
         #expect(code { _ = try yard.moving().file(yard.path("f")) } == .conflict)
-        #expect(try yard.plaintext == [".f.moving", "f"])
+        #expect(try yard.plaintext.count == 2)
+    }
+
+    @Test func aProgramsOwnFileOfThatNameIsNotTakenForOurs() throws {
+        let yard = try MovingInYard()
+        try yard.file(".f.moving", [1])
+        try yard.file(".f.12.moving", [2])
+        #expect(code { _ = try yard.moving().file(yard.path("f")) } == .sourceUnusable)
+        #expect(try yard.plaintext == [".f.12.moving", ".f.moving"])
+    }
+
+    @Test func aLongNameIsRemovedWithoutBeingSetAside() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file(String(repeating: "n", count: 255), [1])
+        #expect(try yard.moving().file(path, to: yard.path("short.sealed")).isSourceRemoved)
+        #expect(try yard.plaintext == ["short.sealed"])
+    }
+
+    @Test func aFileThatIsOpenForWritingStays() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        let writer = open(path, O_WRONLY)
+        #expect(code { _ = try yard.moving().file(path) } == .sourceChanged)
+        #expect(try yard.plaintext == ["f"])
+        close(writer)
+        #expect(try yard.moving().file(path).isSourceRemoved)
+    }
+
+    @Test func aFileThatGetsASecondNameOrItsOldTimesMeanwhileStays() throws {
+        let yard = try MovingInYard()
+        let directory = try Directory.open(yard.plain.path)
+        for change in ["name", "times"] {
+            let path = try yard.file(change, unevenBytes(100))
+            let known = try directory.moment(ofLeaf: change)
+            // Over a tick of the file system's clock.
+            usleep(20_000)
+            if change == "name" {
+                #expect(link(path, path + ".2") == 0)
+            } else {
+                var times = stat()
+                stat(path, &times)
+                try SystemFile.write(path, unevenBytes(100).reversed())
+                var both = [times.st_atim, times.st_mtim]
+                utimensat(AT_FDCWD, path, &both, 0)
+            }
+            #expect(throws: FileError.self) { try directory.remove(change, ifStill: known) }
+            #expect(SystemFile.exists(path))
+        }
+    }
+
+    @Test func aTargetThatIsTheSourceIsRefused() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        #expect(code { _ = try yard.moving { $0.replacesTarget = true }.file(path, to: path) } == .invalidName)
+        #expect(try SystemFile.read(path) == unevenBytes(100))
+    }
+
+    @Test func aSealedFileIsNotSealedTwiceUnasked() throws {
+        let yard = try MovingInYard()
+        let path = try yard.file("f", unevenBytes(100))
+        _ = try yard.moving().file(path)
+        #expect(code { _ = try yard.moving().file(path + ".sealed") } == .sourceUnusable)
+        #expect(try yard.moving { $0.sealsAgain = true }.file(path + ".sealed").isSourceRemoved)
+    }
+
+    @Test func aDirectoryInTheTargetsPlaceIsNoSignOfAnEarlierMove() throws {
+        let yard = try MovingInYard()
+        try yard.plain.directory("f.sealed")
+        #expect(code { _ = try yard.moving().file(yard.path("f")) } == .sourceUnusable)
     }
 
     @Test func twoCallsAtOnceLoseNothing() throws {
@@ -111,7 +180,7 @@ import Testing
             #expect(words.contains { $0 != "failed" }, "\(results)")
             #expect(SystemFile.exists(path + ".sealed"))
             // Whatever the other one met, the file is there or sealed; once more settles it.
-            #expect(["alreadyMoved", "alreadySealed"].contains(try yard.moving().file(path).word))
+            #expect(["gone", "alreadySealed"].contains(try yard.moving().file(path).word))
             #expect(try yard.plaintext.filter { !$0.hasSuffix(".sealed") } == [])
         }
     }

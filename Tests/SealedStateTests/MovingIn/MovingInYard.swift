@@ -27,6 +27,15 @@ struct MovingInYard {
     @discardableResult
     func file(_ name: String, _ text: String) throws -> String { try file(name, Array(text.utf8)) }
 
+    /// A file as a move leaves it that was killed before the removal.
+    func setAside(_ name: String, _ bytes: [UInt8], below directory: String? = nil) throws {
+        let root = directory ?? plain.path
+        try SystemFile.write("\(root)/\(name)", bytes)
+        var facts = stat()
+        stat("\(root)/\(name)", &facts)
+        rename("\(root)/\(name)", "\(root)/.\(name).\(facts.st_ino).moving")
+    }
+
     /// A copy of a file of `Fixtures/tutorial`.
     @discardableResult
     func tutorial(_ name: String) throws -> String { try file(name, Self.fixture(name)) }
@@ -56,7 +65,7 @@ extension MovedItem {
         switch outcome {
         case .sealed: "sealed"
         case .alreadySealed: "alreadySealed"
-        case .alreadyMoved: "alreadyMoved"
+        case .gone: "gone"
         case .planned: "planned"
         case .left: "left"
         case .failed(let error): "failed \(error.code.rawValue)"

@@ -1,3 +1,4 @@
+import AppGroups
 import Glibc
 import KeyVault
 import Sealing
@@ -89,6 +90,21 @@ struct RotationStatusTests {
         #expect(code { try yard.store.destroyKey(key.id) } == .keyInUse)
         unlink(yard.path("Quarantine/r0.1.sealed"))
         try yard.store.destroyKey(key.id)
+    }
+
+    @Test func aContainerInTheTrashNeedsItsKey() throws {
+        try yard.write(2)
+        let registry = GroupRegistry(yard.fixture.group, in: yard.fixture.home)
+        let trashed = try #require(try registry.reset())
+        let store = try yard.fixture.open()
+        try store.rotate(yard.options())
+        let key = try #require(try store.rotationStatus().keys.first { $0.epoch == 1 })
+        #expect(key.obstacles.contains(.trashed(2)) && key.blobCount == 0)
+        #expect(code { try store.destroyKey(key.id) } == .keyInUse)
+        let trash = ContainerTrash(home: yard.fixture.home)
+        for item in try trash.items() { try trash.delete(item) }
+        #expect(!SystemFile.exists(trashed))
+        #expect(try store.rotationStatus().keys.first { $0.epoch == 1 }?.obstacles.contains(.trashed(2)) == false)
     }
 
     @Test func theVaultItselfKeepsAKeyThatIsNotRetired() throws {

@@ -1,5 +1,6 @@
 import Glibc
 import KeyVault
+import Sealing
 import TestSupport
 import Testing
 
@@ -142,6 +143,42 @@ import Testing
         #expect(code { _ = try anew.read(Position.self) } == .absent)
         #expect(try anew.write(Position(x: 3)) > before)
         #expect(try anew.read(Position.self) == Position(x: 3))
+        try clean()
+    }
+
+    /// A holder of the key who makes up a number.
+    @Test(arguments: [.max, .max - 1, 1 << 60] as [UInt64]) func aNumberThatNoWriterCameToIsRefusedAndReplaced(
+        sequence: UInt64
+    ) throws {
+        let store = try fixture.open()
+        let memory = try store.sharedMemory("m", capacity: 1000)
+        try memory.write(Position(x: 1))
+        let place = try store.places.place(reserved: "\(RecordName.reservedSegment)/ipc/\(BootID.current.text)/m")
+        let description = BlobDescription(
+            record: place.context, flags: .unsynced, schemaVersion: 1, sequence: sequence,
+            sealedAt: 1_700_000_000_000, codec: .json)
+        let key = try store.activeKey(for: Position.protection)
+        let forged = Array(#"{"x":9,"text":""}"#.utf8).withUnsafeBytes {
+            BlobSealer.seal($0, as: description, key: key)
+        }
+        try plain().write(forged)
+        #expect(code { _ = try memory.read(Position.self) } == .sequenceJump)
+        #expect(try memory.write(Position(x: 2)) < 1 << 60)
+        #expect(try memory.read(Position.self) == Position(x: 2))
+        try clean()
+    }
+
+    @Test func aValueThatIsTakenAwayIsARepetitionOfTheBeginning() throws {
+        let memory = try fixture.open().sharedMemory("m", capacity: 1000)
+        try memory.write(Position(x: 1))
+        let record = Array(try SystemFile.read(fixture.container + "/.ipc/m.shm"))
+        let key = record.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: Int32.self) }
+        let address = try #require(shmat(shmget(key, 0, 0), nil, 0))
+        address.storeBytes(of: 0, toByteOffset: 32, as: UInt64.self)
+        #expect(shmdt(address) == 0)
+        #expect(code { _ = try memory.read(Position.self) } == .replayed)
+        try memory.write(Position(x: 2))
+        #expect(try memory.read(Position.self) == Position(x: 2))
         try clean()
     }
 

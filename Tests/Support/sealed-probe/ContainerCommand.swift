@@ -2,7 +2,7 @@ internal import AppGroups
 internal import SharedFiles
 
 /// `container HOME GROUP VERB ARGUMENT...`: one change of a group's container, or many:
-/// - `register ID [iOS|macOS]`, `unregister ID`, `reset`, `quota BYTES`
+/// - `register ID [iOS|macOS]`, `unregister ID`, `reset`, `resets COUNT`, `quota BYTES`
 /// - `open [iOS|macOS]`: prints the container's path
 /// - `visit ID COUNT`: so often registers an opaque container, puts a file `ID-N` there, and takes itself out
 ///
@@ -34,6 +34,7 @@ private struct ContainerJob {
             let member = try GroupMember(applicationIdentifier: words[0], executablePath: "/usr/bin/\(words[0])")
             try registry.register(member, behavior: words.count > 1 ? ContainerBehavior(rawValue: words[1]) : nil)
         case "unregister": sayAtOnce(try registry.unregister(words[0]) ?? "stays")
+        case "resets": for _ in 0..<(Int(words[0]) ?? 0) { try registry.reset() }
         case "reset": sayAtOnce(try registry.reset() ?? "gone")
         case "quota": try registry.setQuota(Int64(words[0]))
         case "open": sayAtOnce(try open(words.first).path)

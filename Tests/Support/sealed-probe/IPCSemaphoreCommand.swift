@@ -49,6 +49,15 @@ private func answer(_ line: String, _ semaphore: GroupSemaphore, _ permits: inou
     }
 }
 
+/// `ipc-unlink HOME GROUP NAME`: removes a semaphore; prints `done` or the error's code.
+func ipcUnlinkCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return ipcAnswering { () throws(AppGroupError) in
+        try GroupSemaphore.unlink(arguments[2], in: ipcContainer(arguments))
+        sayAtOnce("done")
+    }
+}
+
 /// The container of the first two arguments, home and group.
 func ipcContainer(_ arguments: [String]) throws(AppGroupError) -> GroupContainer {
     try GroupContainer.open(AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]), creating: false)

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import Glibc
 
 /// `ipc-listen HOME GROUP NAME [PROGRAM]`: listens, to that program alone if one is given. Prints `listening`, then serves one
 /// connection after the other: `connected UID`, answers every message with itself, `finished` or the error's code. It ends when it is
@@ -17,6 +18,25 @@ func ipcListenCommand(arguments: [String]) -> Int32 {
     }
 }
 
+/// `ipc-listen-few HOME GROUP NAME LIMIT`: prints `listening` and answers every message of every connection with itself, with at most
+/// LIMIT descriptors.
+func ipcListenFewCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 4, let count = UInt(arguments[3]) else { return 64 }
+    return ipcAnswering { () throws(AppGroupError) in
+        let listener = try GroupSocketListener(arguments[2], in: ipcContainer(arguments))
+        var limit = rlimit(rlim_cur: count, rlim_max: count)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        Task {
+            for try await connection in listener.connections() {
+                Task { while let message = try await connection.receive() { try await connection.send(message) } }
+            }
+            sayAtOnce("ended")
+        }
+        sayAtOnce("listening")
+        while readLine() != nil {}
+    }
+}
+
 private func echo(_ connection: GroupSocketConnection) -> String {
     do throws(AppGroupError) {
         while let message = try connection.receive(timeout: .seconds(300)) {
@@ -29,12 +49,13 @@ private func echo(_ connection: GroupSocketConnection) -> String {
     }
 }
 
-/// `ipc-connect HOME GROUP NAME`: connects, prints `connected UID`, and answers each line of its input: `send COUNT` sends so many
+/// `ipc-connect HOME GROUP NAME [PROGRAM]`: connects, to that program alone if one is given, prints `connected UID`, and answers each line of its input: `send COUNT` sends so many
 /// bytes, `receive` prints `COUNT`, `nil` or the error's code, `finish`.
 func ipcConnectCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 3 else { return 64 }
+    guard arguments.count >= 3 else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
-        let connection = try GroupSocketConnection(to: arguments[2], in: ipcContainer(arguments))
+        let rule = arguments.count > 3 ? PeerRule.programs([arguments[3]]) : .anyMember
+        let connection = try GroupSocketConnection(to: arguments[2], in: ipcContainer(arguments), peers: rule)
         sayAtOnce("connected \(connection.peer.userID)")
         while let line = readLine() { sayAtOnce(answer(line, connection)) }
     }

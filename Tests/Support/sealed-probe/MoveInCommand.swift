@@ -30,7 +30,7 @@ extension MovedItem {
         switch outcome {
         case .sealed: "sealed"
         case .alreadySealed: "alreadySealed"
-        case .alreadyMoved: "alreadyMoved"
+        case .gone: "gone"
         case .planned: "planned"
         case .left: "left"
         case .failed: "failed"

@@ -15,11 +15,11 @@ protocol KernelObject: Sendable {
     static func make(_ record: IPCRecord) -> Int32
     func read(_ status: inout clinux_ipc_status) -> Int32
     func give(owner: UInt32, group: UInt32, mode: UInt32) -> Int32
-    /// Puts in what makes it complete: the record's mark, and a semaphore's value with it. 0 or -errno.
+    /// Puts in what makes it complete: the record's stamp, and a semaphore's value with it. 0 or -errno.
     func complete(_ record: IPCRecord, value: Int) -> Int32
     /// Whether it is complete and the record's.
     func isMarked(_ record: IPCRecord) -> Bool
-    /// Whether it is made as the record says, and has no mark at all: its maker was killed.
+    /// Whether it has no stamp at all: its maker was killed.
     func isUnfinished(_ record: IPCRecord) -> Bool
     /// Whether it has the size that the record asks for.
     static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool
@@ -44,9 +44,9 @@ extension clinux_ipc_status {
         switch sharing {
         case .ownerOnly:
             let known = [geteuid(), 0, owner]
-            return permissions & 0o077 == 0 && known.contains(self.owner) && known.contains(creator)
+            return permissions == 0o600 && known.contains(self.owner) && known.contains(creator)
         case .unixGroup(let members):
-            return permissions & 0o007 == 0 && group == members && (creator_group == members || creator == 0)
+            return permissions == 0o660 && group == members && (creator_group == members || creator == 0)
         }
     }
 }

@@ -15,20 +15,20 @@ struct KernelSegment: KernelObject {
     func remove() -> Int32 { clinux_shm_remove(id) }
 
     func complete(_ record: IPCRecord, value: Int) -> Int32 {
-        withSegment { segment in segment.write(record.mark.bytes) }
+        withSegment { segment in segment.write(record.stamp) }
     }
 
-    func isMarked(_ record: IPCRecord) -> Bool { holds(record.mark.bytes) }
+    func isMarked(_ record: IPCRecord) -> Bool { holds(record.stamp.bytes) }
 
-    func isUnfinished(_ record: IPCRecord) -> Bool { holds([UInt8](repeating: 0, count: SegmentLayout.markSize)) }
+    func isUnfinished(_ record: IPCRecord) -> Bool { holds([UInt8](repeating: 0, count: IPCStamp.size)) }
 
     static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool {
         status.size == SegmentLayout(record).size
     }
 
-    private func holds(_ mark: [UInt8]) -> Bool {
+    private func holds(_ stamp: [UInt8]) -> Bool {
         var isSame = false
-        return withSegment { isSame = $0.mark == mark } == 0 && isSame
+        return withSegment { isSame = $0.stamp == stamp } == 0 && isSame
     }
 
     private func withSegment(_ body: (borrowing AttachedSegment) -> Void) -> Int32 {
@@ -45,7 +45,7 @@ struct KernelSegment: KernelObject {
 struct AttachedSegment: ~Copyable {
     let memory: UnsafeMutableRawBufferPointer
 
-    /// Whoever may use a segment has made it at least as long as a mark is: the kernel's smallest is one page.
+    /// Whoever may use a segment has made it at least as long as a stamp is: the kernel's smallest is one page.
     static func attach(_ segment: KernelSegment) -> Result<AttachedSegment, ErrnoNumber> {
         var address: UnsafeMutableRawPointer?
         let result = clinux_shm_attach(segment.id, &address)
@@ -63,10 +63,10 @@ struct AttachedSegment: ~Copyable {
 
     deinit { clinux_shm_detach(memory.baseAddress) }
 
-    var mark: [UInt8] { Array(memory.prefix(SegmentLayout.markSize)) }
+    var stamp: [UInt8] { Array(memory.prefix(IPCStamp.size)) }
 
-    func write(_ mark: [UInt8]) {
-        memory.copyBytes(from: mark.prefix(memory.count))
+    func write(_ stamp: IPCStamp) {
+        memory.copyBytes(from: stamp.bytes.prefix(memory.count))
         clinux_fence()
     }
 
@@ -76,7 +76,7 @@ struct AttachedSegment: ~Copyable {
         clinux_store_release(memory.baseAddress?.advanced(by: offset), value)
     }
 
-    /// What was copied before is older than what is loaded after.
+    /// What was copied or loaded before is older than what is stored or loaded after.
     func fence() { clinux_fence() }
 }
 
@@ -87,9 +87,11 @@ extension AttachedSegment: @unchecked Sendable {}
 let removedNumber = EIDRM
 
 extension KernelSegment {
-    /// Whether it was removed: then it is there only until its last user lets go.
-    var isRemoved: Bool {
-        guard case .success(let status) = status() else { return true }
-        return status.mode & UInt32(CLINUX_SHM_DEST) != 0
+    /// 0 while it can be found; the kernel's number where it cannot. A removed one is there until its last user lets go.
+    var condition: Int32 {
+        switch status() {
+        case .failure(let error): error.number
+        case .success(let status): status.mode & UInt32(CLINUX_SHM_DEST) != 0 ? removedNumber : 0
+        }
     }
 }

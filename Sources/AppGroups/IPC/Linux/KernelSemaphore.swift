@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// A set of semaphores of semop(2): the first is the one that is used, the others hold the record's mark.
+/// A set of semaphores of semop(2): the first is the one that is used, the others hold the record's stamp.
 struct KernelSemaphore: KernelObject {
-    private static let count = Int32(1 + IPCMark.wordCount)
+    static let count = Int32(1 + IPCStamp.wordCount)
 
     let id: Int32
 
@@ -12,13 +12,13 @@ struct KernelSemaphore: KernelObject {
     func give(owner: UInt32, group: UInt32, mode: UInt32) -> Int32 { clinux_sem_give(id, owner, group, mode) }
     func remove() -> Int32 { clinux_sem_remove(id) }
 
-    /// One call sets all of them: nobody finds a mark beside a value that is yet to come.
+    /// One call sets all of them: nobody finds a stamp beside a value that is yet to come.
     func complete(_ record: IPCRecord, value: Int) -> Int32 {
-        clinux_sem_set_all(id, [UInt16(value)] + record.mark.words)
+        clinux_sem_set_all(id, [UInt16(value)] + record.stamp.words)
     }
 
     func isMarked(_ record: IPCRecord) -> Bool {
-        record.mark.words.enumerated().allSatisfy { clinux_sem_value(id, Int32($0.offset) + 1) == Int32($0.element) }
+        record.stamp.words.enumerated().allSatisfy { clinux_sem_value(id, Int32($0.offset) + 1) == Int32($0.element) }
     }
 
     func isUnfinished(_ record: IPCRecord) -> Bool {

@@ -18,6 +18,13 @@ package enum ExecutablePath {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether nothing lies there for certain. What this user may not look at may be there, and so may what lies on a disk
+    /// that fails.
+    static func isGone(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+    }
+
     private static func target(of link: String) -> String? {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { space in

@@ -2,10 +2,14 @@ internal import AppGroups
 internal import PropertyLists
 internal import Provisioning
 
-/// One input that has to be refused, and the public door that it comes to.
+/// One input that has to be refused, or at least to cost little, and the public door that it comes to.
 struct HostileCase {
     enum Door: String {
         case group, accessGroup, propertyList, entitlements, profile
+        /// A `project.pbxproj`.
+        case project
+        /// What may be read as long as it costs little: a `project.pbxproj`, two `.xcconfig` files, an `Info.plist`.
+        case load, settings, info
     }
 
     let name: String
@@ -19,10 +23,13 @@ struct HostileCase {
         self.bytes = bytes
     }
 
+    /// False where it only has to cost little.
+    var isToBeRefused: Bool { ![.load, .settings, .info].contains(door) }
+
     /// Every case, in a fixed order.
     static var all: [HostileCase] {
         HostileIdentifiers.cases + HostileBinaryLists.cases + HostileTextLists.cases + HostileEntitlements.cases
-            + HostileProfiles.cases
+            + HostileProfiles.cases + HostileProjects.cases
     }
 
     /// What the cases are made from, before anything is wrong with it: these have to be let through, or the cases would be
@@ -36,6 +43,7 @@ struct HostileCase {
             HostileCase(.propertyList, "control: openstep") { Array("{a=b;}".utf8) },
             HostileCase(.entitlements, "control: entitlements") { HostileEntitlements.whole },
             HostileCase(.profile, "control: profile") { HostileProfiles.whole },
+            HostileCase(.project, "control: project") { Array(HostileProjects.project().utf8) },
         ]
     }
 
@@ -60,6 +68,10 @@ struct HostileCase {
             do throws(ProvisioningError) { _ = try ProvisioningProfile(parsing: bytes) } catch {
                 return error.code.rawValue
             }
+        case .project: return HostileFolder.findings(bytes, in: [HostileFolder.project])
+        case .load: return HostileFolder.findings(bytes, in: [HostileFolder.project]) ?? "clean"
+        case .settings: return HostileFolder.findings(bytes, in: HostileFolder.settings) ?? "clean"
+        case .info: return HostileFolder.findings(bytes, in: [HostileFolder.info]) ?? "clean"
         }
         return nil
     }

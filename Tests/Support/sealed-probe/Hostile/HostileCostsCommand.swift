@@ -7,7 +7,9 @@ internal import Glibc
 func hostileCostsCommand(arguments: [String]) -> Int32 {
     guard arguments.isEmpty else { return 64 }
     // The tables that a first use makes are no cost of an input.
-    _ = HostileCase.all.map { HostileCase.refusal($0.bytes(), at: $0.door) }
+    for hostile in HostileCase.controls + HostileCase.all.filter(\.isToBeRefused) {
+        _ = HostileCase.refusal(hostile.bytes(), at: hostile.door)
+    }
     for hostile in HostileCase.controls + HostileCase.all {
         let bytes = hostile.bytes()
         // What was freed before must not be the room that this one takes.

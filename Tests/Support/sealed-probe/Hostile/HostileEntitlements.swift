@@ -41,7 +41,7 @@ enum HostileEntitlements {
                 entry("com.apple.security.app-sandbox", $0)
             }
             + wrongGroups.map { entry(groups, list($0)) }
-            + ["", "com example", "a/b", "$(AppIdentifierPrefix)a", "*"].map { entry(keychain, list($0)) }
+            + ["", "com example", "a/b", "$(AppIdentifierPrefix)a", "*", "group.a"].map { entry(keychain, list($0)) }
             + ["<dict><key>\(groups)</key><array/><key>\(groups)</key><array/></dict>"]
     }
 
@@ -57,6 +57,11 @@ enum HostileEntitlements {
             text("100,000 variables") { entry(groups, list("$(A)".row(100_000))) },
             text("variables without end") { entry(groups, list("$(".row(200_000))) },
             text("operators without end") { entry(groups, list("$(A" + ":lower".row(100_000) + ")")) },
+            text("a long identifier of its own, 15,000 times") {
+                let own = "<key>application-identifier</key><string>ABCDE12345." + "a".row(400_000) + "</string>"
+                let groups = "<key>\(groups)</key><array>" + "<string>$(CFBundleIdentifier)</string>".row(15_000)
+                return "<dict>\(own)\(groups)</array></dict>"
+            },
             text("a group of 1 MiB") { entry(groups, list("group." + "a".row(1 << 20))) },
             HostileCase(.entitlements, "entitlements: a cycle") {
                 BinaryListFile([[0xD1, 1, 0], [0x51, 0x61]]).bytes

@@ -76,7 +76,10 @@ enum HostileProfiles {
             ),
             ("no version", { message(list("", nil), version: []) }),
             ("a version that is text", { message(list("", nil), version: [0x0C, 1, 0x61]) }),
-            ("a certificate that is none", { message(list("", nil), certificates: Der.tagged(0, Der.sequence([5, 0]))) }),
+            (
+                "a certificate that is none",
+                { message(list("", nil), certificates: Der.tagged(0, Der.sequence([5, 0]))) }
+            ),
             ("an empty certificate", { message(list("", nil), certificates: Der.tagged(0, Der.sequence([]))) }),
             ("5 MiB", { [UInt8](repeating: 0x30, count: 5 << 20) }),
             ("an endless tag", { [0x3F] + [UInt8](repeating: 0xFF, count: 100_000) }),

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import SealedState
+import Testing
+
+/// A suite that was stamped by a clock that was ahead.
+@Suite("SealedDefaults: clocks") struct DefaultsClockTests {
+    let yard: DefaultsYard
+    let clock = TestClock(Date())
+
+    init() throws { yard = try DefaultsYard() }
+
+    private func open() throws -> SealedDefaults {
+        try yard.again { [clock, place = yard.fixture.place] options in
+            options.now = { withExtendedLifetime(place) { clock.now } }
+        }
+    }
+
+    @Test func aStampOfTheFutureIsRefusedByEveryReaderAndMendedByTheNextChange() throws {
+        let writer = try open()
+        clock.advance(by: 86_400)
+        try writer.set(1, forKey: "key")
+        #expect(try writer.integer(forKey: "key") == 1)
+        clock.advance(by: -86_400)
+        // Also by the one that has it in memory.
+        for defaults in [writer, try open()] {
+            #expect(code { _ = try defaults.integer(forKey: "key") } == .notYetValid)
+        }
+        try open().set(2, forKey: "other")
+        for defaults in [writer, try open()] {
+            #expect(try defaults.integer(forKey: "key") == 1 && defaults.integer(forKey: "other") == 2)
+        }
+    }
+
+    @Test func aRefusedStampIsOfTheFutureOnlyUntilThen() throws {
+        clock.advance(by: 86_400)
+        try open().set(1, forKey: "key")
+        clock.advance(by: -86_400)
+        let reader = try open()
+        #expect(code { _ = try reader.integer(forKey: "key") } == .notYetValid)
+        clock.advance(by: 86_400)
+        #expect(try reader.integer(forKey: "key") == 1)
+    }
+}
