@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+// Named here as well: a compiled module is only made anew when one of the headers that it knows has changed.
+#include "clinux_ipc.h"
+
 // Flags that the C library hides behind feature macros, as plain constants.
 extern const int32_t clinux_o_tmpfile;       // O_TMPFILE
 extern const int32_t clinux_o_path;          // O_PATH
