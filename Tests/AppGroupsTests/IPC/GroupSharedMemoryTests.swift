@@ -89,13 +89,14 @@ import Testing
         let writers = try (0..<2).map { _ in try yard.child("memory-loop", "m", "\(size)") }
         for writer in writers { #expect(try writer.readLine(timeLimit: .seconds(300)) == "started") }
         var seen: Set<UInt8> = []
-        for _ in 0..<3000 {
+        var reads = 0
+        // On a busy machine the writers may not have had their turn by then.
+        while reads < 3000 || seen.count < 2 {
             let value = try #require(try memory.read(timeout: .seconds(300)))
             #expect(value.allSatisfy { $0 == value[0] })
             seen.insert(value[0])
+            reads += 1
         }
-        // They did write meanwhile.
-        #expect(seen.count > 1)
     }
 
     @Test func aWriterThatIsKilledLeavesAWholeValueAndNoLock() throws {
