@@ -28,7 +28,8 @@ struct VariableExpansion {
             case .broken(let rest): part = unexpanded(rest, as: rest)
             case .reference(let reference): part = expand(reference)[...]
             }
-            guard budget.takeBytes(part.utf8.count) else {
+            // Also where the references are used up: the rest of the text could be a million more.
+            guard budget.takeBytes(part.utf8.count), !budget.isExceeded else {
                 list(open.last?.name[...] ?? text)
                 break
             }
