@@ -64,6 +64,7 @@ let package = Package(
         .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "CSodium", dependencies: ["Clibsodium"]),
         .target(name: "CLinux"),
+        .systemLibrary(name: "Czlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Floor 2: the Swift faces of the shims.
         .target(name: "CryptoPrimitives", dependencies: ["CSodium"], swiftSettings: swiftSettings),
@@ -77,6 +78,11 @@ let package = Package(
         .target(
             name: "AppGroups", dependencies: ["SharedFiles", "PropertyLists", "CLinux", system],
             swiftSettings: swiftSettings),
+
+        // Floor 3: what a file holds, value by value, and how a secret looks. For audits; programs of a group need neither.
+        .target(
+            name: "Carriers", dependencies: ["PropertyLists", "SharedFiles", "Czlib"], swiftSettings: swiftSettings),
+        .target(name: "SecretSearch", dependencies: ["PropertyLists"], swiftSettings: swiftSettings),
 
         // Floor 4: provisioning profiles and Xcode projects, for tools. Programs of a group need none of it.
         .target(
@@ -119,7 +125,10 @@ let package = Package(
         // Floor 6: what lies in a container and what is wrong with it.
         .target(
             name: "ContainerAudit",
-            dependencies: ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", system],
+            dependencies: [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretSearch", "Carriers", "SharedFiles",
+                "PropertyLists", "CryptoPrimitives", system,
+            ],
             swiftSettings: swiftSettings),
 
         // Floor 7: the command line.
@@ -192,6 +201,11 @@ let package = Package(
             dependencies: ["AppGroups", "SharedFiles", "PropertyLists", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "CarriersTests", dependencies: ["Carriers", "PropertyLists", "SharedFiles", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SecretSearchTests", dependencies: ["SecretSearch", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "ProvisioningTests",
             dependencies: ["Provisioning", "AppGroups", "PropertyLists", "TestSupport", asn1],
             swiftSettings: swiftSettings),
@@ -221,8 +235,8 @@ let package = Package(
         .testTarget(
             name: "ContainerAuditTests",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "TestSupport",
-                "sealed-probe",
+                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretSearch", "Carriers",
+                "SharedFiles", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -8,7 +8,8 @@ internal import SystemPackage
 ///
 /// It looks and changes nothing: no lock is taken, no file is written, and what readers have accepted stays as it is.
 public struct ContainerAuditor: Sendable {
-    let limits: AuditLimits
+    let options: AuditOptions
+    var limits: AuditLimits { options.limits }
     let now: @Sendable () -> Date
 
     /// An auditor.
@@ -17,7 +18,18 @@ public struct ContainerAuditor: Sendable {
     ///   - limits: What an audit may cost.
     ///   - now: The time of day, which decides what has expired.
     public init(limits: AuditLimits = AuditLimits(), now: @escaping @Sendable () -> Date = { Date() }) {
-        self.limits = limits
+        var options = AuditOptions()
+        options.limits = limits
+        self.init(options: options, now: now)
+    }
+
+    /// An auditor.
+    ///
+    /// - Parameters:
+    ///   - options: What it looks for, what it may cost, and what it leaves out.
+    ///   - now: The time of day.
+    public init(options: AuditOptions, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.options = options
         self.now = now
     }
 

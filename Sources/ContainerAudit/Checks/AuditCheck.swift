@@ -14,6 +14,19 @@ package struct AuditCheck: Hashable, Sendable {
     package let meaning: String
     /// What to do. `{file}` stands for the file's path as a shell word, `{group}` for the app group.
     package let remedy: String
+    /// The controls and tests of OWASP MASVS and MASTG that it answers.
+    package let references: [String]
+
+    package init(
+        id: String, severity: Severity, title: String, meaning: String, remedy: String, references: [String] = []
+    ) {
+        self.id = id
+        self.severity = severity
+        self.title = title
+        self.meaning = meaning
+        self.remedy = remedy
+        self.references = references
+    }
 
     /// Makes a finding.
     ///
@@ -27,6 +40,7 @@ package struct AuditCheck: Hashable, Sendable {
     ) -> Finding {
         Finding(
             id: id, severity: severity ?? self.severity, confidence: confidence, path: place.path.printable,
-            title: title, detail: detail.printable, remedy: place.filling(remedy ?? self.remedy).printable)
+            title: title, detail: detail.printable, remedy: place.filling(remedy ?? self.remedy).printable,
+            references: references)
     }
 }

@@ -16,10 +16,12 @@ public struct AuditReport: Sendable, Hashable {
     public let findings: [Finding]
     /// What could not be seen, and why. Safe to print.
     public let notes: [String]
+    /// What was left out of the findings.
+    public let omissions: AuditOmissions
 
     init(
         containerPath: String, group: String?, withKeys: Bool, files: [AuditedFile], findings: [Finding],
-        notes: [String]
+        notes: [String], omissions: AuditOmissions = AuditOmissions()
     ) {
         self.containerPath = containerPath
         self.group = group
@@ -27,6 +29,7 @@ public struct AuditReport: Sendable, Hashable {
         self.files = files
         self.findings = findings.sorted(by: Self.precedes)
         self.notes = notes
+        self.omissions = omissions
     }
 
     /// How many findings there are of each severity; 0 for those without.
@@ -48,7 +51,7 @@ public struct AuditReport: Sendable, Hashable {
 
 extension AuditReport: Codable {
     private enum Key: String, CodingKey {
-        case containerPath, group, withKeys, files, findings, notes, counts, isClean
+        case containerPath, group, withKeys, files, findings, notes, counts, isClean, omissions
     }
 
     /// Reads what `encode(to:)` writes; `counts` and `isClean` follow from the findings and are not read.
@@ -60,7 +63,8 @@ extension AuditReport: Codable {
             withKeys: try container.decode(Bool.self, forKey: .withKeys),
             files: try container.decode([AuditedFile].self, forKey: .files),
             findings: try container.decode([Finding].self, forKey: .findings),
-            notes: try container.decode([String].self, forKey: .notes))
+            notes: try container.decode([String].self, forKey: .notes),
+            omissions: try container.decode(AuditOmissions.self, forKey: .omissions))
     }
 
     /// Writes every field, null for what is not known, and `counts` by severity and `isClean` for readers that do no arithmetic.
@@ -72,6 +76,7 @@ extension AuditReport: Codable {
         try container.encode(files, forKey: .files)
         try container.encode(findings, forKey: .findings)
         try container.encode(notes, forKey: .notes)
+        try container.encode(omissions, forKey: .omissions)
         let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
         try container.encode(named, forKey: .counts)
         try container.encode(isClean, forKey: .isClean)

@@ -15,4 +15,10 @@ public struct Finding: Codable, Sendable, Hashable {
     public let detail: String
     /// What to do, with the command where there is one. Safe to print.
     public let remedy: String
+    /// Where in the file; nil for what concerns the whole file.
+    public var location: FindingLocation?
+    /// Names this finding in ignore files and baselines; nil where the audit had no fingerprint key.
+    public var fingerprint: String?
+    /// The controls and tests of OWASP MASVS and MASTG that it answers, such as `MASVS-STORAGE-1`.
+    public var references: [String] = []
 }

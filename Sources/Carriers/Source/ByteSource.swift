@@ -1,0 +1,28 @@
+/// Bytes at rest that a carrier is read from. Nothing is ever written to them, and nothing is ever mapped: another program
+/// may cut the file while it is read.
+package protocol ByteSource: AnyObject {
+    /// How many bytes there were when it was opened.
+    var count: Int64 { get }
+    /// Reads from a position until the buffer is full or the bytes end.
+    ///
+    /// - Returns: How many bytes were read; fewer than the buffer holds only at the end.
+    /// - Throws: `CarrierFault.unreadable` when the system refuses.
+    func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int
+}
+
+extension ByteSource {
+    /// The bytes of a range, cut where the source ends.
+    package func bytes(at position: Int64, count wanted: Int) throws(CarrierFault) -> [UInt8] {
+        guard position >= 0, wanted > 0, position < count else { return [] }
+        let size = Int(min(Int64(wanted), count - position))
+        // The buffer's initialiser takes no typed throws.
+        var fault: CarrierFault?
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            do throws(CarrierFault) {
+                filled = try read(at: position, into: UnsafeMutableRawBufferPointer(buffer))
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+        return bytes
+    }
+}

@@ -1,0 +1,42 @@
+/// What an audit left out of its list of findings, and why.
+public struct AuditOmissions: Codable, Sendable, Hashable {
+    /// Findings that an ignore file names by their fingerprint.
+    public var ignored = 0
+    /// Findings that the baseline already has.
+    public var inBaseline = 0
+    /// Findings on a line that says `sealaudit:allow`.
+    public var allowedInline = 0
+    /// Findings beyond the limit of one file or of the whole report, by check; they count for `isClean` as those in the list do.
+    public var unlisted: [String: Int] = [:]
+
+    /// Nothing was left out.
+    public init() {}
+
+    /// How many were suppressed on purpose.
+    public var suppressed: Int { ignored + inBaseline + allowedInline }
+}
+
+/// How many files of a kind there are, and how large they are together.
+public struct KindTotal: Sendable, Hashable {
+    public let kind: FileClass
+    public let files: Int
+    public let bytes: Int64
+}
+
+extension AuditReport {
+    /// The files by kind, the most bytes first.
+    public var kinds: [KindTotal] {
+        var totals: [FileClass: (Int, Int64)] = [:]
+        for file in files {
+            let old = totals[file.kind] ?? (0, 0)
+            totals[file.kind] = (old.0 + 1, old.1 + file.size)
+        }
+        return totals.map { KindTotal(kind: $0.key, files: $0.value.0, bytes: $0.value.1) }
+            .sorted { ($1.bytes, $0.kind.rawValue) < ($0.bytes, $1.kind.rawValue) }
+    }
+
+    /// The bytes of sealed blobs.
+    public var sealedBytes: Int64 { files.filter { $0.kind.isSealed }.reduce(0) { $0 + $1.size } }
+    /// The bytes of files that anybody can read who reads the disk.
+    public var plaintextBytes: Int64 { files.filter { $0.kind.isPlaintext }.reduce(0) { $0 + $1.size } }
+}

@@ -1,0 +1,3 @@
+/// The findings of an earlier audit, by fingerprint and count.
+public struct AuditBaseline: Sendable, Hashable {
+}
