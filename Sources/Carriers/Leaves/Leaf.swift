@@ -33,7 +33,7 @@ package struct Leaf {
         case data(UnsafeRawBufferPointer)
         /// A piece of running text, in which names and values have to be told apart. Its first line's number, from 1.
         case block(UnsafeRawBufferPointer, line: Int)
-        /// Runs of printable bytes out of something unknown.
+        /// A piece of something unknown, in which runs of printable bytes may matter.
         case strings(UnsafeRawBufferPointer)
         case number(Double)
         case flag(Bool)

@@ -8,9 +8,13 @@ package protocol ByteSource: AnyObject {
     /// - Returns: How many bytes were read; fewer than the buffer holds only at the end.
     /// - Throws: `CarrierFault.unreadable` when the system refuses.
     func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int
+    /// Where bytes begin again, at this position or after it, that are not the zeros of a hole; nil where none follow.
+    func nextData(from position: Int64) -> Int64?
 }
 
 extension ByteSource {
+    package func nextData(from position: Int64) -> Int64? { position < count ? position : nil }
+
     /// The bytes of a range, cut where the source ends.
     package func bytes(at position: Int64, count wanted: Int) throws(CarrierFault) -> [UInt8] {
         guard position >= 0, wanted > 0, position < count else { return [] }

@@ -18,4 +18,8 @@ package final class FileSource: ByteSource {
             throw .unreadable(error.description)
         }
     }
+
+    package func nextData(from position: Int64) -> Int64? {
+        position < count ? descriptor.nextData(from: position) : nil
+    }
 }

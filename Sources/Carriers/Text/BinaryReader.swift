@@ -1,0 +1,26 @@
+/// Reads something of no known form: as it is, and once more where it holds text in UTF-16, as programs keep it in memory.
+enum BinaryReader: CarrierReader {
+    /// Longer than any secret of one line but keys in PEM.
+    private static let overlap = 8 << 10
+
+    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        var blocks = BlockCursor(input.source, blockSize: TextReader.blockSize)
+        while let block = try blocks.next() {
+            try walk.budget.checkTime()
+            let range = block.position..<block.position + Int64(block.bytes.count)
+            try walk.visit(name: nil, .strings(block.bytes), range: range, form: .binary)
+            try wideText(block.bytes, walk)
+            if block.isLast { return }
+            blocks.advance(by: block.bytes.count - overlap)
+        }
+    }
+
+    /// The runs of UTF-16 letters, a line each. Nothing else of the block is among them.
+    private static func wideText(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) {
+        let text = WideRuns.text(in: bytes)
+        if text.isEmpty { return }
+        try text.span.withUnsafeBytes { text throws(CarrierFault) in
+            try walk.visit(name: nil, .strings(text), range: nil, form: .utf16)
+        }
+    }
+}
