@@ -3,6 +3,7 @@
 # make lint        check format and house rules
 # make format      format all sources in place
 # make bench       release build, then the benchmarks (BENCHFLAGS are handed on)
+# make recall      what the audit finds of what was planted, beside detect-secrets where that is installed
 # make faults      the long sweep of crashes, failing calls and full disks
 # make fuzz        the long sweep of damaged and hostile input
 # make signatures  build with swift-certificates (minutes), then test the check of who signed a profile
@@ -31,7 +32,7 @@ FORMATTED = --recursive --parallel --configuration .swift-format Package.swift S
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: run test lint format bench faults fuzz signatures vectors release install uninstall setup clean help
+.PHONY: run test lint format bench recall faults fuzz signatures vectors release install uninstall setup clean help
 
 # --- Set-up: .ci/bootstrap is silent and quick when nothing is missing
 
@@ -86,6 +87,10 @@ bench: setup-bench
 	$(SWIFT) build -c release --product sealed-bench
 	$(SWIFT) build -c release --product sealctl
 	@"$$($(SWIFT) build -c release --show-bin-path)/sealed-bench" $(BENCHFLAGS)
+
+recall: setup-test
+	$(SWIFT) build -c release --product sealctl
+	@python3 -B Tests/Support/planting/compare.py "$$($(SWIFT) build -c release --show-bin-path)/sealctl" $(or $(SEED),7)
 
 # --- Style: both halves always report
 

@@ -15,12 +15,17 @@ struct ChildProcess {
     private let arguments: [String]
     private let environment: [String]
     private let isSilent: Bool
+    private let accepted: [Int32]
 
     /// - Parameters:
     ///   - arguments: The program, by path or by name in `PATH`, and its arguments.
     ///   - environment: `NAME=value` pairs besides `PATH`.
     ///   - isSilent: Whether what it says on standard error is thrown away.
-    init(_ arguments: [String], environment: [String] = [], isSilent: Bool = false) {
+    ///   - accepted: The exit statuses that are no failure.
+    init(
+        _ arguments: [String], environment: [String] = [], isSilent: Bool = false, accepting accepted: [Int32] = [0]
+    ) {
+        self.accepted = accepted
         self.arguments = arguments
         self.isSilent = isSilent
         self.environment = ["PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")] + environment
@@ -29,7 +34,7 @@ struct ChildProcess {
     /// Runs it to its end with nothing as input and output.
     ///
     /// - Parameter watchingMemory: Asks for its memory every millisecond, which costs it a little time.
-    /// - Throws: `BenchmarkFailure` when it cannot start or does not end with exit status 0.
+    /// - Throws: `BenchmarkFailure` when it cannot start or does not end with an accepted exit status.
     @discardableResult
     func run(watchingMemory: Bool = false) throws -> Cost {
         let start = Stopwatch.now()
@@ -44,7 +49,9 @@ struct ChildProcess {
         while wait4(process, &status, 0, &usage) < 0 && errno == EINTR {}
         cost.wall = Double(Stopwatch.now() - start) / 1e9
         cost.processor = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
-        guard status == 0 else { throw BenchmarkFailure("\(arguments[0]) failed (wait status \(status))") }
+        guard status & 0x7F == 0, accepted.contains(status >> 8) else {
+            throw BenchmarkFailure("\(arguments[0]) failed (wait status \(status))")
+        }
         return cost
     }
 
