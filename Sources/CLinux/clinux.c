@@ -13,9 +13,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const int32_t clinux_o_tmpfile = O_TMPFILE;
+const int32_t clinux_o_noatime = O_NOATIME;
 const int32_t clinux_o_path = O_PATH;
 const uint64_t clinux_resolve_beneath = RESOLVE_BENEATH;
 const uint64_t clinux_resolve_no_symlinks = RESOLVE_NO_SYMLINKS;
@@ -74,6 +76,11 @@ int32_t clinux_name_thread(const char *name) {
 int64_t clinux_file_system_type(int32_t file) {
     struct statfs facts;
     return fstatfs(file, &facts) < 0 ? -errno : (int64_t)(uint32_t)facts.f_type;
+}
+
+int64_t clinux_get_attribute(int32_t file, const char *name, void *buffer, uint64_t size) {
+    ssize_t count = fgetxattr(file, name, buffer, (size_t)size);
+    return count < 0 ? -errno : count;
 }
 
 int32_t clinux_accept(int32_t listener) {

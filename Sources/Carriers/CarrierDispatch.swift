@@ -6,6 +6,8 @@ package enum Carriers {
     /// The form that the first bytes and the name speak for. A property list that turns out to be a keyed archive is read as one.
     package static func form(of head: [UInt8], name: String) -> CarrierForm {
         if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.form }
+        if SQLiteJournalReader.isJournal(head, name: name) { return .sqliteJournal }
+        if ImageReader.isImage(head) { return .image }
         if UTF16Reader.order(of: head) != nil { return .utf16 }
         return TextForm.of(head, name: name) ?? .binary
     }
@@ -27,9 +29,19 @@ package enum Carriers {
 
     private static func reader(of form: CarrierForm) -> any CarrierReader.Type {
         switch form {
-        case .text, .log, .json, .xmlPropertyList, .openStepPropertyList: TextReader.self
+        case .text, .log: TextReader.self
+        case .json: JSONReader.self
         case .utf16: UTF16Reader.self
-        default: BinaryReader.self
+        case .xmlPropertyList: XMLPropertyListLeaves.self
+        case .openStepPropertyList: OpenStepPropertyListLeaves.self
+        case .binaryPropertyList, .keyedArchive: BinaryPropertyListLeaves.self
+        case .sqlite: SQLiteReader.self
+        case .sqliteLog: SQLiteLogReader.self
+        case .sqliteJournal: SQLiteJournalReader.self
+        case .cookies: CookiesReader.self
+        case .image: ImageReader.self
+        case .gzip, .zlib: GzipReader.self
+        case .base64, .hex, .binary: BinaryReader.self
         }
     }
 
@@ -39,7 +51,6 @@ package enum Carriers {
         (Array("SQLite format 3\0".utf8), .sqlite),
         ([0x37, 0x7F, 0x06, 0x82], .sqliteLog),
         ([0x37, 0x7F, 0x06, 0x83], .sqliteLog),
-        ([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7], .sqliteJournal),
         (Array("cook".utf8) + [0], .cookies),
         ([0x1F, 0x8B, 0x08], .gzip),
     ]

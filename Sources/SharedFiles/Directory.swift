@@ -10,10 +10,13 @@ package final class Directory: Sendable {
     package let path: FilePath
     /// The open directory.
     package let descriptor: Descriptor
+    /// Whether reading through it leaves access times as they are, where the system allows that.
+    let leavesNoTrace: Bool
 
-    init(path: FilePath, owning rawValue: Int32) {
+    init(path: FilePath, owning rawValue: Int32, leavesNoTrace: Bool = false) {
         self.path = path
         descriptor = Descriptor(owning: rawValue, path: path.string)
+        self.leavesNoTrace = leavesNoTrace
     }
 
     /// Opens an existing directory. Links on the way are followed, the last component must be a real directory.
@@ -75,9 +78,10 @@ extension Directory {
     package func directory(_ relative: String) throws(FileError) -> Directory {
         let operation = "open the directory"
         if relative != "." { try RelativePath.check(relative, operation, in: self) }
-        let opened = openBeneath(descriptor.rawValue, relative, directoryFlags)
+        let opened = openToRead(relative, directoryFlags)
         if opened < 0 { throw error(-opened, operation, relative) }
-        return Directory(path: relative == "." ? path : path.appending(relative), owning: opened)
+        return Directory(
+            path: relative == "." ? path : path.appending(relative), owning: opened, leavesNoTrace: leavesNoTrace)
     }
 
     /// Opens a directory below this one, making every missing segment.

@@ -20,7 +20,7 @@ extension Directory {
     /// Every name in this directory but `.` and `..`, sorted by bytes.
     package func entries() throws(FileError) -> [DirectoryEntry] {
         // A fresh description of its own: two listings must not share a position.
-        let opened = openBeneath(descriptor.rawValue, ".", directoryFlags)
+        let opened = openToRead(".", directoryFlags)
         if opened < 0 { throw error(-opened, "list", ".") }
         guard let stream = fdopendir(opened) else {
             let number = errno

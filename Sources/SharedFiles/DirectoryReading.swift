@@ -50,7 +50,7 @@ extension Directory {
     /// The open file and its size; the caller closes it.
     private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, size: Int64) {
         try RelativePath.check(relative, "open", in: self)
-        let opened = openBeneath(descriptor.rawValue, relative, contentFlags)
+        let opened = openToRead(relative, contentFlags)
         if opened < 0 { throw error(-opened, "open", relative) }
         var status = stat()
         let number = fstat(opened, &status) < 0 ? errno : 0

@@ -15,6 +15,7 @@
 
 // Flags that the C library hides behind feature macros, as plain constants.
 extern const int32_t clinux_o_tmpfile;       // O_TMPFILE
+extern const int32_t clinux_o_noatime;       // O_NOATIME: -EPERM for a file of somebody else
 extern const int32_t clinux_o_path;          // O_PATH
 extern const uint64_t clinux_resolve_beneath;        // RESOLVE_BENEATH: no step may leave the directory
 extern const uint64_t clinux_resolve_no_symlinks;    // RESOLVE_NO_SYMLINKS: no step may be a symbolic link
@@ -50,6 +51,10 @@ int32_t clinux_name_thread(const char *name);
 
 // fstatfs(2): the magic number of the file system that an open file or directory lies in, such as TMPFS_MAGIC.
 int64_t clinux_file_system_type(int32_t file);
+
+// fgetxattr(2): an extended attribute of an open file or directory. Returns its size in bytes; -ENODATA
+// where there is none, -EOPNOTSUPP where the file system has no such attributes, -ERANGE for a buffer that is too small.
+int64_t clinux_get_attribute(int32_t file, const char *name, void *buffer, uint64_t size);
 
 // accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK: no child that is started meanwhile inherits the connection.
 int32_t clinux_accept(int32_t listener);

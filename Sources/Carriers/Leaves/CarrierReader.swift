@@ -14,6 +14,10 @@ package final class LeafWalk {
     private let visitor: (Leaf) -> Void
     /// How many carriers are open inside each other.
     private var nesting = 0
+    /// Where in the file the source at hand begins; nil where its bytes are not the file's.
+    private var start: Int64? = 0
+    /// What applies to all that is nested in a value applies to each part of it.
+    private var presence = Leaf.Presence.live
 
     package init(budget: CarrierBudget, visitor: @escaping (Leaf) -> Void) {
         self.budget = budget
@@ -21,19 +25,49 @@ package final class LeafWalk {
     }
 
     /// Hands out one leaf.
+    ///
+    /// - Parameter range: Within the source that is read; the leaf has it within the file.
     package func visit(
         name: UnsafeRawBufferPointer?, _ value: Leaf.Value, range: Range<Int64>?, form: CarrierForm,
         presence: Leaf.Presence = .live
     ) throws(CarrierFault) {
         try budget.spendValue()
-        visitor(Leaf(name: name, value: value, range: range, presence: presence, form: form, trail: trail))
+        visitor(
+            Leaf(
+                name: name, value: value, range: inFile(range), presence: presence == .live ? self.presence : presence,
+                form: form, trail: trail))
     }
 
     /// Notes what is left unread here.
     package func note(_ fault: CarrierFault) { budget.note(fault, at: trail.text) }
 
+    private func inFile(_ range: Range<Int64>?) -> Range<Int64>? {
+        guard let range, let start else { return nil }
+        return start + range.lowerBound..<start + range.upperBound
+    }
+
+    /// Reads a part of the source at hand as a source of its own.
+    ///
+    /// - Parameters:
+    ///   - position: Where it begins in the source at hand; nil for bytes that do not lie there as they are.
+    ///   - presence: That of all that is read, unless the source at hand says so already.
+    package func part(
+        at position: Int64?, presence: Leaf.Presence = .live, _ read: () throws(CarrierFault) -> Void
+    ) throws(CarrierFault) {
+        let (outerStart, outerPresence) = (start, self.presence)
+        defer { (start, self.presence) = (outerStart, outerPresence) }
+        start = start.flatMap { start in position.map { start + $0 } }
+        if outerPresence == .live { self.presence = presence }
+        try read()
+    }
+
     /// Reads a carrier inside another: a fault of it is noted here and does not end what is outside, unless time is up.
-    package func nested(_ form: String, _ read: () throws(CarrierFault) -> Void) throws(CarrierFault) {
+    ///
+    /// - Parameters: As for `part`.
+    package func nested(
+        _ form: String, at position: Int64? = nil, presence: Leaf.Presence = .live,
+        _ read: () throws(CarrierFault) -> Void
+    ) throws(CarrierFault) {
         let depth = trail.depth
         trail.enter(.form(form))
         nesting += 1
@@ -43,7 +77,7 @@ package final class LeafWalk {
         }
         do throws(CarrierFault) {
             guard nesting <= budget.maximumDepth else { throw .exhausted(.depth) }
-            try read()
+            try part(at: position, presence: presence, read)
         } catch {
             note(error)
             if error == .exhausted(.time) || error == .exhausted(.values) { throw error }

@@ -14,9 +14,12 @@ enum TextReader: CarrierReader {
         try read(input, walk, form: input.name.hasSuffix(".log") ? .log : .text)
     }
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk, form: CarrierForm) throws(CarrierFault) {
+    /// - Parameter firstLine: The number of the source's first line, where it is a part of a text.
+    static func read(
+        _ input: CarrierInput, _ walk: LeafWalk, form: CarrierForm, firstLine: Int = 1
+    ) throws(CarrierFault) {
         var blocks = BlockCursor(input.source, blockSize: blockSize)
-        var line = 1
+        var line = firstLine
         while let block = try blocks.next() {
             try walk.budget.checkTime()
             let end = block.isLast ? block.bytes.count : cut(block.bytes)

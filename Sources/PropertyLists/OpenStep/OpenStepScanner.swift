@@ -1,8 +1,10 @@
 /// Takes the text of OpenStep property lists apart: strings, bytes, comments.
-struct OpenStepScanner {
-    private(set) var cursor: TextCursor
+package struct OpenStepScanner {
+    /// Where it is.
+    package private(set) var cursor: TextCursor
 
-    init(_ text: UnsafeRawBufferPointer) { cursor = TextCursor(text) }
+    /// - Parameter text: UTF-8 without a byte order mark.
+    package init(_ text: UnsafeRawBufferPointer) { cursor = TextCursor(text) }
 
     /// What a string may hold that stands without quotes; Apple's reader takes the same.
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -18,10 +20,11 @@ struct OpenStepScanner {
     /// Whether a property list can begin so.
     static func mayBegin(_ byte: UInt8) -> Bool { isPlain(byte) || "{(<\"'".utf8.contains(byte) }
 
-    mutating func take(_ mark: StaticString) -> Bool { cursor.take(mark) }
+    /// Steps over a mark if it comes next.
+    package mutating func take(_ mark: StaticString) -> Bool { cursor.take(mark) }
 
     /// Skips white space and comments.
-    mutating func skipSpace() throws(StructureFault) {
+    package mutating func skipSpace() throws(StructureFault) {
         while true {
             _ = cursor.take(while: { $0 == 0x20 || 0x09...0x0D ~= $0 })
             guard cursor.byte == UInt8(ascii: "/") else { return }
@@ -35,7 +38,8 @@ struct OpenStepScanner {
         }
     }
 
-    mutating func string() throws(StructureFault) -> String {
+    /// A string, in quotes or without.
+    package mutating func string() throws(StructureFault) -> String {
         if let mark = cursor.byte, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") {
             cursor.step()
             return try quoted(until: mark)
@@ -71,7 +75,7 @@ struct OpenStepScanner {
     }
 
     /// The bytes between `<` and `>`; the first has been taken.
-    mutating func data() throws(StructureFault) -> [UInt8] {
+    package mutating func data() throws(StructureFault) -> [UInt8] {
         var bytes: [UInt8] = []
         var half: UInt8?
         while let byte = cursor.byte, byte != UInt8(ascii: ">") {

@@ -1,6 +1,7 @@
 /// The text of a property list that is written as text: UTF-8, or UTF-16 where a byte order mark says so.
-enum PropertyListText {
-    enum Encoding { case utf8, utf16 }
+package enum PropertyListText {
+    /// How the text is written.
+    package enum Encoding: Sendable { case utf8, utf16 }
 
     private static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 

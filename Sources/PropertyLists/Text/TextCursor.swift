@@ -1,14 +1,16 @@
 /// A position in text that is valid UTF-8. All that the formats are made of is ASCII, so it steps by bytes.
-struct TextCursor {
-    let text: UnsafeRawBufferPointer
-    private(set) var position = 0
+package struct TextCursor {
+    package let text: UnsafeRawBufferPointer
+    /// How many bytes have been taken.
+    package private(set) var position = 0
 
     init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    var isAtEnd: Bool { position == text.count }
+    /// Whether nothing is left.
+    package var isAtEnd: Bool { position == text.count }
 
     /// The byte here; nil at the end.
-    var byte: UInt8? { position < text.count ? text[position] : nil }
+    package var byte: UInt8? { position < text.count ? text[position] : nil }
 
     /// The byte behind it; nil where the text ends before.
     var second: UInt8? { position < text.count - 1 ? text[position + 1] : nil }

@@ -1,5 +1,5 @@
 /// The elements of Apple's property list document type, version 1.0.
-enum XMLElement {
+package enum XMLElement {
     case plist, dict, array, key, string, integer, real, date, data, yes, no
 
     private static let names: [(element: XMLElement, name: StaticString)] = [
@@ -19,7 +19,7 @@ enum XMLElement {
 }
 
 /// A tag of an XML property list.
-enum XMLTag {
+package enum XMLTag {
     case start(XMLElement)
     case end(XMLElement)
     /// Both in one.

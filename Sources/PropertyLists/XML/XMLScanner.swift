@@ -1,24 +1,27 @@
 /// Takes XML apart as far as property lists use it: no names but those of the document type, no entities but the five,
 /// and nothing that a document could declare itself.
-struct XMLScanner {
-    private(set) var cursor: TextCursor
+package struct XMLScanner {
+    /// Where it is.
+    package private(set) var cursor: TextCursor
     private let encoding: PropertyListText.Encoding
 
     private static let documentTypes: [[UInt8]] = [
         Array("-//Apple//DTD PLIST 1.0//EN".utf8), Array("-//Apple Computer//DTD PLIST 1.0//EN".utf8),
     ]
 
-    init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding) {
+    /// - Parameter text: UTF-8 without a byte order mark; the encoding is that of the file.
+    package init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding) {
         cursor = TextCursor(text)
         self.encoding = encoding
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+    /// What XML has as white space.
+    package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     // MARK: Around the elements
 
     /// The declaration, the document type, and what may lie between.
-    mutating func prolog() throws(StructureFault) {
+    package mutating func prolog() throws(StructureFault) {
         // A declaration is one only at the very beginning; editors leave white space before it, and Apple's reader takes it.
         skipSpace()
         if cursor.comes("<?xml"), cursor.take("<?xml") { try declaration() }
@@ -29,7 +32,7 @@ struct XMLScanner {
     }
 
     /// Skips white space, comments and processing instructions.
-    mutating func skipMiscellany() throws(StructureFault) {
+    package mutating func skipMiscellany() throws(StructureFault) {
         while true {
             skipSpace()
             // Nearly always a tag.
@@ -78,7 +81,7 @@ struct XMLScanner {
     // MARK: Elements
 
     /// The next tag, behind white space and comments; nil at the end. Other text has no place between elements.
-    mutating func tag() throws(StructureFault) -> XMLTag? {
+    package mutating func tag() throws(StructureFault) -> XMLTag? {
         try skipMiscellany()
         guard !cursor.isAtEnd else { return nil }
         guard cursor.take("<") else { throw .malformed("text between elements") }
@@ -92,7 +95,7 @@ struct XMLScanner {
     }
 
     /// The text of an element up to its end tag. It may lie in the document.
-    mutating func text(of element: XMLElement) throws(StructureFault) -> XMLText {
+    package mutating func text(of element: XMLElement) throws(StructureFault) -> XMLText {
         let run = cursor.take(while: Self.isPlain)
         if cursor.byte == UInt8(ascii: "<"), cursor.second == UInt8(ascii: "/") {
             try end(of: element)
@@ -192,8 +195,10 @@ struct XMLScanner {
 }
 
 /// The text of an element.
-enum XMLText {
+package enum XMLText {
+    /// As it lies in the document.
     case run(UnsafeRawBufferPointer)
+    /// With what references, sections and comments stand for.
     case pieces([UInt8])
 
     func withBytes<Result>(

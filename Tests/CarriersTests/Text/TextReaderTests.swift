@@ -55,9 +55,9 @@ import Testing
 
     @Test func latinTextInUTF16NeedsNoMark() {
         let text = "password = correct horse battery staple\n"
-        let little = text.utf8.flatMap { [$0, 0] }
+        let little = text.utf8.flatMap { [$0, 0] as [UInt8] }
         #expect(SeenCarrier(little).leaves.map(\.text) == [text])
-        #expect(SeenCarrier(text.utf8.flatMap { [0, $0] }).leaves.map(\.text) == [text])
+        #expect(SeenCarrier(text.utf8.flatMap { [0, $0] as [UInt8] }).leaves.map(\.text) == [text])
     }
 
     @Test func theUnknownIsReadAsItIsAndItsWideTextOnceMore() {

@@ -1,0 +1,95 @@
+/// Pages that no living tree has: the list of free pages, what a log replaces, and what nobody refers to.
+extension SQLiteScan {
+    /// The pages of the free list, and the pages that list them (SQLite, "Database File Format", section 1.5).
+    func freePages() throws(CarrierFault) -> (free: PageSet, lists: [UInt32]) {
+        var (free, lists) = (PageSet(), [UInt32]())
+        var next = header.firstFreePage
+        while next != 0 {
+            try walk.budget.checkTime()
+            guard let page = try pages.page(next), pages.claim(next) else {
+                walk.note(.malformed("the list of free pages does not hang together"))
+                break
+            }
+            let count = min(Int(page.bytes.word(at: 4)), usable / 4 - 2)
+            for index in 0..<count { add(page.bytes.word(at: 8 + 4 * index), to: &free) }
+            lists.append(next)
+            next = page.bytes.word(at: 0)
+        }
+        return (free, lists)
+    }
+
+    /// What a page of the list held before, behind the list.
+    func readLists(_ numbers: [UInt32]) throws(CarrierFault) {
+        for number in numbers {
+            try walk.budget.checkTime()
+            guard let page = try pages.page(number) else { continue }
+            let end = 8 + 4 * min(Int(page.bytes.word(at: 4)), usable / 4 - 2)
+            let owner = mayBeSchema(page) ? .schema : formerOwners[number]
+            try SQLiteCarver(scan: self, page: page, owner: owner).carve(end..<usable)
+        }
+    }
+
+    private func add(_ number: UInt32, to free: inout PageSet) {
+        let isThere = number > 1 && (number <= pages.fileCount || pages.overlay[number] != nil)
+        if isThere, !pages.isClaimed(number) { _ = free.insert(number) }
+    }
+
+    /// Pages that were given back: first those with rows, which may own others of them.
+    func readFree(_ free: PageSet) throws(CarrierFault) {
+        try free.forEach { number throws(CarrierFault) in
+            guard !pages.isClaimed(number), let page = try pages.page(number),
+                let tree = SQLiteTreePage(page, usable: usable)
+            else { return }
+            _ = pages.claim(number)
+            try read(tree, owner: formerOwner(of: tree), as: .freed)
+        }
+        try free.forEach { number throws(CarrierFault) in
+            try walk.budget.checkTime()
+            guard !pages.isClaimed(number), let page = try pages.page(number), pages.claim(number) else { return }
+            try leftover(0..<usable, of: page, presence: .freed)
+        }
+    }
+
+    /// Versions in the database's file that a log replaces. The last thing to read: from here on the file is taken without its
+    /// log, and nobody owns a page.
+    func readReplaced() throws(CarrierFault) {
+        let replaced = try replacedPages()
+        pages.overlay = [:]
+        pages.releaseAll()
+        for number in replaced {
+            guard let page = try pages.page(number), let tree = SQLiteTreePage(page, usable: usable) else { continue }
+            try read(tree, owner: owners[number], as: .replaced)
+        }
+        for number in replaced where !pages.isClaimed(number) {
+            guard let page = try pages.page(number), SQLiteTreePage(page, usable: usable) == nil else { continue }
+            try leftover(0..<usable, of: page, presence: .freed)
+        }
+    }
+
+    /// Pages of which the log has another version than the file.
+    private func replacedPages() throws(CarrierFault) -> [UInt32] {
+        var replaced: [UInt32] = []
+        for (number, position) in pages.overlay where !header.isPointerMap(number) {
+            try walk.budget.checkTime()
+            guard let old = try pages.stored(number), let new = try pages.logged(number, at: position),
+                old.bytes.all != new.bytes.all
+            else { continue }
+            replaced.append(number)
+        }
+        return replaced.sorted()
+    }
+
+    /// Pages that nothing refers to: damage, or what a program left behind.
+    func readLost(besides free: PageSet) throws(CarrierFault) {
+        var (lost, next) = (PageSet(), pages.nextStored(from: 1))
+        while let number = next {
+            try walk.budget.checkTime()
+            let isKnown = pages.isClaimed(number) || free.contains(number) || pages.overlay[number] != nil
+            if !isKnown, !header.isPointerMap(number), number != header.lockPage { _ = lost.insert(number) }
+            next = number == .max ? nil : pages.nextStored(from: number + 1)
+        }
+        try readFreeSchema(lost)
+        try findFormerOwners(lost, [])
+        try readFree(lost)
+    }
+}

@@ -1,0 +1,72 @@
+/// Reads a write-ahead log: what it holds and its database does not show.
+///
+/// The newest version of each page is the database's to tell, if that is there: only earlier ones, and those of transactions
+/// that never ended, are handed out here.
+enum SQLiteLogReader: CarrierReader {
+    /// Whether the first bytes are those of a write-ahead log; the name, `X-wal`, decides nothing then.
+    static func isLog(_ head: [UInt8]) -> Bool {
+        head.starts(with: [0x37, 0x7F, 0x06, 0x82]) || head.starts(with: [0x37, 0x7F, 0x06, 0x83])
+    }
+
+    private static let suffix = "-wal"
+
+    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        guard let log = try SQLiteLog(input.source) else { throw .malformed("a log's head that contradicts itself") }
+        let newest = try log.newest(walk)
+        let database = input.name.hasSuffix(suffix) ? input.sibling(String(input.name.dropLast(suffix.count))) : nil
+        let pages = SQLitePages(database: database, log: input.source, subject: .log, pageSize: log.pageSize)
+        pages.overlay = newest
+        guard let head = try pages.page(1).flatMap({ try? SQLiteHeader($0.bytes.all) }), head.pageSize == log.pageSize
+        else { return try readUnknown(input, walk) }
+        let scan = SQLiteScan(pages, head, form: .sqliteLog, input, walk)
+        try scan.loadSchema()
+        try scan.rememberStoredSchema()
+        try rememberSchemas(log, scan)
+        try scan.findOwners(of: Set(newest.keys))
+        // Without its database nobody else tells what the log shows.
+        let replay = SQLiteReplay(scan: scan, shown: database == nil ? [:] : newest)
+        for (number, position) in newest where database != nil {
+            if let page = try pages.logged(number, at: position) { try replay.prime(page) }
+        }
+        try replayAll(log, replay, walk)
+    }
+
+    /// Without the first page of a database nobody knows what the others are.
+    static func readUnknown(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        try walk.part(at: 0, presence: .logged) { () throws(CarrierFault) in try BinaryReader.read(input, walk) }
+    }
+
+    /// Earlier versions of the first page tell of tables that later ones drop.
+    private static func rememberSchemas(_ log: SQLiteLog, _ scan: SQLiteScan) throws(CarrierFault) {
+        var left = mostSchemas
+        try log.forEach(scan.walk) { frame throws(CarrierFault) in
+            guard frame.page == 1, left > 0 else { return }
+            left -= 1
+            if let page = try scan.pages.logged(1, at: frame.position) { try scan.rememberSchema(on: page) }
+        }
+    }
+
+    private static let mostSchemas = 256
+
+    private static func replayAll(
+        _ log: SQLiteLog, _ replay: SQLiteReplay, _ walk: LeafWalk
+    ) throws(CarrierFault) {
+        replay.scan.pages.overlay = [:]
+        var (transaction, wasValid) = ([(page: UInt32, position: Int64)](), true)
+        try log.forEach(walk) { frame throws(CarrierFault) in
+            if wasValid, !frame.isValid {
+                try replay.read(transaction)
+                // What an earlier use of the log left belongs to other versions of the pages around it.
+                replay.scan.pages.overlay = [:]
+                transaction = []
+            }
+            wasValid = frame.isValid
+            guard frame.page > 0 else { return }
+            transaction.append((frame.page, frame.position))
+            guard frame.endsTransaction || transaction.count >= SQLiteLog.mostPages else { return }
+            try replay.read(transaction)
+            transaction.removeAll(keepingCapacity: true)
+        }
+        try replay.read(transaction)
+    }
+}

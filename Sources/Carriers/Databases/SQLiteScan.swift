@@ -1,0 +1,148 @@
+/// One reading of a database or of a log: its pages, its schema, and what was handed out.
+final class SQLiteScan {
+    let pages: SQLitePages
+    let walk: LeafWalk
+    let header: SQLiteHeader
+    let form: CarrierForm
+    var schema = SQLiteSchema()
+    /// Opens what Core Data keeps beside a store.
+    let external: ExternalValues
+    /// Versions of cells that need not be handed out again.
+    var seen = SeenPieces()
+    /// Pages of living trees with something between their cells, to be looked at when all living rows are known: those come
+    /// first, and own their pages.
+    var pagesWithGaps: [(page: UInt32, owner: SQLiteTable?)] = []
+    /// Whose pages a log has newer versions of.
+    var owners: [UInt32: SQLiteTable] = [:]
+    /// Whose free pages were.
+    var formerOwners: [UInt32: SQLiteTable] = [:]
+    static let mostPagesWithGaps = 1 << 20
+
+    init(_ pages: SQLitePages, _ header: SQLiteHeader, form: CarrierForm, _ input: CarrierInput, _ walk: LeafWalk) {
+        self.pages = pages
+        self.header = header
+        self.form = form
+        self.walk = walk
+        external = ExternalValues(input)
+    }
+
+    var usable: Int { header.usable }
+
+    /// A page of a long value, if it belongs to nothing else.
+    func overflowPage(_ number: UInt32) throws(CarrierFault) -> SQLitePage? {
+        try walk.budget.checkTime()
+        guard number > 1, let page = try pages.page(number), pages.claim(number) else { return nil }
+        return page
+    }
+
+    /// Hands out a leaf under a column's name.
+    func leaf(
+        _ value: Leaf.Value, _ column: SQLiteColumn?, _ range: Range<Int64>?, _ presence: Leaf.Presence
+    ) throws(CarrierFault) {
+        guard let column, !column.name.isEmpty else {
+            return try walk.visit(name: nil, value, range: range, form: form, presence: presence)
+        }
+        walk.trail.enter(.key(column.name))
+        defer { walk.trail.leave() }
+        try column.called.span.withUnsafeBytes { name throws(CarrierFault) in
+            try walk.visit(name: name, value, range: range, form: form, presence: presence)
+        }
+    }
+
+    /// Hands out a value of a record, and what is nested in it.
+    func value(_ value: SQLiteValue, _ column: SQLiteColumn?, in table: SQLiteTable?) throws(CarrierFault) {
+        switch value.type.kind {
+        case .text: try text(value, column)
+        case .blob where table?.isShadow == true: try leaf(.strings(value.bytes), column, value.range, value.presence)
+        case .blob: try blob(value, column)
+        default:
+            guard let number = value.type.number(value.bytes) else { return }
+            try leaf(.number(number), column, value.range, value.presence)
+        }
+    }
+
+    private func text(_ value: SQLiteValue, _ column: SQLiteColumn?) throws(CarrierFault) {
+        if header.encoding == .utf8 { return try text(value.bytes, value.range, value.presence, column) }
+        let text = WideText.utf8(value.bytes, header.encoding)
+        try text.span.withUnsafeBytes { text throws(CarrierFault) in
+            try self.text(text, nil, value.presence, column)
+        }
+    }
+
+    private func text(
+        _ text: UnsafeRawBufferPointer, _ range: Range<Int64>?, _ presence: Leaf.Presence, _ column: SQLiteColumn?
+    ) throws(CarrierFault) {
+        if column?.isRunningText == true { return try leaf(.block(text, line: 1), column, range, presence) }
+        try leaf(.text(text), column, range, presence)
+        try nested(text, isText: true, range, presence, column)
+    }
+
+    private func blob(_ value: SQLiteValue, _ column: SQLiteColumn?) throws(CarrierFault) {
+        // Text in UTF-16 is handed out as the text that it is.
+        if !WideValue.isText(value.bytes) { try leaf(.data(value.bytes), column, value.range, value.presence) }
+        guard schema.isCoreData, let first = value.bytes.first, first == 1 || first == 2 else {
+            return try nested(value.bytes, isText: false, value.range, value.presence, column)
+        }
+        // Core Data's attributes with external storage: 1 and the value, or 2 and the name of a file.
+        let rest = UnsafeRawBufferPointer(rebasing: value.bytes.dropFirst())
+        let range = value.range.map { $0.lowerBound + 1..<max($0.upperBound, $0.lowerBound + 1) }
+        if first == 1 { return try nested(rest, isText: false, range, value.presence, column) }
+        try externalValue(rest, column, value.presence)
+    }
+
+    private func nested(
+        _ bytes: UnsafeRawBufferPointer, isText: Bool, _ range: Range<Int64>?, _ presence: Leaf.Presence,
+        _ column: SQLiteColumn?
+    ) throws(CarrierFault) {
+        let depth = walk.trail.depth
+        if let column, !column.name.isEmpty { walk.trail.enter(.key(column.name)) }
+        defer { walk.trail.leave(to: depth) }
+        let called = column?.called ?? []
+        try called.span.withUnsafeBytes { name throws(CarrierFault) in
+            _ = try Carriers.readValue(
+                bytes, isText: isText, name: name.isEmpty ? nil : name, at: range?.lowerBound, presence: presence, walk)
+        }
+    }
+
+    private func externalValue(
+        _ reference: UnsafeRawBufferPointer, _ column: SQLiteColumn?, _ presence: Leaf.Presence
+    ) throws(CarrierFault) {
+        guard let bytes = try external.bytes(named: reference) else { return }
+        try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in
+            try leaf(.data(bytes), column, nil, presence)
+            try nested(bytes, isText: false, nil, presence, column)
+        }
+    }
+
+    /// Hands out bytes of which nobody knows what they are.
+    func raw(
+        _ bytes: UnsafeRawBufferPointer, range: Range<Int64>?, presence: Leaf.Presence
+    ) throws(CarrierFault) {
+        try walk.visit(name: nil, .strings(bytes), range: range, form: form, presence: presence)
+        guard header.encoding != .utf8 else { return }
+        let text = WideRuns.text(in: bytes)
+        guard !text.isEmpty else { return }
+        try text.span.withUnsafeBytes { text throws(CarrierFault) in
+            try walk.visit(name: nil, .strings(text), range: nil, form: form, presence: presence)
+        }
+    }
+
+    /// Hands out what is left of earlier contents, unless it is zeros or was handed out before.
+    func leftover(_ range: Range<Int>, of page: SQLitePage, presence: Leaf.Presence) throws(CarrierFault) {
+        var range = range.clamped(to: 0..<page.bytes.count)
+        while let last = range.last, page.bytes[last] == 0 { range = range.dropLast() }
+        while let first = range.first, page.bytes[first] == 0 { range = range.dropFirst() }
+        guard range.count >= Self.shortestLeftover else { return }
+        if page.isLogged || presence == .logged, !seen.insert(page.bytes, range) { return }
+        let depth = walk.trail.depth
+        walk.trail.enter(Self.freeSpace)
+        defer { walk.trail.leave(to: depth) }
+        try page.bytes.lend(range) { bytes throws(CarrierFault) in
+            try raw(bytes, range: page.range(range), presence: presence)
+        }
+    }
+
+    /// No secret is shorter.
+    private static let shortestLeftover = 6
+    private static let freeSpace = LeafTrail.Step.words("free space")
+}

@@ -1,0 +1,125 @@
+/// The tables of a database, and those that were in it.
+struct SQLiteSchema {
+    /// A row of the schema's table.
+    struct Entry {
+        let type: String
+        let name: String
+        let table: String
+        let root: UInt32
+        let sql: [UInt8]
+    }
+
+    private(set) var tables: [SQLiteTable] = [.schema]
+    /// Whether Core Data keeps it.
+    private(set) var isCoreData = false
+    /// Tables whose definitions were found among deleted rows of the schema.
+    private(set) var dropped: [SQLiteTable] = []
+    private var byColumns: [Int: [SQLiteTable]] = [:]
+
+    static let mostTables = 65_536
+    private static let mostDropped = 256
+    private static let mostVirtual = 256
+    private static let mostCandidates = 64
+    /// Tables for rows of which they are one guess of several.
+    private var guesses: [ObjectIdentifier: SQLiteTable] = [:]
+
+    init() { index() }
+
+    init(_ entries: [Entry]) {
+        let virtual = Dictionary(
+            entries.lazy.filter { $0.type == "table" && $0.root == 0 }.prefix(Self.mostVirtual).map {
+                ($0.name, SQLDefinition.moduleColumns($0.sql))
+            },
+            uniquingKeysWith: { first, _ in first })
+        let names = Set(entries.filter { $0.type == "table" }.map(\.name))
+        isCoreData = names.isSuperset(of: ["Z_METADATA", "Z_PRIMARYKEY"])
+        for entry in entries where entry.root > 1 && tables.count < Self.mostTables {
+            tables.append(table(entry, virtual))
+        }
+        index()
+    }
+
+    private mutating func index() {
+        byColumns = Dictionary(grouping: tables.filter { $0.kind != .index }, by: \.columns.count)
+    }
+
+    private func table(_ entry: Entry, _ virtual: [String: [String]]) -> SQLiteTable {
+        if entry.type == "index" {
+            let names = SQLDefinition.indexedNames(entry.sql).map { SQLiteColumn(name: $0 ?? "") }
+            return SQLiteTable(entry.table, kind: .index, root: entry.root, columns: names)
+        }
+        let definition = SQLDefinition(table: entry.sql)
+        let module = virtual.first { entry.name.hasPrefix($0.key + "_") }
+        var columns = named(definition?.stored ?? [], in: entry.name)
+        if let module, entry.name == module.key + "_content" { Self.rename(&columns, module.value) }
+        return SQLiteTable(
+            entry.name, kind: definition?.hasRowID == false ? .withoutRowIDs : .rows, root: entry.root,
+            columns: columns,
+            isShadow: module != nil)
+    }
+
+    /// Core Data writes an attribute `accessToken` as `ZACCESSTOKEN`.
+    private func named(_ columns: [SQLiteColumn], in table: String) -> [SQLiteColumn] {
+        guard isCoreData, table.hasPrefix("Z") else { return columns }
+        return columns.map { column in
+            var column = column
+            if column.name.hasPrefix("Z"), !column.name.hasPrefix("Z_") {
+                column.called = Array(column.name.dropFirst().lowercased().utf8)
+            }
+            return column
+        }
+    }
+
+    /// A full-text index keeps its columns as `c0`, `c1`, after a row's number.
+    private static func rename(_ columns: inout [SQLiteColumn], _ names: [String]) {
+        for (index, name) in names.enumerated() where index + 1 < columns.count {
+            let old = columns[index + 1]
+            columns[index + 1] = SQLiteColumn(name: name, affinity: old.affinity)
+        }
+    }
+
+    /// Keeps in mind a table that was dropped, or altered, so that rows of its pages can be told.
+    mutating func addDropped(_ sql: [UInt8], root: UInt32) {
+        guard dropped.count < Self.mostDropped, let definition = SQLDefinition(table: sql), !definition.name.isEmpty,
+            !tables.contains(where: { $0.isSame(as: definition) }),
+            !dropped.contains(where: { $0.isSame(as: definition) && $0.root == root })
+        else { return }
+        let kind: SQLiteTable.Kind = definition.hasRowID ? .rows : .withoutRowIDs
+        let table = SQLiteTable(
+            definition.name, kind: kind, root: root > 1 ? root : 0,
+            columns: named(definition.stored, in: definition.name))
+        dropped.append(table)
+        byColumns[table.columns.count, default: []].append(table)
+    }
+
+    /// The table whose rows look like all of these; nil where there is none, or several and none is worth guessing.
+    ///
+    /// Of several that suit equally well the one counts whose columns have telling names: a secret that is looked at under the
+    /// name of another column costs less than one that is missed.
+    mutating func owner(of rows: [[SerialType]], kind: SQLiteTable.Kind) -> SQLiteTable? {
+        guard let width = rows.lazy.map(\.count).max() else { return nil }
+        var (best, score) = ([SQLiteTable](), 0)
+        // A database may have thousands of tables with as many columns: then nobody can tell.
+        for table in (byColumns[width] ?? []).prefix(Self.mostCandidates) where table.kind == kind {
+            guard let suits = table.suits(rows: rows), suits >= score else { continue }
+            if suits > score { best = [] }
+            (score, best) = (suits, best + [table])
+        }
+        return best.count > 1 ? guess(best, rows) : best.first
+    }
+
+    private mutating func guess(_ candidates: [SQLiteTable], _ rows: [[SerialType]]) -> SQLiteTable? {
+        let telling = candidates.map { $0.tellingValues(in: rows) }
+        guard let most = telling.max(), most > 0, let index = telling.firstIndex(of: most) else { return nil }
+        let (chosen, names) = (candidates[index], Set(candidates.map(\.name)))
+        if names.count == 1 { return chosen }
+        let key = ObjectIdentifier(chosen)
+        if let known = guesses[key] { return known }
+        let guess = chosen.guessed
+        guesses[key] = guess
+        return guess
+    }
+
+    /// Whether some table's rows have so many columns.
+    func hasTable(columns: Int) -> Bool { byColumns[columns] != nil }
+}

@@ -1,0 +1,177 @@
+/// Reads JSON, and lines of JSON, in memory that does not grow with the file.
+///
+/// From where it is no JSON any more (cut, with comments, of another dialect) it is read as running text.
+package enum JSONReader: CarrierReader {
+    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        var leaves = try JSONLeaves(input, walk)
+        let depth = walk.trail.depth
+        guard let rest = try leaves.read() else { return }
+        walk.trail.leave(to: depth)
+        try walk.part(at: rest.position) { () throws(CarrierFault) in
+            let part = PartSource(input.source, rest.position..<input.source.count)
+            try TextReader.read(CarrierInput(part, name: input.name), walk, form: .text, firstLine: rest.line)
+        }
+    }
+}
+
+/// The leaves of JSON, as the way to them is known.
+private struct JSONLeaves: ~Copyable {
+    /// Where something begins that is no JSON.
+    struct Rest {
+        let position: Int64
+        let line: Int
+    }
+
+    private var scanner: JSONScanner
+    private let walk: LeafWalk
+    /// The open containers: the next index of an array, or `object`. Only as many as `deepestWay` have a step of the way.
+    private var open: [Int32] = []
+    private let deepestWay: Int
+    private let names = ScratchBytes()
+    private let texts = ScratchBytes()
+    /// A key was read, its value was not.
+    private var hasKey = false
+    private var keyStart: Int64 = 0
+    private var keyLine = 1
+    /// How many values are complete at the top.
+    private var values = 0
+    private let isLines: Bool
+
+    private static let object: Int32 = -1
+    private static let mostOpen = 1 << 20
+
+    init(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        scanner = try JSONScanner(input.source)
+        self.walk = walk
+        deepestWay = walk.budget.maximumDepth
+        isLines = input.name.hasSuffix(".jsonl") || input.name.hasSuffix(".ndjson")
+    }
+
+    /// - Returns: Where the rest begins that is no JSON; nil at the end.
+    mutating func read() throws(CarrierFault) -> Rest? {
+        while let byte = try scanner.next() {
+            let start = scanner.window.place(scanner.window.position)
+            let line = scanner.line
+            guard try take(byte) else {
+                return hasKey ? Rest(position: keyStart, line: keyLine) : Rest(position: start, line: line)
+            }
+        }
+        return nil
+    }
+
+    /// Takes one token; false where it has no place.
+    private mutating func take(_ byte: UInt8) throws(CarrierFault) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""):
+            return open.last == Self.object && !hasKey ? try takeKey() : try takeText()
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return mayHaveValue && enter(byte == UInt8(ascii: "{"))
+        case UInt8(ascii: "}"): return open.last == Self.object && !hasKey && leave()
+        case UInt8(ascii: "]"): return (open.last ?? Self.object) >= 0 && leave()
+        case UInt8(ascii: ","):
+            guard let last = open.last, !hasKey else { return false }
+            // Beyond two billions it stays.
+            if last >= 0, last < Int32.max { open[open.count - 1] = last + 1 }
+            scanner.window.position += 1
+            return true
+        default: return mayHaveValue ? try takeWord() : false
+        }
+    }
+
+    private var mayHaveValue: Bool { open.last != Self.object || hasKey }
+
+    // MARK: The way
+
+    private mutating func enter(_ isObject: Bool) -> Bool {
+        guard open.count < Self.mostOpen else { return false }
+        step()
+        open.append(isObject ? Self.object : 0)
+        hasKey = false
+        scanner.window.position += 1
+        return true
+    }
+
+    private mutating func leave() -> Bool {
+        open.removeLast()
+        scanner.window.position += 1
+        stepBack()
+        return true
+    }
+
+    /// Goes to the value that comes.
+    private func step() {
+        guard open.count <= deepestWay else { return }
+        guard let last = open.last else {
+            if values > 0 || isLines { walk.trail.enter(.words("line \(scanner.line)")) }
+            return
+        }
+        if last >= 0 {
+            walk.trail.enter(.index(Int(last)))
+        } else {
+            walk.trail.enter(.key(String(decoding: names.bytes, as: UTF8.self)))
+        }
+    }
+
+    /// Goes back from a value that was read.
+    private mutating func stepBack() {
+        hasKey = false
+        if open.isEmpty {
+            if values > 0 || isLines { walk.trail.leave() }
+            values += 1
+        } else if open.count <= deepestWay {
+            walk.trail.leave()
+        }
+    }
+
+    // MARK: Tokens
+
+    private mutating func takeKey() throws(CarrierFault) -> Bool {
+        keyStart = scanner.window.place(scanner.window.position)
+        keyLine = scanner.line
+        guard let key = try scanner.string() else { return false }
+        let raw = UnsafeRawBufferPointer(rebasing: scanner.window.bytes[key.range])
+        names.removeAll()
+        if key.hasEscapes { JSONEscapes.decode(raw, into: names) } else { names.append(raw) }
+        hasKey = true
+        guard try scanner.next() == UInt8(ascii: ":") else { return false }
+        scanner.window.position += 1
+        return true
+    }
+
+    private mutating func takeText() throws(CarrierFault) -> Bool {
+        guard let token = try scanner.string() else { return false }
+        var text = UnsafeRawBufferPointer(rebasing: scanner.window.bytes[token.range])
+        if token.hasEscapes {
+            JSONEscapes.decode(text, into: texts)
+            text = texts.bytes
+        }
+        let range = scanner.window.place(token.range.lowerBound)..<scanner.window.place(token.range.upperBound)
+        step()
+        try walk.text(text, name: name, range: range, form: .json, isVerbatim: !token.hasEscapes)
+        stepBack()
+        return true
+    }
+
+    private var name: UnsafeRawBufferPointer? { hasKey ? names.bytes : nil }
+
+    private mutating func takeWord() throws(CarrierFault) -> Bool {
+        let start = scanner.window.position
+        let token = try scanner.word()
+        let word = UnsafeRawBufferPointer(rebasing: scanner.window.bytes[token])
+        let value: Leaf.Value?
+        if let number = JSONNumber.value(of: word) {
+            value = .number(number)
+        } else if word.elementsEqual("true".utf8) || word.elementsEqual("false".utf8) {
+            value = .flag(word.count == 4)
+        } else if word.elementsEqual("null".utf8) {
+            value = nil
+        } else {
+            scanner.window.position = min(start, token.lowerBound)
+            return false
+        }
+        step()
+        let range = scanner.window.place(token.lowerBound)..<scanner.window.place(token.upperBound)
+        if let value { try walk.visit(name: name, value, range: range, form: .json) }
+        stepBack()
+        return true
+    }
+}

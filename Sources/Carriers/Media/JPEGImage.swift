@@ -1,0 +1,49 @@
+/// JPEG (ITU-T T.81): Exif, XMP, IPTC and comments among the segments before the first scan.
+enum JPEGImage {
+    static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
+        var position: Int64 = 2
+        while position + 4 <= source.count {
+            try leaves.walk.budget.checkTime()
+            let head = CarrierBytes(try source.bytes(at: position, count: 4))
+            guard head[0] == 0xFF else { throw .malformed("segments that do not hang together") }
+            let marker = head[1]
+            // Bytes that fill up before a marker, and markers without a segment.
+            if marker == 0xFF || marker == 0x01 || (0xD0...0xD8).contains(marker) {
+                position += marker == 0xFF ? 1 : 2
+                continue
+            }
+            if marker == 0xD9 { return try leaves.trailing(source, from: position + 2) }
+            if marker == 0xDA { return }
+            let length = Int64(max(2, head.short(at: 2)))
+            try segment(marker, source, position + 4..<position + 2 + length, leaves)
+            position += 2 + length
+        }
+        leaves.walk.note(.malformed("the image ends before its pixels"))
+    }
+
+    private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let moreXMP = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+
+    private static func segment(
+        _ marker: UInt8, _ source: any ByteSource, _ range: Range<Int64>, _ leaves: ImageLeaves
+    ) throws(CarrierFault) {
+        guard marker == 0xFE || (0xE0...0xEF).contains(marker) else { return }
+        let body = try source.bytes(at: range.lowerBound, count: range.count)
+        if marker == 0xFE { return try leaves.text(body, named: "Comment", in: "JPEG", at: range.lowerBound) }
+        let after = { (start: [UInt8], more: Int) in
+            (bytes: Array(body.dropFirst(start.count + more)), at: range.lowerBound + Int64(start.count + more))
+        }
+        if body.starts(with: "Exif\0\0".utf8) {
+            try leaves.exif(source, range)
+        } else if body.starts(with: xmp) {
+            try leaves.block(after(xmp, 0).bytes, in: "XMP", at: after(xmp, 0).at)
+        } else if body.starts(with: moreXMP) {
+            // A digest, the whole length and this part's place come first.
+            try leaves.block(after(moreXMP, 40).bytes, in: "XMP", at: after(moreXMP, 40).at)
+        } else if body.starts(with: "Photoshop 3.0\0".utf8) {
+            try IPTCRecords.readResources(CarrierBytes(body), leaves, at: range.lowerBound)
+        } else if !body.starts(with: "ICC_PROFILE\0".utf8), !body.starts(with: "JFIF\0".utf8) {
+            try leaves.strings(body, in: "segment APP\(marker - 0xE0)", at: range.lowerBound)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// TIFF 6.0, and Exif 2.32 which is made like it: tags with text, places and times.
+enum TIFFImage {
+    static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
+        let head = try source.bytes(at: 0, count: 8)
+        guard head.count == 8, let isBig = head.starts(with: [0x4D, 0x4D, 0, 42]) ? true : isLittle(head) else {
+            throw .malformed("tags without a byte order")
+        }
+        var reading = TIFFReading(source: source, isBig: isBig, leaves: leaves)
+        try reading.readAll(from: Int64(reading.word(head, 4)))
+    }
+
+    private static func isLittle(_ head: [UInt8]) -> Bool? { head.starts(with: [0x49, 0x49, 42, 0]) ? false : nil }
+}
+
+/// One reading of the directories of tags.
+struct TIFFReading {
+    let source: any ByteSource
+    let isBig: Bool
+    let leaves: ImageLeaves
+    /// A directory may refer to any other, also to itself.
+    private var visited: Set<Int64> = []
+
+    private static let mostDirectories = 64
+    private static let longestValue = 1 << 20
+
+    init(source: any ByteSource, isBig: Bool, leaves: ImageLeaves) {
+        (self.source, self.isBig, self.leaves) = (source, isBig, leaves)
+    }
+
+    /// Reads the directories from one on, with those that tags refer to.
+    mutating func readAll(from start: Int64) throws(CarrierFault) {
+        var waiting = [(position: start, group: "Exif")]
+        while let (position, group) = waiting.popLast() {
+            guard visited.count < Self.mostDirectories else { return }
+            guard position >= 8, visited.insert(position).inserted else { continue }
+            try leaves.walk.budget.checkTime()
+            let count = short(try source.bytes(at: position, count: 2), 0)
+            let entries = try source.bytes(at: position + 2, count: 12 * count + 4)
+            for index in 0..<min(count, entries.count / 12) {
+                let entry = Array(entries[12 * index..<12 * index + 12])
+                let tag = short(entry, 0)
+                if let group = TIFFTags.directories[tag] {
+                    waiting.append((Int64(word(entry, 8)), group))
+                } else {
+                    try value(entry, tag, group, at: position + 2 + Int64(12 * index))
+                }
+            }
+            if entries.count == 12 * count + 4 { waiting.append((Int64(word(entries, 12 * count)), group)) }
+        }
+    }
+
+    /// One tag: its number, its type, how many values, and the values or where they are.
+    private func value(_ entry: [UInt8], _ tag: Int, _ group: String, at place: Int64) throws(CarrierFault) {
+        let (type, count) = (short(entry, 2), Int(word(entry, 4)))
+        guard let unit = TIFFTags.sizes[type], count <= Self.longestValue / unit else { return }
+        let position = unit * count <= 4 ? place + 8 : Int64(word(entry, 8))
+        let name = TIFFTags.name(tag, in: group)
+        if type == 5 || type == 10 {
+            guard group == "GPS" else { return }
+            return try leaves.text(try rationals(position, count), named: name, in: group, at: nil)
+        }
+        guard unit == 1 else { return }
+        let bytes = try source.bytes(at: position, count: count)
+        switch tag {
+        case 700: try leaves.block(bytes, in: "XMP", at: position)
+        case 33723: try IPTCRecords.read(CarrierBytes(bytes), 0..<bytes.count, leaves, at: position)
+        case 0x9C9B...0x9C9F:
+            let text = bytes.withUnsafeBytes { WideText.utf8($0, .utf16Little) }
+            try leaves.text(text, named: name, in: group, at: nil)
+        // The set of characters comes first, in eight bytes.
+        case 0x9286, 0x001B, 0x001C:
+            try leaves.text(Array(bytes.dropFirst(8)), named: name, in: group, at: position + 8)
+        case 0x927C: try leaves.strings(bytes, in: "MakerNote", at: position)
+        default:
+            guard type == 2 || type == 7 && bytes.count >= 4 && !TIFFTags.isTable(tag) else { return }
+            if type == 2 { return try leaves.text(bytes, named: name, in: group, at: position) }
+            try leaves.strings(bytes, in: "\(group), \(name)", at: position)
+        }
+    }
+
+    /// Degrees, minutes and seconds, as far as they are there, in one text.
+    private func rationals(_ position: Int64, _ count: Int) throws(CarrierFault) -> [UInt8] {
+        let bytes = try source.bytes(at: position, count: 8 * min(count, 3))
+        let parts = stride(from: 0, to: bytes.count - 7, by: 8).map { index in
+            let (over, under) = (Double(word(bytes, index)), Double(word(bytes, index + 4)))
+            return under == 0 ? "0" : "\((over / under * 10_000).rounded() / 10_000)"
+        }
+        return Array(parts.joined(separator: " ").utf8)
+    }
+
+    private func short(_ bytes: [UInt8], _ index: Int) -> Int {
+        let value = CarrierBytes(bytes).short(at: index)
+        return isBig ? value : value >> 8 | (value & 0xFF) << 8
+    }
+
+    func word(_ bytes: [UInt8], _ index: Int) -> UInt32 {
+        let value = CarrierBytes(bytes).word(at: index)
+        return isBig ? value : value.byteSwapped
+    }
+}

@@ -1,0 +1,243 @@
+/// A keyed archive in a binary property list: `$top` names the roots, `$objects` holds everything, and objects refer to each
+/// other by number.
+///
+/// Its leaves are called by the way a program would go to them, `root.user.token`: the boxes that `NSDictionary`, `NSArray`,
+/// `NSString`, `NSData` and others keep their contents in are left out. What no root leads to is read behind.
+final class KeyedArchive {
+    private let leaves: ObjectLeaves
+    private let table: BinaryObjectTable
+    private let walk: LeafWalk
+    private let objects: BinaryObjectList
+    private let roots: (keys: BinaryObjectList, values: BinaryObjectList)
+
+    /// Members of a box that stand for the object itself.
+    private static let boxed: Set<String> = [
+        "NS.string", "NS.bytes", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.intval", "NS.dblval",
+        "NS.floatval", "NS.boolval", "NS.number", "NSString",
+    ]
+    /// Members of Foundation's own objects come within the first few.
+    private static let mostLookedAt = 64
+
+    /// Nil for what is no keyed archive.
+    init?(_ table: BinaryObjectTable, _ walk: LeafWalk, source: any ByteSource) throws(CarrierFault) {
+        guard case .dictionary(let keys, let values) = try table.object(table.top), keys.count <= Self.mostLookedAt,
+            let list = try Self.find("$objects", keys, values, table),
+            let top = try Self.find("$top", keys, values, table),
+            case .array(let objects) = try table.object(list),
+            case .dictionary(let rootKeys, let rootValues) = try table.object(top)
+        else { return nil }
+        self.table = table
+        self.walk = walk
+        self.objects = objects
+        roots = (rootKeys, rootValues)
+        leaves = ObjectLeaves(table, walk, form: .keyedArchive, source: source)
+        for object in [table.top, list, top] { leaves.mark(object) }
+        for index in 0..<keys.count {
+            leaves.mark(try table.element(index, of: keys))
+            leaves.mark(try table.element(index, of: values))
+        }
+    }
+
+    func read() throws(CarrierFault) {
+        for index in 0..<roots.keys.count {
+            try leaves.passing { () throws(CarrierFault) in
+                let key = try leaves.key(try table.element(index, of: roots.keys))
+                try member(key, try table.element(index, of: roots.values), name: nil, depth: 0)
+            }
+        }
+        try readDeep()
+        for isContainer in [true, false] {
+            for index in 0..<objects.count {
+                try leaves.passing { () throws(CarrierFault) in
+                    let object = try table.element(index, of: objects)
+                    if !leaves.isMet(object), leaves.isContainer(object) == isContainer {
+                        try unreferenced(object, index)
+                    }
+                }
+            }
+        }
+        try leaves.readUnused()
+    }
+
+    private func readDeep() throws(CarrierFault) {
+        try leaves.readDeep { object throws(CarrierFault) in try self.value(object, name: nil, depth: 0) }
+    }
+
+    /// An object that no root leads to.
+    private func unreferenced(_ object: Int, _ index: Int) throws(CarrierFault) {
+        // The first is the archive's null.
+        if index == 0 { return leaves.mark(object) }
+        if try isClass(object) { return try markClass(object) }
+        let kind = try className(of: object).map { "\($0) " } ?? "object "
+        walk.trail.enter(.words("unreferenced \(kind)\(index)"))
+        try walk.part(at: 0, presence: .freed) { () throws(CarrierFault) in
+            try value(object, name: nil, depth: 0)
+            try readDeep()
+        }
+        walk.trail.leave()
+    }
+
+    // MARK: Values
+
+    /// Visits what an object of the archive stands for, and all below it.
+    private func value(_ object: Int, name: String?, depth: Int) throws(CarrierFault) {
+        guard let target = try resolve(object) else { return }
+        switch try table.object(target) {
+        case .array(let list):
+            guard leaves.enters(target, depth: depth) else { return }
+            try elements(list, depth: depth)
+        case .dictionary(let keys, let values):
+            guard leaves.enters(target, depth: depth) else { return }
+            let names = try Self.find("NS.keys", keys, values, table)
+            for index in 0..<keys.count {
+                try leaves.passing { () throws(CarrierFault) in
+                    try leaves.spendStep()
+                    let key = try leaves.key(try table.element(index, of: keys))
+                    let value = try table.element(index, of: values)
+                    if key == "NS.objects" { return try contents(value, names: names, depth: depth) }
+                    try member(key, value, name: name, depth: depth)
+                }
+            }
+        case let scalar: try leaves.visit(scalar, target, name: name)
+        }
+    }
+
+    /// - Parameter name: What the object is called that the member belongs to.
+    private func member(_ key: String, _ object: Int, name: String?, depth: Int) throws(CarrierFault) {
+        switch key {
+        case "$class": return try markClass(object)
+        case "NS.keys": return leaves.mark(object)
+        case _ where Self.boxed.contains(key): return try value(object, name: name, depth: depth + 1)
+        case _ where key.hasPrefix("NS.object."):
+            walk.trail.enter(Int(key.dropFirst(10)).map(LeafTrail.Step.index) ?? .key(key))
+            try value(object, name: nil, depth: depth + 1)
+        default:
+            walk.trail.enter(.key(key))
+            try value(object, name: key, depth: depth + 1)
+        }
+        walk.trail.leave()
+    }
+
+    private func elements(_ list: BinaryObjectList, depth: Int) throws(CarrierFault) {
+        for index in 0..<list.count {
+            walk.trail.enter(.index(index))
+            try leaves.passing { () throws(CarrierFault) in
+                try leaves.spendStep()
+                try value(try table.element(index, of: list), name: nil, depth: depth + 1)
+            }
+            walk.trail.leave()
+        }
+    }
+
+    /// What an array, a set or a dictionary holds.
+    private func contents(_ object: Int, names: Int?, depth: Int) throws(CarrierFault) {
+        guard let target = try resolve(object), case .array(let list) = try table.object(target),
+            // One list that many boxes share is read in the first.
+            leaves.enters(target, depth: 0)
+        else { return }
+        guard let names, case .array(let keys) = try table.object(names) else {
+            return try elements(list, depth: depth)
+        }
+        for index in 0..<list.count {
+            try leaves.passing { () throws(CarrierFault) in
+                try leaves.spendStep()
+                let key = index < keys.count ? try self.key(try table.element(index, of: keys), depth) : nil
+                walk.trail.enter(key.map(LeafTrail.Step.key) ?? .index(index))
+                try value(try table.element(index, of: list), name: key, depth: depth + 1)
+                walk.trail.leave()
+            }
+        }
+    }
+
+    /// The key of a dictionary's member as text; nil for an object that is none, which is read as a value.
+    private func key(_ object: Int, _ depth: Int) throws(CarrierFault) -> String? {
+        guard let target = try resolve(object) else { return nil }
+        switch try table.object(target) {
+        case .text: return try leaves.key(target)
+        case .number(let number):
+            leaves.mark(target)
+            return Int(exactly: number).map(String.init) ?? String(number)
+        default:
+            walk.trail.enter(.words("a key"))
+            try value(target, name: nil, depth: depth + 1)
+            walk.trail.leave()
+            return nil
+        }
+    }
+
+    // MARK: References
+
+    /// The object that one stands for: that of its number in the archive, or itself. Nil for the archive's null.
+    private func resolve(_ object: Int) throws(CarrierFault) -> Int? {
+        guard let number = try Self.number(object, table) else { return object }
+        try mark(object, depth: 2)
+        guard number > 0 else { return nil }
+        guard number < objects.count else { throw .malformed("a reference of the archive leads nowhere") }
+        return try table.element(number, of: objects)
+    }
+
+    /// In binary a kind of its own; in XML, and what was made from it, a dictionary of one member.
+    private static func number(_ object: Int, _ table: BinaryObjectTable) throws(CarrierFault) -> Int? {
+        switch try table.object(object) {
+        case .reference(let number): return number
+        case .dictionary(let keys, let values) where keys.count == 1:
+            guard let value = try find("CF$UID", keys, values, table),
+                case .number(let number) = try table.object(value)
+            else { return nil }
+            return Int(exactly: number)
+        default: return nil
+        }
+    }
+
+    // MARK: Classes
+
+    private func isClass(_ object: Int) throws(CarrierFault) -> Bool {
+        guard case .dictionary(let keys, let values) = try table.object(object) else { return false }
+        return try Self.find("$classname", keys, values, table) != nil
+    }
+
+    private func className(of object: Int) throws(CarrierFault) -> String? {
+        guard case .dictionary(let keys, let values) = try table.object(object),
+            let reference = try Self.find("$class", keys, values, table), let target = try resolve(reference),
+            case .dictionary(let classKeys, let classValues) = try table.object(target),
+            let name = try Self.find("$classname", classKeys, classValues, table)
+        else { return nil }
+        return try leaves.key(name)
+    }
+
+    /// The description of a class is no content.
+    private func markClass(_ object: Int) throws(CarrierFault) {
+        guard let target = try resolve(object), !leaves.isMet(target) else { return }
+        try mark(target, depth: 0)
+    }
+
+    private func mark(_ object: Int, depth: Int) throws(CarrierFault) {
+        leaves.mark(object)
+        guard depth < 3 else { return }
+        let lists: [BinaryObjectList]
+        switch try table.object(object) {
+        case .array(let list): lists = [list]
+        case .dictionary(let keys, let values): lists = [keys, values]
+        default: return
+        }
+        for list in lists {
+            for index in 0..<min(list.count, Self.mostLookedAt) {
+                try mark(try table.element(index, of: list), depth: depth + 1)
+            }
+        }
+    }
+
+    /// The value of a member among the first few.
+    private static func find(
+        _ name: StaticString, _ keys: BinaryObjectList, _ values: BinaryObjectList, _ table: BinaryObjectTable
+    ) throws(CarrierFault) -> Int? {
+        for index in 0..<min(keys.count, mostLookedAt) {
+            guard case .text(let range, isWide: false) = try table.object(try table.element(index, of: keys)),
+                range.count == name.utf8CodeUnitCount
+            else { continue }
+            let spelling = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+            if try table.contents(range).elementsEqual(spelling) { return try table.element(index, of: values) }
+        }
+        return nil
+    }
+}

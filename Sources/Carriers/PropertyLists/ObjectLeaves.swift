@@ -1,0 +1,231 @@
+/// Walks the objects of a binary property list and hands out their leaves.
+///
+/// Containers are entered once: neither do cycles end it, nor do shared references multiply. Small scalars that several keys
+/// share come once for each; large ones until a bound is reached.
+final class ObjectLeaves {
+    let table: BinaryObjectTable
+    let walk: LeafWalk
+    private let form: CarrierForm
+    private let source: any ByteSource
+    private let nameBytes = ScratchBytes()
+    private let wideBytes = ScratchBytes()
+    private var met: NumberSet
+    /// How many bytes may still be visited that were visited before.
+    private var repeatable = 32 << 20
+    /// Containers that lie too deep for the way to them; read on their own.
+    private var deep: [Int] = []
+    /// Some of those were too many to remember: whatever is left over at the end may be one.
+    private var hasLostDeepOnes = false
+    /// Each reference is followed once and all contents lie beside each other, in a file that does not put objects over each
+    /// other: these do not run out for one.
+    private var steps: Int
+    private var fresh: Int
+    /// They did; nothing more is read.
+    private var isOver = false
+    private var notes = 0
+    /// Keys repeat: the same few in each element of a list.
+    private var keys: [Int: String] = [:]
+
+    private static let mostDeep = 1 << 16
+    /// Above this a value is read like a file of its own.
+    private static let largestValue = 8 << 20
+    private static let longestKey = 1024
+    private static let mostKeys = 1024
+    /// More places than a file's notes are.
+    private static let mostNotes = 32
+
+    init(_ table: BinaryObjectTable, _ walk: LeafWalk, form: CarrierForm, source: any ByteSource) {
+        self.table = table
+        self.walk = walk
+        self.form = form
+        self.source = source
+        met = NumberSet(below: table.objectCount)
+        steps = 4 * table.bytes.count
+        fresh = table.bytes.count
+    }
+
+    /// What lies below the top, and then what nothing refers to.
+    func readAll() throws(CarrierFault) {
+        try passing { () throws(CarrierFault) in try visit(table.top, name: nil, depth: 0) }
+        try readDeep { object throws(CarrierFault) in try self.visit(object, name: nil, depth: 0) }
+        try readUnused()
+    }
+
+    // MARK: Bookkeeping
+
+    /// Goes on after damage, which is noted.
+    func passing(_ read: () throws(CarrierFault) -> Void) throws(CarrierFault) {
+        let depth = walk.trail.depth
+        do throws(CarrierFault) { try read() } catch {
+            if case .exhausted = error { throw error }
+            if case .unreadable = error { throw error }
+            if isOver { throw error }
+            notes += 1
+            if notes <= Self.mostNotes { walk.note(error) }
+            walk.trail.leave(to: depth)
+        }
+    }
+
+    /// Pays for following a reference.
+    func spendStep() throws(CarrierFault) {
+        steps -= 1
+        if steps & 0xFFF == 0 { try walk.budget.checkTime() }
+        if steps < 0 { try giveUp() }
+    }
+
+    private func giveUp() throws(CarrierFault) {
+        isOver = true
+        throw .malformed("its objects lie over each other")
+    }
+
+    func mark(_ object: Int) { met.insert(object) }
+    func isMet(_ object: Int) -> Bool { met.contains(object) }
+
+    /// Whether a container is to be entered: the first time, and not too deep. A deep one is remembered.
+    func enters(_ object: Int, depth: Int) -> Bool {
+        if met.contains(object) { return false }
+        guard depth >= walk.budget.maximumDepth else { return met.insert(object) }
+        if deep.count < Self.mostDeep { deep.append(object) } else { hasLostDeepOnes = true }
+        return false
+    }
+
+    /// Reads what lay too deep, and what turns out to lie too deep in it.
+    func readDeep(_ read: (Int) throws(CarrierFault) -> Void) throws(CarrierFault) {
+        while let object = deep.popLast() {
+            walk.trail.enter(.words("deeper than \(walk.budget.maximumDepth) levels"))
+            try passing { () throws(CarrierFault) in try read(object) }
+            walk.trail.leave()
+        }
+    }
+
+    /// Reads what nothing refers to: no program that opens the file sees it.
+    ///
+    /// Containers come first: what they hold is called by its keys then.
+    func readUnused() throws(CarrierFault) {
+        for isContainer in [true, false] {
+            for object in 0..<table.objectCount where !met.contains(object) && self.isContainer(object) == isContainer {
+                walk.trail.enter(.words("unused object \(object)"))
+                try walk.part(at: 0, presence: hasLostDeepOnes ? .live : .freed) { () throws(CarrierFault) in
+                    try passing { () throws(CarrierFault) in try visit(object, name: nil, depth: 0) }
+                    try readDeep { object throws(CarrierFault) in try visit(object, name: nil, depth: 0) }
+                }
+                walk.trail.leave()
+            }
+        }
+    }
+
+    /// Whether an object holds others; a damaged one does not.
+    func isContainer(_ object: Int) -> Bool {
+        switch try? table.object(object) {
+        case .array, .dictionary: true
+        default: false
+        }
+    }
+
+    // MARK: Values
+
+    /// Visits an object and all below it.
+    func visit(_ object: Int, name: String?, depth: Int) throws(CarrierFault) {
+        switch try parsed(object) {
+        case .array(let list):
+            guard enters(object, depth: depth) else { return }
+            try elements(list, depth: depth)
+        case .dictionary(let keys, let values):
+            guard enters(object, depth: depth) else { return }
+            for index in 0..<keys.count {
+                try passing { () throws(CarrierFault) in try member(index, keys, values, depth: depth) }
+            }
+        case let scalar: try visit(scalar, object, name: name)
+        }
+    }
+
+    /// A damaged object is met with that.
+    private func parsed(_ object: Int) throws(CarrierFault) -> BinaryObject {
+        do throws(CarrierFault) { return try table.object(object) } catch {
+            if object < table.objectCount { met.insert(object) }
+            throw error
+        }
+    }
+
+    private func elements(_ list: BinaryObjectList, depth: Int) throws(CarrierFault) {
+        for index in 0..<list.count {
+            walk.trail.enter(.index(index))
+            try passing { () throws(CarrierFault) in
+                try spendStep()
+                try visit(try table.element(index, of: list), name: nil, depth: depth + 1)
+            }
+            walk.trail.leave()
+        }
+    }
+
+    private func member(
+        _ index: Int, _ keys: BinaryObjectList, _ values: BinaryObjectList, depth: Int
+    ) throws(CarrierFault) {
+        try spendStep()
+        let key = try key(try table.element(index, of: keys))
+        walk.trail.enter(.key(key))
+        try visit(try table.element(index, of: values), name: key, depth: depth + 1)
+        walk.trail.leave()
+    }
+
+    /// The text of a key, cut where it is very long; a mark for what is none.
+    func key(_ object: Int) throws(CarrierFault) -> String {
+        if let known = keys[object] { return known }
+        let key = try newKey(object)
+        if keys.count < Self.mostKeys { keys[object] = key }
+        return key
+    }
+
+    private func newKey(_ object: Int) throws(CarrierFault) -> String {
+        met.insert(object)
+        guard case .text(let range, let isWide) = try table.object(object) else { return "?" }
+        let bytes = try table.contents(range.prefix(Self.longestKey))
+        guard isWide else { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: WidePropertyText.utf8(bytes, in: wideBytes), as: UTF8.self)
+    }
+
+    /// Visits what is no container.
+    func visit(_ scalar: BinaryObject, _ object: Int, name: String?) throws(CarrierFault) {
+        guard try spend(scalar, isNew: met.insert(object)) else { return }
+        let name = name.map { nameBytes.assign($0) }
+        switch scalar {
+        case .flag(let flag): try walk.visit(name: name, .flag(flag), range: nil, form: form)
+        case .number(let number): try walk.visit(name: name, .number(number), range: nil, form: form)
+        case .data(let range) where range.count > Self.largestValue,
+            .text(let range, _) where range.count > Self.largestValue:
+            try readLarge(range)
+        case .data(let range):
+            try walk.data(try table.contents(range), name: name, range: Self.place(range), form: form)
+        case .text(let range, isWide: false):
+            try walk.text(try table.contents(range), name: name, range: Self.place(range), form: form)
+        case .text(let range, isWide: true):
+            let text = WidePropertyText.utf8(try table.contents(range), in: wideBytes)
+            try walk.text(text, name: name, range: Self.place(range), form: form, isVerbatim: false)
+        case .null, .reference, .array, .dictionary: break
+        }
+    }
+
+    /// Whether a scalar is worth a visit: what was visited before costs.
+    private func spend(_ scalar: BinaryObject, isNew: Bool) throws(CarrierFault) -> Bool {
+        switch scalar {
+        case .data(let range), .text(let range, _):
+            if isNew {
+                fresh -= range.count
+                if fresh < 0 { try giveUp() }
+                return true
+            }
+            if range.count > 64 { repeatable -= range.count }
+            return repeatable >= 0
+        default: return true
+        }
+    }
+
+    private func readLarge(_ range: Range<Int>) throws(CarrierFault) {
+        let part = PartSource(source, Self.place(range))
+        try walk.nested("value", at: Int64(range.lowerBound)) { () throws(CarrierFault) in
+            try Carriers.read(CarrierInput(part), walk)
+        }
+    }
+
+    private static func place(_ range: Range<Int>) -> Range<Int64> { Int64(range.lowerBound)..<Int64(range.upperBound) }
+}

@@ -1,0 +1,150 @@
+internal import PropertyLists
+
+/// The leaves of a property list in OpenStep's notation, as the way to them is known.
+struct OpenStepLeaves {
+    private struct Container {
+        let isDictionary: Bool
+        var index = 0
+    }
+
+    private let text: UnsafeRawBufferPointer
+    private let walk: LeafWalk
+    private var scanner: OpenStepScanner
+    private var open: [Container] = []
+    private var key: String?
+    /// Where the member or the element at hand begins.
+    private var start = 0
+    /// The outer dictionary has no braces.
+    private var isBare = false
+    private let deepestWay: Int
+    private let names = ScratchBytes()
+    private let texts = ScratchBytes()
+
+    init(_ text: UnsafeRawBufferPointer, _ walk: LeafWalk) {
+        self.text = text
+        self.walk = walk
+        scanner = OpenStepScanner(text)
+        deepestWay = walk.budget.maximumDepth
+    }
+
+    /// - Returns: Where the rest begins that is no property list; nil at the end.
+    mutating func read() throws(CarrierFault) -> Int? {
+        guard try skipSpace() else { return start }
+        isBare = beginsBare()
+        if isBare { open.append(Container(isDictionary: true)) }
+        while true {
+            guard try skipSpace() else { return start }
+            if scanner.cursor.isAtEnd { return nil }
+            if key == nil { start = scanner.cursor.position }
+            guard try takeNext() else { return start }
+        }
+    }
+
+    private mutating func attempt<Result>(_ read: (inout OpenStepScanner) throws(StructureFault) -> Result) -> Result? {
+        do throws(StructureFault) { return try read(&scanner) } catch { return nil }
+    }
+
+    /// Skips white space; comments in it are visited.
+    private mutating func skipSpace() throws(CarrierFault) -> Bool {
+        let lower = scanner.cursor.position
+        guard attempt({ reader throws(StructureFault) in try reader.skipSpace() }) != nil else { return false }
+        let upper = scanner.cursor.position
+        guard upper - lower >= 8, text[lower..<upper].contains(UInt8(ascii: "/")) else { return true }
+        let comment = UnsafeRawBufferPointer(rebasing: text[lower..<upper])
+        let line = 1 + LineCount.newlines(in: UnsafeRawBufferPointer(rebasing: text[..<lower]))
+        try walk.visit(
+            name: nil, .block(comment, line: line), range: Int64(lower)..<Int64(upper), form: .openStepPropertyList)
+        return true
+    }
+
+    /// A string with something behind it is the first key of a dictionary without braces.
+    private func beginsBare() -> Bool {
+        guard let byte = scanner.cursor.byte, !"{(<".utf8.contains(byte) else { return false }
+        var ahead = scanner
+        do throws(StructureFault) {
+            _ = try ahead.string()
+            try ahead.skipSpace()
+        } catch { return false }
+        return !ahead.cursor.isAtEnd
+    }
+
+    // MARK: Parts
+
+    private mutating func takeNext() throws(CarrierFault) -> Bool {
+        let isKeyExpected = open.last?.isDictionary == true && key == nil
+        if scanner.take(";") || scanner.take(",") { return open.last != nil && key == nil }
+        if scanner.take("}") { return key == nil && leave(isDictionary: true) }
+        if scanner.take(")") { return leave(isDictionary: false) }
+        if isKeyExpected { return try takeKey() }
+        if scanner.take("{") { return enter(isDictionary: true) }
+        if scanner.take("(") { return enter(isDictionary: false) }
+        return try takeScalar()
+    }
+
+    private mutating func takeKey() throws(CarrierFault) -> Bool {
+        guard let text = attempt({ reader throws(StructureFault) in try reader.string() }) else { return false }
+        key = text
+        guard try skipSpace() else { return false }
+        if scanner.take("=") { return true }
+        // A key with no value is its own.
+        guard scanner.cursor.byte == UInt8(ascii: ";") else { return false }
+        try visit(text, 0..<0)
+        return true
+    }
+
+    private mutating func takeScalar() throws(CarrierFault) -> Bool {
+        let begin = scanner.cursor.position
+        if scanner.take("<") {
+            guard let data = attempt({ reader throws(StructureFault) in try reader.data() }) else { return false }
+            let range = Int64(begin)..<Int64(scanner.cursor.position)
+            step()
+            let name = key.map { names.assign($0) }
+            try data.span.withUnsafeBytes { data throws(CarrierFault) in
+                try walk.data(data, name: name, range: range, form: .openStepPropertyList, isVerbatim: false)
+            }
+            stepBack()
+            return true
+        }
+        guard let text = attempt({ reader throws(StructureFault) in try reader.string() }) else { return false }
+        try visit(text, begin..<scanner.cursor.position)
+        return true
+    }
+
+    private mutating func visit(_ text: String, _ range: Range<Int>) throws(CarrierFault) {
+        step()
+        let name = key.map { names.assign($0) }
+        let place = range.isEmpty ? nil : Int64(range.lowerBound)..<Int64(range.upperBound)
+        try walk.text(
+            texts.assign(text), name: name, range: place, form: .openStepPropertyList, isVerbatim: false)
+        stepBack()
+    }
+
+    // MARK: The way
+
+    private mutating func enter(isDictionary: Bool) -> Bool {
+        step()
+        open.append(Container(isDictionary: isDictionary))
+        key = nil
+        return true
+    }
+
+    private mutating func leave(isDictionary: Bool) -> Bool {
+        guard let last = open.popLast(), last.isDictionary == isDictionary, !(open.isEmpty && isBare) else {
+            return false
+        }
+        stepBack()
+        return true
+    }
+
+    private func step() {
+        guard let last = open.last, open.count <= deepestWay else { return }
+        walk.trail.enter(last.isDictionary ? .key(key ?? "?") : .index(last.index))
+    }
+
+    private mutating func stepBack() {
+        key = nil
+        guard !open.isEmpty else { return }
+        if open.count <= deepestWay { walk.trail.leave() }
+        open[open.count - 1].index += 1
+    }
+}

@@ -1,0 +1,210 @@
+internal import PropertyLists
+
+/// The leaves of an XML property list, as the way to them is known.
+struct XMLLeaves {
+    /// Where something begins that is no property list.
+    struct Rest {
+        let position: Int
+        let line: Int
+    }
+
+    private struct Container {
+        let isDictionary: Bool
+        var index = 0
+    }
+
+    private let text: UnsafeRawBufferPointer
+    private let walk: LeafWalk
+    private var scanner: XMLScanner
+    private var open: [Container] = []
+    private let names = ScratchBytes()
+    private var hasKey = false
+    private let deepestWay: Int
+    /// Up to where lines were counted, and the line there.
+    private var counted = (position: 0, line: 1)
+    /// Where the element at hand begins.
+    private var start = 0
+
+    init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: LeafWalk) {
+        self.text = text
+        self.walk = walk
+        scanner = XMLScanner(text, encoding: encoding)
+        deepestWay = walk.budget.maximumDepth
+    }
+
+    /// - Returns: Where the rest begins that is no property list; nil at the end.
+    mutating func read() throws(CarrierFault) -> Rest? {
+        guard attempt({ reader throws(StructureFault) in try reader.prolog() }) != nil else { return rest() }
+        try visitGap(from: 0, to: scanner.cursor.position)
+        while true {
+            let gap = scanner.cursor.position
+            guard attempt({ reader throws(StructureFault) in try reader.skipMiscellany() }) != nil else {
+                return rest()
+            }
+            try visitGap(from: gap, to: scanner.cursor.position)
+            start = scanner.cursor.position
+            guard let next = attempt({ reader throws(StructureFault) in try reader.tag() }) else { return rest() }
+            guard let tag = next else { return nil }
+            guard try take(tag) else { return rest() }
+        }
+    }
+
+    private mutating func attempt<Result>(_ read: (inout XMLScanner) throws(StructureFault) -> Result) -> Result? {
+        do throws(StructureFault) { return try read(&scanner) } catch { return nil }
+    }
+
+    private mutating func rest() -> Rest { Rest(position: start, line: line(at: start)) }
+
+    /// The line of a position; positions only grow.
+    private mutating func line(at position: Int) -> Int {
+        let stretch = UnsafeRawBufferPointer(rebasing: text[counted.position..<max(position, counted.position)])
+        counted = (max(position, counted.position), counted.line + LineCount.newlines(in: stretch))
+        return counted.line
+    }
+
+    /// Comments and instructions: what stands between elements and is no white space.
+    private mutating func visitGap(from lower: Int, to upper: Int) throws(CarrierFault) {
+        guard upper - lower >= 8, text[lower..<upper].contains(UInt8(ascii: "!")) else { return }
+        let gap = UnsafeRawBufferPointer(rebasing: text[lower..<upper])
+        guard ByteText.lastRange(of: Array("<!--".utf8), in: gap[...]) != nil else { return }
+        try walk.visit(
+            name: nil, .block(gap, line: line(at: lower)), range: Int64(lower)..<Int64(upper), form: .xmlPropertyList)
+    }
+
+    // MARK: Elements
+
+    /// Takes one tag, and the element if it is no container; false where it has no place.
+    private mutating func take(_ tag: XMLTag) throws(CarrierFault) -> Bool {
+        switch tag {
+        case .start(.plist): return open.isEmpty
+        case .end(.plist): return open.isEmpty
+        case .start(.dict), .start(.array):
+            step()
+            open.append(Container(isDictionary: isDictionary(tag)))
+            hasKey = false
+            return true
+        case .end(.dict), .end(.array):
+            guard let last = open.popLast(), last.isDictionary == isDictionary(tag) else { return false }
+            stepBack()
+            return true
+        case .start(let element):
+            let begin = scanner.cursor.position
+            guard let text = attempt({ reader throws(StructureFault) in try reader.text(of: element) }) else {
+                return false
+            }
+            try takeElement(element, text, begin)
+            return true
+        case .empty(let element):
+            try takeEmpty(element)
+            return true
+        case .end: return false
+        }
+    }
+
+    private mutating func takeEmpty(_ element: XMLElement) throws(CarrierFault) {
+        switch element {
+        case .key: takeKey(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .yes, .no: try flag(element == .yes)
+        case .plist: break
+        case .string:
+            step()
+            let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+            try walk.visit(name: name, .text(nothing), range: nil, form: .xmlPropertyList)
+            stepBack()
+        default:
+            step()
+            stepBack()
+        }
+    }
+
+    private func isDictionary(_ tag: XMLTag) -> Bool {
+        switch tag {
+        case .start(.dict), .end(.dict): true
+        default: false
+        }
+    }
+
+    private mutating func takeElement(_ element: XMLElement, _ text: XMLText, _ begin: Int) throws(CarrierFault) {
+        switch text {
+        case .run(let run):
+            try takeElement(element, run, Int64(begin)..<Int64(begin + run.count), isVerbatim: true)
+        case .pieces(let pieces):
+            let range = Int64(begin)..<Int64(scanner.cursor.position)
+            try pieces.span.withUnsafeBytes { pieces throws(CarrierFault) in
+                try takeElement(element, pieces, range, isVerbatim: false)
+            }
+        }
+    }
+
+    private mutating func takeElement(
+        _ element: XMLElement, _ text: UnsafeRawBufferPointer, _ range: Range<Int64>, isVerbatim: Bool
+    ) throws(CarrierFault) {
+        switch element {
+        case .key: takeKey(text)
+        case .yes, .no: try flag(element == .yes)
+        default:
+            step()
+            try visit(element, text, range, isVerbatim: isVerbatim)
+            stepBack()
+        }
+    }
+
+    /// Visits a scalar; one that is not what its element says is text.
+    private func visit(
+        _ element: XMLElement, _ text: UnsafeRawBufferPointer, _ range: Range<Int64>, isVerbatim: Bool
+    ) throws(CarrierFault) {
+        if element == .data, let data = LetterCoding.base64.decode(text) {
+            return try data.span.withUnsafeBytes { data throws(CarrierFault) in
+                try walk.data(data, name: name, range: range, form: .xmlPropertyList, isVerbatim: false)
+            }
+        }
+        if let number = Self.number(element, text) {
+            return try walk.visit(name: name, .number(number), range: range, form: .xmlPropertyList)
+        }
+        try walk.text(text, name: name, range: range, form: .xmlPropertyList, isVerbatim: isVerbatim)
+    }
+
+    private static func number(_ element: XMLElement, _ text: UnsafeRawBufferPointer) -> Double? {
+        switch element {
+        case .integer, .real:
+            guard text.count <= 400 else { return nil }
+            return Double(String(decoding: text.filter { !XMLScanner.isSpace($0) }, as: UTF8.self))
+        case .date: return CivilTime(text)?.date.map { $0.secondsSince2001 + BinaryObjectTable.secondsTo2001 }
+        default: return nil
+        }
+    }
+
+    private mutating func flag(_ flag: Bool) throws(CarrierFault) {
+        step()
+        try walk.visit(name: name, .flag(flag), range: nil, form: .xmlPropertyList)
+        stepBack()
+    }
+
+    // MARK: The way
+
+    private var name: UnsafeRawBufferPointer? { hasKey ? names.bytes : nil }
+
+    private mutating func takeKey(_ text: UnsafeRawBufferPointer) {
+        names.removeAll()
+        names.append(text)
+        hasKey = true
+    }
+
+    /// Goes to the value that comes. Steps deeper than the walk goes are left out.
+    private func step() {
+        guard let last = open.last, open.count <= deepestWay else { return }
+        if last.isDictionary {
+            walk.trail.enter(.key(hasKey ? String(decoding: names.bytes, as: UTF8.self) : "?"))
+        } else {
+            walk.trail.enter(.index(last.index))
+        }
+    }
+
+    /// Goes back from a value that was read.
+    private mutating func stepBack() {
+        hasKey = false
+        guard !open.isEmpty else { return }
+        if open.count <= deepestWay { walk.trail.leave() }
+        open[open.count - 1].index += 1
+    }
+}

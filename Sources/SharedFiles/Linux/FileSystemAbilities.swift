@@ -1,0 +1,40 @@
+internal import CLinux
+internal import Glibc
+
+/// What the file system of a directory can do, found out by trying. For diagnosis: whoever writes tries by itself.
+package struct FileSystemAbilities: Sendable, Hashable {
+    /// Files without a name (`O_TMPFILE`), which a crash leaves nothing of.
+    package let hasNamelessFiles: Bool
+    /// Locks of open file descriptions; nil where that could not be tried without leaving a file.
+    package let hasLocks: Bool?
+    /// Whether other machines may have it mounted too: neither locks nor notifications can be relied on across them.
+    package let isRemote: Bool
+    /// Bytes that this user may still write.
+    package let available: UInt64
+}
+
+extension Directory {
+    /// Tries it out. Nothing is left behind, and nothing shows meanwhile.
+    ///
+    /// - Throws: what opening a file without a name gave, other than that there are none.
+    package func abilities() throws(FileError) -> FileSystemAbilities {
+        let opened = AnonymousFile.canBeNamed ? AnonymousFile.open(in: descriptor.rawValue) : -EOPNOTSUPP
+        guard opened >= 0 || AnonymousFile.isUnsupported(opened) else { throw error(-opened, "create a file in", ".") }
+        defer { if opened >= 0 { close(opened) } }
+        let hasLocks = opened >= 0 ? ByteRangeLock.attempt(opened, .whole, .exclusive) == 0 : nil
+        var facts = statvfs()
+        let type = clinux_file_system_type(descriptor.rawValue)
+        guard type >= 0, fstatvfs(descriptor.rawValue, &facts) == 0 else {
+            throw error(type < 0 ? Int32(-type) : errno, "examine the file system of", ".")
+        }
+        return FileSystemAbilities(
+            hasNamelessFiles: opened >= 0, hasLocks: hasLocks,
+            isRemote: Self.remoteTypes.contains(type),
+            available: UInt64(facts.f_bavail) &* UInt64(facts.f_frsize))
+    }
+
+    /// NFS, SMB, SMB2, CIFS, AFS, Ceph, 9P and FUSE, by statfs(2).
+    private static let remoteTypes: Set<Int64> = [
+        0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997, 0x6573_5546,
+    ]
+}
