@@ -20,9 +20,7 @@ package struct SecretRule: Sendable, Hashable {
 
     /// How much it matters that it lies open.
     package enum Weight: Int, Sendable, Hashable { case low, medium, high, critical }
-}
 
-/// Every rule.
-package enum SecretRules {
-    package static let all: [SecretRule] = []
+    package static func == (a: SecretRule, b: SecretRule) -> Bool { a.id == b.id }
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

@@ -1,0 +1,108 @@
+/// The bytes that are searched. Positions outside of them are no error: nothing is there.
+struct SearchText {
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var count: Int { bytes.count }
+
+    /// The byte at a position; 0 outside.
+    @inline(__always) subscript(position: Int) -> UInt8 {
+        position >= 0 && position < bytes.count ? bytes[position] : 0
+    }
+
+    /// Part of the bytes, cut to what there is.
+    func slice(_ range: Range<Int>) -> SearchText {
+        let range = range.clamped(to: 0..<bytes.count)
+        return SearchText(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+
+    func holds(_ pattern: [UInt8], at position: Int) -> Bool {
+        guard position >= 0, pattern.count <= bytes.count - position else { return false }
+        for index in pattern.indices where bytes[position + index] != pattern[index] { return false }
+        return true
+    }
+
+    func holds(_ pattern: StaticString, at position: Int) -> Bool {
+        let pattern = UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount)
+        guard position >= 0, pattern.count <= bytes.count - position else { return false }
+        for index in pattern.indices where bytes[position + index] != pattern[index] { return false }
+        return true
+    }
+
+    /// As `holds`, where the pattern is in lower case and the text in either.
+    func holdsFolded(_ pattern: StaticString, at position: Int) -> Bool {
+        let pattern = UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount)
+        guard position >= 0, pattern.count <= bytes.count - position else { return false }
+        for index in pattern.indices where bytes[position + index].lowered != pattern[index] { return false }
+        return true
+    }
+
+    /// Where the run of such bytes ends that begins at a position.
+    @inline(__always)
+    func end(of members: ByteClass, from position: Int, atMost limit: Int = 1 << 20) -> Int {
+        guard position >= 0 else { return position }
+        var end = position
+        let bound = min(bytes.count, position + limit)
+        while end < bound, members.contains(bytes[end]) { end += 1 }
+        return end
+    }
+
+    /// Where the run of such bytes begins that ends before a position.
+    @inline(__always)
+    func start(of members: ByteClass, before position: Int, atMost limit: Int = 1 << 20) -> Int {
+        var start = min(position, bytes.count)
+        let bound = max(0, start - limit)
+        while start > bound, members.contains(bytes[start - 1]) { start -= 1 }
+        return start
+    }
+
+    /// The first place of a text within a range.
+    func first(_ pattern: StaticString, in range: Range<Int>) -> Int? {
+        let range = range.clamped(to: 0..<count)
+        let size = pattern.utf8CodeUnitCount
+        guard size > 0, range.count >= size else { return nil }
+        let head = pattern.utf8Start.pointee
+        for position in range.lowerBound...(range.upperBound - size)
+        where bytes[position] == head && holds(pattern, at: position) { return position }
+        return nil
+    }
+
+    /// As `first`, where the pattern is in lower case and the text in either.
+    func firstFolded(_ pattern: StaticString, in range: Range<Int>) -> Int? {
+        let range = range.clamped(to: 0..<count)
+        let size = pattern.utf8CodeUnitCount
+        guard size > 0, range.count >= size else { return nil }
+        let head = pattern.utf8Start.pointee
+        for position in range.lowerBound...(range.upperBound - size)
+        where bytes[position].lowered == head && holdsFolded(pattern, at: position) { return position }
+        return nil
+    }
+
+    func allSatisfy(_ members: ByteClass) -> Bool { end(of: members, from: 0, atMost: count) == count }
+
+    /// Whether a word can begin at a position: nothing of the class stands before it, or only the letter or the two digits
+    /// of an escape (`\n`, `%20`, `\u0022`).
+    func beginsWord(at position: Int, unlike members: ByteClass) -> Bool {
+        let before = self[position - 1]
+        guard position > 0, members.contains(before) else { return true }
+        if self[position - 2] == UInt8(ascii: "\\"), ByteClass.escapeLetter.contains(before) { return true }
+        if self[position - 3] == UInt8(ascii: "%"), ByteClass.hex.contains(before) {
+            return ByteClass.hex.contains(self[position - 2])
+        }
+        return holds("\\u00", at: position - 6)
+    }
+}
+
+extension ByteClass {
+    fileprivate static let escapeLetter = ByteClass("nrtbf")
+}
+
+extension UInt8 {
+    /// The small letter of a capital one.
+    @inline(__always) var lowered: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
+    @inline(__always) var isCapital: Bool { self &- 65 < 26 }
+    @inline(__always) var isSmall: Bool { self &- 97 < 26 }
+    @inline(__always) var isLetter: Bool { (self | 0x20) &- 97 < 26 }
+    @inline(__always) var isDigit: Bool { self &- 48 < 10 }
+}

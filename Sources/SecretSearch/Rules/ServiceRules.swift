@@ -1,0 +1,73 @@
+/// Social networks, maps, media, and what else an application talks to.
+enum ServiceRules {
+    private static func rule(
+        _ id: String, _ name: String, _ meaning: String, _ remedy: String, _ weight: SecretRule.Weight = .high
+    ) -> SecretRule {
+        SecretRule(id: id, title: name, meaning: "Whoever reads it can \(meaning).", remedy: remedy, weight: weight)
+    }
+
+    private static let facebook = rule(
+        "token.facebook", "A Facebook access token", "act as its owner or page",
+        "Revoke it in the owner's settings at Meta.")
+    private static let firebase = rule(
+        "token.firebase-messaging", "A Firebase server key", "send notifications to every user",
+        "Move to the HTTP v1 interface, and delete the key in Firebase's console.")
+    private static let mapbox = rule(
+        "token.mapbox", "A Mapbox secret token", "use and change maps at its owner's cost",
+        "Delete it in the Mapbox account.")
+    private static let dropbox = rule(
+        "token.dropbox", "A Dropbox token", "read and change its owner's files", "Revoke it in Dropbox's app console.")
+    private static let twitter = rule(
+        "token.twitter", "A bearer token of X", "read as the application", "Regenerate it in X's developer portal.",
+        .medium)
+    private static let cloudinary = rule(
+        "token.cloudinary", "A Cloudinary address with its secret", "change what it stores",
+        "Replace the key in Cloudinary's console.")
+    private static let contentful = rule(
+        "token.contentful", "A Contentful token", "change content", "Revoke it in Contentful's settings.")
+    private static let shippo = rule("token.shippo", "A Shippo token", "buy postage", "Delete it in Shippo's settings.")
+    private static let adobe = rule(
+        "token.adobe", "An Adobe client secret", "act as the application", "Replace it in Adobe's developer console.")
+    private static let typeform = rule(
+        "token.typeform", "A Typeform token", "read answers to forms", "Delete it in Typeform's settings.", .medium)
+    private static let duffel = rule(
+        "token.duffel", "A Duffel token", "book at its owner's cost", "Revoke it in Duffel's dashboard.")
+
+    static let detectors: [Detector] =
+        Detector.tokens(
+            CloudRules.twilio,
+            TokenShape("SK", .run(.lowerHex, 32)).with {
+                $0.left = .anyBase64; $0.entropy = 3
+            },
+            TokenShape("AC", .run(.lowerHex, 32)).with {
+                $0.left = .anyBase64; $0.entropy = 3; $0.certainty = .likely
+            })
+        + Detector.tokens(
+            facebook, TokenShape("EAACEdEose0cBA", .run(.alphanumeric, 20...300)),
+            TokenShape("EAA", .run(.alphanumeric, 90...300)).with {
+                $0.left = .anyBase64; $0.entropy = 4.2
+            })
+        + Detector.tokens(
+            firebase,
+            TokenShape(":APA91b", .run(.base64url, 100...180)).with { $0.before = (.base64url, 8...24) },
+            TokenShape("AAAA", .run(.base64url, 7), .text(":"), .run(.base64url, 140)).with { $0.entropy = 4 })
+        + Detector.tokens(
+            mapbox, TokenShape("sk.eyJ", .run(.base64url, 60...200), .text("."), .run(.base64url, 20...24)))
+        + Detector.tokens(
+            dropbox, TokenShape("sl.", .run(.base64url, 130...1200)).with { $0.entropy = 4 })
+        + Detector.tokens(
+            twitter,
+            TokenShape("AAAAAAAAAAAAAAAAAAAAA", .run(.bearer, 60...110)).with {
+                $0.entropy = 4; $0.left = .anyBase64
+            })
+        + [Detector(cloudinary, "cloudinary://") { CredentialAddress.find(in: $0, $1.upperBound - 3..<$1.upperBound) }]
+        + Detector.tokens(contentful, TokenShape("CFPAT-", .run(.base64url, 43)))
+        + Detector.tokens(shippo, TokenShape("shippo_live_", .run(.hex, 40)))
+        + Detector.tokens(adobe, TokenShape("p8e-", .run(.base64url, 32)))
+        + Detector.tokens(typeform, TokenShape("tfp_", .run(.dotted, 40...64)))
+        + Detector.tokens(duffel, TokenShape("duffel_live_", .run(.base64url, 43)))
+}
+
+extension ByteClass {
+    fileprivate static let bearer = ByteClass.alphanumeric + ByteClass("%")
+}

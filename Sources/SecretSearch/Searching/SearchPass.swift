@@ -1,0 +1,71 @@
+/// One search of running text: gathers what may overlap, and hands out what is left in order.
+struct SearchPass {
+    let engine: SearchEngine
+    let text: SearchText
+    /// Found, not yet handed out; in order, without overlaps.
+    private var pending: [SecretMatch] = []
+    /// The end of the last one that was handed out.
+    private var handedOut = 0
+    /// The end of the last name that was looked at.
+    private var nameEnd = 0
+
+    init(_ engine: SearchEngine, _ text: SearchText) {
+        self.engine = engine
+        self.text = text
+    }
+
+    mutating func run(_ found: (SecretMatch) -> Bool) {
+        var goesOn = true
+        engine.scan(text) { role, range in
+            goesOn = flush(before: range.lowerBound, found)
+            guard goesOn else { return .stop }
+            guard let match = match(role, range) else { return .goOn }
+            add(match)
+            return match.certainty == .certain ? .goOnFrom(match.range.upperBound) : .goOn
+        }
+        if goesOn { _ = flush(before: Int.max, found) }
+    }
+
+    private mutating func match(_ role: Keyword.Role, _ range: Range<Int>) -> SecretMatch? {
+        switch role {
+        case .detector(let index): engine.detectors[Int(index)].match(in: text, keyword: range)
+        case .name: assigned(range)
+        case .wrapped, .escape: nil
+        }
+    }
+
+    private mutating func assigned(_ part: Range<Int>) -> SecretMatch? {
+        guard part.lowerBound >= nameEnd else { return nil }
+        let name = Assignment.name(around: part, in: text)
+        guard let assignment = Assignment(name: name, in: text) else { return nil }
+        nameEnd = name.upperBound
+        return FieldJudge.match(text, assignment.value, named: text.slice(name), assignment.style)
+    }
+
+    /// Of two that overlap the surer one stays, or the first.
+    private mutating func add(_ match: SecretMatch) {
+        guard match.range.lowerBound >= handedOut, !match.range.isEmpty else { return }
+        while let last = pending.last, last.range.upperBound > match.range.lowerBound {
+            guard match.certainty > last.certainty || match.isOfForm && !last.isOfForm else { return }
+            pending.removeLast()
+        }
+        pending.append(match)
+    }
+
+    /// Hands out what ends before a position: nothing that is found later overlaps it.
+    private mutating func flush(before position: Int, _ found: (SecretMatch) -> Bool) -> Bool {
+        guard let last = pending.last, last.range.upperBound <= position else { return true }
+        handedOut = last.range.upperBound
+        for match in pending where !found(match) {
+            pending.removeAll()
+            return false
+        }
+        pending.removeAll(keepingCapacity: true)
+        return true
+    }
+}
+
+extension SecretMatch {
+    /// Found by its form, not by its name alone.
+    fileprivate var isOfForm: Bool { !rule.id.hasPrefix("field.") }
+}
