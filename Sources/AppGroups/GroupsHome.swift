@@ -28,11 +28,23 @@ public struct GroupsHome: Hashable, Sendable {
     /// One file per access group.
     package let vaultsPath: FilePath
 
+    /// The directory of one vault that stands in for every group's own; nil for those in ``vaultsPath``.
+    package private(set) var vaultPath: FilePath?
+
     /// The files that open vaults unattended.
     package let keysPath: FilePath
 
     /// What this user's readers have accepted; of no use on another machine, hence not data.
     package let watermarksPath: FilePath
+
+    /// The same home with one vault, that of a restored copy for example, in place of any group's own.
+    ///
+    /// - Parameter path: Its directory. A vault of another group is refused when it is opened.
+    package func withVault(at path: FilePath) -> GroupsHome {
+        var home = self
+        home.vaultPath = path
+        return home
+    }
 
     /// The home of this process, from its environment.
     ///

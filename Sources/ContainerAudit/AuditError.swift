@@ -56,5 +56,21 @@ extension AuditError {
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file that was given opens no slot of the vault, or is none.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+        /// An ignore file has a line that is no entry.
+        public static let malformedIgnoreList = Code(rawValue: "malformedIgnoreList")
+        /// A baseline is not what an audit writes.
+        public static let malformedBaseline = Code(rawValue: "malformedBaseline")
     }
+}
+
+extension AuditError {
+    static func malformedIgnoreList(line: Int) -> AuditError {
+        AuditError(
+            .malformedIgnoreList, "read", "the ignore list", "Line \(line) is neither a fingerprint nor a comment.",
+            advice: "Correct it, or begin it with #.")
+    }
+
+    static let malformedBaseline = AuditError(
+        .malformedBaseline, "read", "the baseline", "It is not what an audit writes.",
+        advice: "Make it anew: sealctl audit --write-baseline FILE")
 }

@@ -4,14 +4,28 @@ public struct AuditLimits: Sendable, Hashable {
     public var maximumDepth = 64
     /// How many entries are looked at; 250,000 unless stated.
     public var maximumEntries = 250_000
-    /// How many bytes of an unsealed file are searched for hints of secrets; 1 MiB unless stated.
-    public var maximumSearchedBytes = 1 << 20
     /// The largest plaintext of a record in bytes that the group's programs read; 1 MiB unless stated, as in a store.
     public var maximumRecordSize = 1 << 20
     /// The largest sealed blob in bytes that is opened; 64 GiB unless stated. It is read in constant memory.
     public var maximumSealedBytes: Int64 = 64 << 30
     /// For how long an unnamed new value may be a writer's that is still at work; 60 seconds unless stated.
     public var temporaryGrace: Duration = .seconds(60)
+
+    /// How many bytes of an unsealed file are read value by value, from its start; all of them unless stated.
+    public var maximumReadBytes: Int64 = .max
+    /// For how long one unsealed file is read; 60 seconds unless stated. Where time decides, two audits may differ.
+    public var maximumFileTime: Duration = .seconds(60)
+    /// How many values of one unsealed file are looked at; 50,000,000 unless stated.
+    public var maximumValues = 50_000_000
+    /// How deep structures and the files within a file may be nested; 32 unless stated.
+    public var maximumNesting = 32
+    /// How many bytes may come out of what is compressed or encoded in one file; 64 MiB unless stated.
+    public var maximumInflatedBytes = 64 << 20
+
+    /// How many findings of one check are listed for one file, the gravest first; 100 unless stated.
+    public var maximumFindingsPerCheck = 100
+    /// How many findings are listed, the gravest first; 10,000 unless stated. Those beyond are counted.
+    public var maximumFindings = 10_000
 
     /// The defaults.
     public init() {}

@@ -4,142 +4,126 @@ internal import Glibc
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
+internal import Synchronization
 internal import SystemPackage
 
 /// One audit from the first name to the report.
 struct AuditRun {
     private let scope: AuditScope
     private let entries: ContainerEntries
-    private var files: [AuditedFile] = []
-    private var findings: [Finding] = []
-    private var notes: [String] = []
-    /// How many blobs claim to be of the group.
-    private var ownBlobs = 0
-    /// How many records no reader of this user has accepted before.
-    private var firstContacts = 0
-    /// How many blobs need the vault to be unlocked.
-    private var lockedBlobs = 0
-    private var missing: MissingRecords
+    private let access: VaultAccess
+    private let suppressions: Suppressions
+    private let accepted: [NameTag]
 
     /// Takes the list of names; nothing is opened yet.
-    init(root: Directory, group: AppGroup?, access: VaultAccess, limits: AuditLimits, now: Date) throws(FileError) {
-        missing = MissingRecords(accepted: access.store?.acceptedNames ?? [])
+    init(root: Directory, group: AppGroup?, access: VaultAccess, options: AuditOptions, now: Date) throws(FileError) {
+        // Before the names are listed: what is accepted later may lie in no list.
+        accepted = access.store?.acceptedNames ?? []
+        let root = try root.withoutTrace()
         let rootAttributes = try root.attributes(".")
-        entries = ContainerEntries(of: root, limits: limits)
+        entries = ContainerEntries(of: root, limits: options.limits, ProgressMeter(options.progress, total: nil))
+        suppressions = Suppressions(options)
+        self.access = access
         scope = AuditScope(
             root: root, rootAttributes: rootAttributes, realPath: LinkTarget.location(of: root) ?? root.path.string,
-            group: group, store: access.store, limits: limits, now: now,
+            group: group, store: access.store, options: options, now: now,
             names: RecordNames(entries.all, group: group))
-        findings = access.findings
-        notes = access.notes
     }
 
     /// Looks at everything.
     ///
     /// - Parameter vaultPath: Where the group's missing vault should be; nil where none is missing.
-    consuming func report(missingVault vaultPath: String?) -> AuditReport {
-        let container = ContainerEntry(path: ".", attributes: scope.rootAttributes, error: nil)
-        inspect(AuditSubject(container, scope.rootAttributes, .directory))
-        ancestors()
-        for entry in entries.all { examine(entry) }
+    func report(missingVault vaultPath: String?) -> AuditReport {
+        let examiner = EntryExaminer(scope: scope, suppressions: suppressions)
+        var tally = examineEntries(examiner)
+        tally.add(examiner.examineRoot())
+        let files = tally.takeFiles()
+        let above = Ancestors(scope: scope).judgement
+        var whole = access.findings + above.findings
+        whole += ContainerInspectors.findings(files: files, entries: entries.all, scope: scope)
         if entries.isCut {
             let detail = "Only the first \(scope.limits.maximumEntries) names were looked at."
-            report(.fileUnexamined, at: ".", detail)
+            whole.append(AuditCheck.fileUnexamined.finding(at: FindingPlace(".", in: scope), detail))
         }
-        findings += missing.findings(among: entries, in: scope)
-        if let vaultPath, ownBlobs > 0 { vaultIsMissing(vaultPath) }
-        if firstContacts > 0 {
-            notes.append(
-                "This user's programs have never accepted a state of \(firstContacts) of the records: "
-                    + "an older blob that was put back there could not be told.")
-        }
-        if lockedBlobs > 0 {
-            notes.append(
-                "\(lockedBlobs) \(lockedBlobs == 1 ? "blob is" : "blobs are") protected \"when unlocked\" and "
-                    + "\(lockedBlobs == 1 ? "was" : "were") not opened: the vault is locked.")
-        }
+        var missing = MissingRecords(accepted: accepted)
+        missing.carried = tally.carried
+        whole += missing.findings(among: entries, in: scope)
+        if let vaultPath, tally.ownBlobs > 0 { whole.append(vaultIsMissing(vaultPath, blobs: tally.ownBlobs)) }
+        tally.add(examiner.outcome(of: whole))
+        let findings = tally.shelf.sorted()
         return AuditReport(
             containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
-            withKeys: scope.store != nil, files: files, findings: findings, notes: notes)
+            withKeys: scope.store != nil, files: files, findings: findings,
+            notes: access.notes + above.notes + notes(on: tally), omissions: tally.allOmissions)
     }
 
-    private mutating func vaultIsMissing(_ vaultPath: String) {
+    private func vaultIsMissing(_ vaultPath: String, blobs: Int) -> Finding {
         let place = FindingPlace(outside: vaultPath, group: scope.group?.identifier)
-        findings.append(AuditCheck.vaultAbsent.finding(at: place, "\(ownBlobs) sealed blobs need it."))
+        return AuditCheck.vaultAbsent.finding(at: place, "\(blobs) sealed blobs need it.")
     }
 
-    private mutating func report(_ check: AuditCheck, at path: String, _ detail: String) {
-        findings.append(check.finding(at: FindingPlace(path, in: scope), detail))
+    private func notes(on tally: RunTally) -> [String] {
+        var notes: [String] = []
+        if tally.firstContacts > 0 {
+            notes.append(
+                "This user's programs have never accepted a state of \(tally.firstContacts) of the records: "
+                    + "an older blob that was put back there could not be told.")
+        }
+        if tally.lockedBlobs > 0 {
+            notes.append(
+                "\(tally.lockedBlobs) \(tally.lockedBlobs == 1 ? "blob is" : "blobs are") protected \"when unlocked\" and "
+                    + "\(tally.lockedBlobs == 1 ? "was" : "were") not opened: the vault is locked.")
+        }
+        let unlisted = tally.allOmissions.unlisted.values.reduce(0, +)
+        if unlisted > 0 { notes.append("\(unlisted) findings are beyond the limits and were only counted.") }
+        return notes + suppressions.notes + [suppressions.note(onUnused: tally.usedIgnores)].compactMap(\.self)
     }
 }
 
-// One entry.
+// The entries, on all processors.
 extension AuditRun {
-    private mutating func examine(_ entry: ContainerEntry) {
-        do throws(FileError) {
-            if let error = entry.error { throw error }
-            guard let attributes = entry.attributes else { return }
-            guard entry.isNameable else {
-                throw FileError(.invalidName, operation: "open", path: scope.root.display(entry.path))
+    /// Small enough that no worker is left alone with the last one for long, large enough that taking one costs nothing.
+    private static let batchSize = 16
+
+    private func examineEntries(_ examiner: EntryExaminer) -> RunTally {
+        let all = entries.all
+        let size = Self.batchSize
+        let batches = (all.count + size - 1) / size
+        let tally = Mutex(RunTally(entries: all.count, limits: scope.limits))
+        let meter = ProgressMeter(scope.options.progress, total: all.count)
+        Workers.run(batches: batches, workers: scope.options.workers ?? Workers.standard) { batch in
+            let range = batch * size..<min(all.count, (batch + 1) * size)
+            let outcomes = all[range].map { examiner.examine($0) }
+            let found = tally.withLock { tally in
+                tally.add(outcomes, batch: batch)
+                return tally.shelf.total
             }
-            try examine(entry, attributes)
-        } catch {
-            // Gone since it was listed: not there, so not in the report.
-            if error.code != .notFound || !entry.isNameable { unexamined(entry, error) }
+            let bytes = outcomes.reduce(0) { $0 + ($1.file?.size ?? 0) }
+            meter.add(files: outcomes.count, bytes: bytes, findings: found)
         }
-    }
-
-    private mutating func examine(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) {
-        let subject = try FileClassifier(root: scope.root, group: scope.group).classify(entry, attributes)
-        let blob = try BlobExaminer(scope: scope).examine(subject)
-        inspect(subject)
-        guard subject.kind != .directory else { return }
-        findings += blob?.findings ?? []
-        if blob?.isFirstContact == true { firstContacts += 1 }
-        if blob?.isLocked == true { lockedBlobs += 1 }
-        let header = try? subject.header?.get().claimed
-        if let header, let group = scope.group, subject.kind != .quarantined,
-            header.groupTag == BlobContext(group: group.identifier, kind: .record, name: "").groupTag
-        {
-            ownBlobs += 1
-            if subject.kind != .temporary { missing.carried.insert(header.nameTag) }
-        }
-        files.append(
-            AuditedFile(
-                path: subject.path.printable, kind: subject.kind, size: attributes.size, mode: attributes.mode,
-                record: header.map { SealedFacts($0, name: subject.place.recordName) }, verdict: blob?.verdict))
-    }
-
-    private mutating func inspect(_ subject: AuditSubject) {
-        for inspector in Inspectors.all { findings += inspector.inspect(subject, in: scope) }
-    }
-
-    private mutating func unexamined(_ entry: ContainerEntry, _ error: FileError) {
-        let attributes = entry.attributes
-        if let attributes { inspect(AuditSubject(entry, attributes, .unreadable)) }
-        report(.fileUnexamined, at: entry.path, error.description)
-        files.append(
-            AuditedFile(
-                path: entry.path.printable, kind: attributes?.kind == .directory ? .directory : .unreadable,
-                size: attributes?.size ?? 0, mode: attributes?.mode, record: nil, verdict: nil))
+        return tally.withLock { $0 }
     }
 }
 
-// What lies above.
-extension AuditRun {
-    private mutating func ancestors() {
-        do throws(FileError) { try scope.root.requireSafeAncestors() } catch {
+/// What lies above the container.
+private struct Ancestors {
+    let scope: AuditScope
+
+    var judgement: (findings: [Finding], notes: [String]) {
+        do throws(FileError) {
+            try scope.root.requireSafeAncestors()
+            return ([], [])
+        } catch {
             let place = FindingPlace(outside: error.path, group: scope.group?.identifier)
+            let check = AuditCheck.ancestorWritable
             switch error.code {
             case .unsafeMode:
-                findings.append(
-                    AuditCheck.ancestorWritable.finding(at: place, "Everybody may write there.", remedy: error.advice))
+                return ([check.finding(at: place, "Everybody may write there.", remedy: error.advice)], [])
             case .wrongOwner where isOwnedByRunner:
-                findings.append(
-                    AuditCheck.ancestorWritable.finding(
-                        at: place, "It belongs to another user, who may rename what lies in it.", remedy: error.advice))
-            case .wrongOwner: break
-            default: notes.append("The directories above could not be examined: \(error.description)")
+                let detail = "It belongs to another user, who may rename what lies in it."
+                return ([check.finding(at: place, detail, remedy: error.advice)], [])
+            case .wrongOwner: return ([], [])
+            default: return ([], ["The directories above could not be examined: \(error.description)"])
             }
         }
     }

@@ -15,10 +15,12 @@ struct AuditScope: Sendable {
     let group: AppGroup?
     /// Opens blobs and knows what was accepted; nil without keys.
     let store: SealedStore?
-    let limits: AuditLimits
+    let options: AuditOptions
     let now: Date
     /// The records that lie in their place, to tell whose blob a moved one is.
     let names: RecordNames
+
+    var limits: AuditLimits { options.limits }
 
     /// Milliseconds since 1970, as headers have them.
     var nowMilliseconds: UInt64 { UInt64(max(0, now.timeIntervalSince1970 * 1000)) }

@@ -58,7 +58,7 @@ public struct ContainerAuditor: Sendable {
         if access.findings.isEmpty && access.notes.isEmpty {
             access = try VaultOpener(group: group, home: home, credential: credential).open()
         }
-        access.findings += VaultFiles(group: group, home: home, credential: credential).findings
+        access.findings += GroupSurroundings(group: group, home: home, credential: credential).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
         let place: FilePath
         do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home, isStrict: false) } catch {
@@ -74,7 +74,7 @@ extension ContainerAuditor {
     ) throws(AuditError) -> AuditReport {
         do throws(FileError) {
             let root = try Directory.open(path)
-            return try AuditRun(root: root, group: group, access: access, limits: limits, now: now())
+            return try AuditRun(root: root, group: group, access: access, options: options, now: now())
                 .report(missingVault: missingVault)
         } catch {
             throw AuditError(error, auditing: group)

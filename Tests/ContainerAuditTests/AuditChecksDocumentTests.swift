@@ -25,7 +25,7 @@ import Testing
     @Test func aFindingHasTheSeverityAndTitleOfItsCheck() throws {
         let yard = try AuditYard()
         try yard.filled()
-        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
         let finding = try #require(try yard.audit().findings.first)
         let check = try #require(AuditCheck.all.first { $0.id == finding.id })
         #expect(finding.severity == check.severity && finding.title == check.title)

@@ -10,7 +10,7 @@ import Testing
         let yard = try AuditYard()
         let store = try yard.filled()
         try store.write(Token(text: "x", end: Date() + 1000.123), named: "ends")
-        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
         try yard.put("notes", "text")
         let report = try yard.audit()
         #expect(try AuditReport(json: try report.json()) == report)
@@ -34,7 +34,7 @@ import Testing
     @Test func aTimeThatNoCalendarHasDoesNotHinderTheReport() throws {
         let yard = try AuditYard()
         try yard.filled()
-        try yard.change(yard.path(ofRecord: "token")) { for index in 72..<80 { $0[index] = 0xFF } }
+        try yard.change(yard.path(ofRecord: "state")) { for index in 72..<80 { $0[index] = 0xFF } }
         let report = try yard.audit()
         #expect(try AuditReport(json: try report.json()) == report)
     }
@@ -54,7 +54,7 @@ import Testing
         let yard = try AuditYard()
         try yard.filled()
         try yard.put("a-notes", "text")
-        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
         #expect(try yard.audit().findings.map(\.severity) == [.critical, .medium])
     }
 }

@@ -6,7 +6,7 @@ import Sealing
 import TestSupport
 
 struct Token: SealedRecord, Equatable {
-    static let recordName = "token"
+    static let recordName = "state"
     static let schemaVersion = 3
     var text: String
     var end: Date?
@@ -100,7 +100,9 @@ extension SealedStore {
                 record: context, schemaVersion: 1, sequence: sequence, sealedAt: milliseconds(sealedAt),
                 notAfter: notAfter.map(milliseconds) ?? 0)
         let key = try vault.activeKey()
-        return Array(text.utf8).withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+        // Readers look at what a record holds: it has to be JSON.
+        let payload = kind == .record ? "\"\(text)\"" : text
+        return Array(payload.utf8).withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
     }
 }
 

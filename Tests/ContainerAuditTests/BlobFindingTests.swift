@@ -37,42 +37,42 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: ChangedByte.all) func aChangedByteIsFoundForWhatItIs(change: ChangedByte) throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0[change.offset] ^= 0x40 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[change.offset] ^= 0x40 }
         let report = try yard.audit()
         #expect(report.ids == [change.id])
-        #expect(report.verdict(ofRecord: "token") == .refused(change.code))
+        #expect(report.verdict(ofRecord: "state") == .refused(change.code))
         #expect(report.verdict(ofRecord: "accounts/ada") == .verified)
     }
 
     @Test func aCutBlobIsTampered() throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0.removeLast() }
+        try yard.change(yard.path(ofRecord: "state")) { $0.removeLast() }
         #expect(try yard.audit().ids == ["blob.tampered"])
     }
 
     @Test func anAppendedByteIsTampered() throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0.append(0) }
+        try yard.change(yard.path(ofRecord: "state")) { $0.append(0) }
         #expect(try yard.audit().ids == ["blob.tampered"])
     }
 
     @Test(arguments: [0, 100, 180]) func lessThanTheSmallestBlobIsMalformed(size: Int) throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0.removeLast($0.count - size) }
+        try yard.change(yard.path(ofRecord: "state")) { $0.removeLast($0.count - size) }
         let report = try yard.audit()
         #expect(report.ids == ["blob.malformed"])
-        #expect(report.verdict(ofRecord: "token") == .refused("malformed"))
+        #expect(report.verdict(ofRecord: "state") == .refused("malformed"))
     }
 
     @Test func aBlobUnderAnotherRecordsNameIsInTheWrongPlace() throws {
-        try yard.put("\(AuditYard.records)/other.sealed", try SystemFile.read(yard.path(ofRecord: "token")))
+        try yard.put("\(AuditYard.records)/other.sealed", try SystemFile.read(yard.path(ofRecord: "state")))
         let report = try yard.audit()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.verdict(ofRecord: "other") == .refused("wrongName"))
         #expect(report.finding("blob.wrong-place")?.confidence == .certain)
-        #expect(report.finding("blob.wrong-place")?.detail.contains("record token") == true)
+        #expect(report.finding("blob.wrong-place")?.detail.contains("record state") == true)
     }
 
-    @Test(arguments: ["token.sealed", "Library/Caches/token.sealed", "\(AuditYard.records)/no name.sealed"])
+    @Test(arguments: ["state.sealed", "Library/Caches/state.sealed", "\(AuditYard.records)/no name.sealed"])
     func aRecordOutOfItsPlaceIsFound(path: String) throws {
-        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "token")))
+        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "state")))
         let report = try yard.audit()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.file(path)?.verdict == .refused("wrongName"))
@@ -80,10 +80,10 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
 
     @Test func aBlobOfAnotherGroupIsInTheWrongPlaceAndSaysSo() throws {
         let foreign = try SealedStore(group: try AppGroup("group.com.example.other"), in: yard.home)
-        try yard.put("\(AuditYard.records)/token.sealed", try foreign.seal("x", as: "token", sequence: 9))
+        try yard.put("\(AuditYard.records)/state.sealed", try foreign.seal("x", as: "state", sequence: 9))
         let report = try yard.audit()
         #expect(report.ids == ["blob.wrong-place"])
-        #expect(report.verdict(ofRecord: "token") == .refused("wrongGroup"))
+        #expect(report.verdict(ofRecord: "state") == .refused("wrongGroup"))
     }
 
     @Test func aStreamAmongTheRecordsIsInTheWrongPlace() throws {
@@ -102,17 +102,17 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
     }
 
     @Test func anotherBlobOfAnAcceptedSequenceIsAFork() throws {
-        try yard.put("\(AuditYard.records)/token.sealed", try store.seal("x", as: "token", sequence: 2))
+        try yard.put("\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 2))
         let report = try yard.audit()
         #expect(report.ids == ["blob.forked"])
-        #expect(report.verdict(ofRecord: "token") == .refused("forked"))
+        #expect(report.verdict(ofRecord: "state") == .refused("forked"))
     }
 
     @Test func aSequenceFarAheadIsAJump() throws {
-        try yard.put("\(AuditYard.records)/token.sealed", try store.seal("x", as: "token", sequence: 1 << 40))
+        try yard.put("\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 1 << 40))
         let report = try yard.audit()
         #expect(report.ids == ["blob.sequence-jump"])
-        #expect(report.verdict(ofRecord: "token") == .refused("sequenceJump"))
+        #expect(report.verdict(ofRecord: "state") == .refused("sequenceJump"))
     }
 
     @Test func anExpiredRecordIsWorthKnowingAndNoFault() throws {
@@ -122,12 +122,12 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
         #expect(report.ids == ["blob.stale"])
         #expect(report.isClean)
         #expect(report.counts[.info] == 1)
-        #expect(report.verdict(ofRecord: "token") == .verified)
+        #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
     @Test func aBlobOfTheFutureIsFound() throws {
         try yard.put(
-            "\(AuditYard.records)/token.sealed", try store.seal("x", as: "token", sequence: 3, sealedAt: Date() + 600))
+            "\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 3, sealedAt: Date() + 600))
         #expect(try yard.audit().ids == ["blob.not-yet-valid"])
     }
 

@@ -15,11 +15,11 @@ import Testing
     private func remove(_ name: String) throws { try #require(unlink(yard.path(ofRecord: name)) == 0) }
 
     @Test func aRecordThatWasRemovedIsMissed() throws {
-        try remove("token")
+        try remove("state")
         let report = try yard.audit()
         #expect(report.ids == ["record.missing"])
         #expect(report.withKeys && !report.isClean)
-        let tag = try yard.store().context(ofRecord: "token").nameTag.description
+        let tag = try yard.store().context(ofRecord: "state").nameTag.description
         let finding = try #require(report.finding("record.missing"))
         #expect(finding.severity == .high && finding.confidence == .certain)
         #expect(finding.detail.contains("1 ") && finding.detail.contains(tag))
@@ -27,7 +27,7 @@ import Testing
 
     @Test func anotherProcessMissesItAsWell() throws {
         let other = try AuditYard(copying: yard)
-        try #require(unlink(other.path(ofRecord: "token")) == 0)
+        try #require(unlink(other.path(ofRecord: "state")) == 0)
         try #require(unlink(other.path(ofRecord: "accounts/ada")) == 0)
         let report = try other.audit()
         #expect(report.ids == ["record.missing"])
@@ -35,29 +35,29 @@ import Testing
     }
 
     @Test func aDeletedRecordIsNotMissed() throws {
-        try yard.store().delete(named: "token")
+        try yard.store().delete(named: "state")
         #expect(try yard.audit().ids == [])
     }
 
     @Test func aRecordThatWasMovedIsFoundWhereItLies() throws {
-        try #require(rename(yard.path(ofRecord: "token"), yard.path(ofRecord: "other")) == 0)
+        try #require(rename(yard.path(ofRecord: "state"), yard.path(ofRecord: "other")) == 0)
         #expect(try yard.audit().ids == ["blob.wrong-place"])
     }
 
     @Test func withoutKeysNothingIsMissed() throws {
-        try remove("token")
+        try remove("state")
         #expect(try yard.auditByPath().ids == [])
     }
 
     @Test func whatLimitsKeptUnseenIsNotCalledMissing() throws {
-        try remove("token")
+        try remove("state")
         var limits = AuditLimits()
         limits.maximumEntries = 1
         #expect(try yard.audit(limits: limits).ids == ["file.unexamined"])
     }
 
     @Test func nestedDirectoriesDoNotHideAMissingRecord() throws {
-        try remove("token")
+        try remove("state")
         try yard.put("\(AuditYard.records)/\(String(repeating: "d/", count: 16))x", [])
         var limits = AuditLimits()
         limits.maximumDepth = 14

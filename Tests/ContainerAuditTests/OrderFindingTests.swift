@@ -41,9 +41,9 @@ import Testing
         #expect(try yard.audit().ids == ["link.leaves-container"])
     }
 
-    @Test(arguments: ["token", "accounts/new", "odd name"]) func aDirectoryInARecordsPlaceIsFound(name: String) throws {
+    @Test(arguments: ["state", "accounts/new", "odd name"]) func aDirectoryInARecordsPlaceIsFound(name: String) throws {
         let path = yard.path(ofRecord: name)
-        if name == "token" { try #require(rename(path, yard.path("Quarantine.x")) == 0) }
+        if name == "state" { try #require(rename(path, yard.path("Quarantine.x")) == 0) }
         try #require(mkdir(path, 0o700) == 0)
         let finding = try #require(try yard.audit().finding("blob.malformed"))
         #expect(finding.path == "\(AuditYard.records)/\(name).sealed")
@@ -63,10 +63,18 @@ import Testing
         #expect(report.file("\(AuditYard.records)/pipe.sealed")?.kind == .special)
     }
 
-    @Test(arguments: [".token.sealed.new", ".token.sealed.0123456789abcdef.new"])
+    @Test(.enabled(if: geteuid() == 0)) func aDeviceIsGraverThanAnotherSpecialFile() throws {
+        _ = try yard.store()
+        try #require(mknod(yard.path("null"), S_IFCHR | 0o600, 1 << 8 | 3) == 0)
+        let report = try yard.audit()
+        #expect(report.ids == ["special.file"])
+        #expect(report.findings.first?.severity == .high)
+    }
+
+    @Test(arguments: [".state.sealed.new", ".state.sealed.0123456789abcdef.new"])
     func aCrashedWritersFileIsALeftover(name: String) throws {
         let path = "\(AuditYard.records)/\(name)"
-        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "token")))
+        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "state")))
         #expect(try yard.audit().ids == [])
         let report = try yard.audit(now: Date() + 120)
         #expect(report.ids == ["leftover.temporary"])
@@ -79,12 +87,12 @@ import Testing
     }
 
     @Test func aQuarantinedCopyIsWorthKnowing() throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0[144] ^= 1 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[144] ^= 1 }
         try yard.store().write(Token(text: "third"))
         let report = try yard.audit()
         #expect(report.ids == ["quarantine.present"])
         #expect(report.isClean)
-        #expect(report.verdict(ofRecord: "token") == .verified)
+        #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
     @Test func aQuarantinedPlaintextIsNotOverlooked() throws {

@@ -17,19 +17,19 @@ import Testing
         #expect(!report.withKeys)
         #expect(report.containerPath == yard.container)
         #expect(report.notes.count == 1)
-        let token = try #require(report.file("\(AuditYard.records)/token.sealed"))
+        let token = try #require(report.file("\(AuditYard.records)/state.sealed"))
         #expect(token.verdict == .unverified)
         #expect(token.record?.sequence == 2)
     }
 
     @Test func withoutKeysOnlyTheShapeIsSeen() throws {
-        try yard.change(yard.path(ofRecord: "token")) { $0[180] ^= 1 }
+        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
         try yard.change(yard.path(ofRecord: "accounts/ada")) { $0[5] ^= 1 }
         #expect(try yard.auditByPath().ids == ["blob.unsupported"])
     }
 
     @Test func aRecordOutsideTheRecordsIsSeenWithoutKeys() throws {
-        try yard.put("token.sealed", try SystemFile.read(yard.path(ofRecord: "token")))
+        try yard.put("state.sealed", try SystemFile.read(yard.path(ofRecord: "state")))
         let report = try yard.auditByPath()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.finding("blob.wrong-place")?.confidence == .likely)

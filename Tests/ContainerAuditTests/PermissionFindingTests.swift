@@ -19,10 +19,10 @@ import Testing
             (0o2600, ["setuid"]),
         ] as [(UInt32, [String])])
     func aFilesModeIsJudged(mode: UInt32, ids: [String]) throws {
-        try setMode(yard.path(ofRecord: "token"), mode)
+        try setMode(yard.path(ofRecord: "state"), mode)
         let report = try yard.audit()
         #expect(report.ids == ids)
-        #expect(report.file("\(AuditYard.records)/token.sealed")?.mode == mode)
+        #expect(report.file("\(AuditYard.records)/state.sealed")?.mode == mode)
     }
 
     @Test(
@@ -50,7 +50,7 @@ import Testing
         #expect(report.ids == ids)
         #expect(!report.withKeys)
         #expect(report.notes.count == 1)
-        #expect(report.verdict(ofRecord: "token") == .unverified)
+        #expect(report.verdict(ofRecord: "state") == .unverified)
         #expect(report.finding("container.refused")?.remedy.contains("chmod ") == true)
     }
 
@@ -61,10 +61,10 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "giving files away takes root"))
     func aForeignOwnersFileIsFound() throws {
-        try #require(chown(yard.path(ofRecord: "token"), 65534, 65534) == 0)
+        try #require(chown(yard.path(ofRecord: "state"), 65534, 65534) == 0)
         let report = try yard.audit()
         #expect(report.ids == ["owner.foreign"])
-        #expect(report.verdict(ofRecord: "token") == .verified)
+        #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
     @Test(.enabled(if: geteuid() == 0, "giving containers away takes root"))

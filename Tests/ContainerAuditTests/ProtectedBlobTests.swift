@@ -30,7 +30,7 @@ import Testing
     @Test func aLockedBlobIsUnverifiedAndNoFault() throws {
         let report = try yard.audit()
         #expect(report.verdict(ofRecord: "guarded") == .unverified)
-        #expect(report.verdict(ofRecord: "token") == .verified)
+        #expect(report.verdict(ofRecord: "state") == .verified)
         #expect(report.ids == [])
         #expect(report.notes.count == 1)
     }

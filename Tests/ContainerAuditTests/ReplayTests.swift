@@ -12,12 +12,12 @@ import Testing
     @Test func anOlderBlobThatWasPutBackIsAReplay() throws {
         let store = try yard.store()
         try store.write(Token(text: "first"))
-        let old = try SystemFile.read(yard.path(ofRecord: "token"))
+        let old = try SystemFile.read(yard.path(ofRecord: "state"))
         try store.write(Token(text: "second"))
-        try yard.put("\(AuditYard.records)/token.sealed", old)
+        try yard.put("\(AuditYard.records)/state.sealed", old)
         let report = try yard.audit()
         #expect(report.ids == ["blob.replayed"])
-        #expect(report.verdict(ofRecord: "token") == .refused("replayed"))
+        #expect(report.verdict(ofRecord: "state") == .refused("replayed"))
     }
 
     //  writer (another home)         auditor (its copy)
@@ -28,10 +28,10 @@ import Testing
     @Test func whatAnotherProcessAcceptedCounts() throws {
         let store = try yard.store()
         try store.write(Token(text: "first"))
-        let old = try SystemFile.read(yard.path(ofRecord: "token"))
+        let old = try SystemFile.read(yard.path(ofRecord: "state"))
         try store.write(Token(text: "second"))
         let other = try AuditYard(copying: yard)
-        try other.put("\(AuditYard.records)/token.sealed", old)
+        try other.put("\(AuditYard.records)/state.sealed", old)
         #expect(try other.audit().ids == ["blob.replayed"])
     }
 
@@ -49,11 +49,11 @@ import Testing
 
     @Test func anAuditRemembersNothing() throws {
         let store = try yard.filled()
-        let newer = try store.seal("x", as: "token", sequence: 9)
-        let current = try SystemFile.read(yard.path(ofRecord: "token"))
-        try yard.put("\(AuditYard.records)/token.sealed", newer)
+        let newer = try store.seal("x", as: "state", sequence: 9)
+        let current = try SystemFile.read(yard.path(ofRecord: "state"))
+        try yard.put("\(AuditYard.records)/state.sealed", newer)
         #expect(try yard.audit().ids == [])
-        try yard.put("\(AuditYard.records)/token.sealed", current)
+        try yard.put("\(AuditYard.records)/state.sealed", current)
         #expect(try yard.audit().ids == [])
         #expect(try store.read(Token.self).text == "second")
     }

@@ -24,14 +24,14 @@ import Testing
 
     @Test func whatOthersMayWriteIsOneAllTheSame() throws {
         let yard = try sharedYard()
-        chmod(yard.path(ofRecord: "token"), 0o666)
+        chmod(yard.path(ofRecord: "state"), 0o666)
         #expect(try yard.audit().findings.map(\.id).contains("mode.world-writable"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs to give a file to another unix group"))
     func whatAnotherUnixGroupMayWriteIsOne() throws {
         let yard = try sharedYard()
-        try #require(chown(yard.path(ofRecord: "token"), uid_t.max, getegid() + 4321) == 0)
+        try #require(chown(yard.path(ofRecord: "state"), uid_t.max, getegid() + 4321) == 0)
         #expect(try yard.audit().findings.map(\.id).contains("mode.group-writable"))
     }
 }

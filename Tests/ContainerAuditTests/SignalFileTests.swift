@@ -138,9 +138,9 @@ import Testing
     }
 
     @Test func aSecondNameOfAnotherFileIsNoSignal() throws {
-        try yard.put("Library/Caches/secret", randomBytes(16))
+        try yard.put("Library/Caches/other", randomBytes(16))
         try yard.put(".notifications/posted", randomBytes(16))
-        try #require(link(yard.path("Library/Caches/secret"), yard.path(".notifications/name")) == 0)
+        try #require(link(yard.path("Library/Caches/other"), yard.path(".notifications/name")) == 0)
         #expect(try yard.audit().ids == ["plaintext.file", "plaintext.file"])
     }
 

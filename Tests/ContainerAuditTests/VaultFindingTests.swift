@@ -19,7 +19,7 @@ import Testing
         #expect(!report.withKeys)
         #expect(report.notes.count == 1)
         #expect(report.notes.first?.hasPrefix("\(yard.group): blobs were not opened: ") == true)
-        #expect(report.verdict(ofRecord: "token") == .unverified)
+        #expect(report.verdict(ofRecord: "state") == .unverified)
     }
 
     @Test func aMissingKeyFileIsFound() throws {
@@ -39,7 +39,7 @@ import Testing
         let report = try yard.audit()
         expectWithoutKeys(report, ["vault.absent"])
         #expect(report.finding("vault.absent")?.path == yard.vault)
-        for name in ["token", "accounts/ada"] { try #require(unlink(yard.path(ofRecord: name)) == 0) }
+        for name in ["state", "accounts/ada"] { try #require(unlink(yard.path(ofRecord: name)) == 0) }
         #expect(try yard.audit().ids == [])
         #expect(!SystemFile.exists(yard.vault))
     }

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import KeyVault
+internal import PropertyLists
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -32,6 +33,13 @@ struct BlobExaminer: Sendable {
             examination.findings.append(judge.oversized(subject.attributes.size))
         }
         return examination
+    }
+
+    private func payloadJudge(_ subject: AuditSubject) -> PayloadJudge {
+        let usual = StoreOptions()
+        let limits = StructureLimits(
+            depth: usual.maximumDepth, values: usual.maximumValues, size: largest(subject))
+        return PayloadJudge(limits: limits, now: scope.now)
     }
 
     /// What readers with the usual limits take: a suite of defaults may be larger than a record.
@@ -89,24 +97,28 @@ struct BlobExaminer: Sendable {
         guard subject.attributes.size <= scope.limits.maximumSealedBytes else {
             throw FileError(.tooLarge, operation: "open", path: scope.root.display(subject.path))
         }
+        let place = FindingPlace(subject.path, in: scope)
         let context = BlobPlaceRule(scope: scope).context(of: claimed, at: subject.place)
         let keys: Keyring
         do throws(VaultError) { keys = try store.vault.keyring(toOpen: claimed.keyID) } catch {
             // Locked is a state and no fault.
             if error.code == .locked { return BlobExamination(verdict: .unverified, isLocked: true) }
-            let place = FindingPlace(subject.path, in: scope)
             return BlobExamination(
                 verdict: .unverified, findings: [AuditCheck.vaultRefused.finding(at: place, error.reason)])
         }
-        let reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits)
+        let reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits, judge: payloadJudge(subject))
         var last: VerifiedHeader?
         for _ in 0..<Self.maximumReadings {
             switch try reader.open(subject.path, context: context) {
             case .failure(let error): return refusal(subject, error)
-            case .success(let header):
+            case .success(let contents):
+                let header = contents.header
                 guard header.header.kind == .record else { return BlobExamination(verdict: .verified) }
-                let judge = BlobJudge(scope: scope, place: FindingPlace(subject.path, in: scope))
-                let examination = judge.order(of: header, seenBy: store)
+                let judge = BlobJudge(scope: scope, place: place)
+                var examination = judge.retirement(of: header, keys) ?? judge.order(of: header, seenBy: store)
+                if examination.verdict == .verified {
+                    examination.findings += contents.remarks.map { $0.finding(at: place) }
+                }
                 // A writer of this process may replace the blob between our reading and our judging, which then looks
                 // like a replay: only what is read twice is judged.
                 if examination.verdict == .verified || header == last { return examination }

@@ -1,3 +1,4 @@
+internal import KeyVault
 internal import SealedState
 internal import Sealing
 
@@ -22,6 +23,14 @@ struct BlobJudge: Sendable {
         case .jumps:
             return refused(.sequenceJump, .blobSequenceJump, "It is \(found), too far ahead of \(accepted).")
         }
+    }
+
+    /// The refusal of a blob whose epoch a completed rotation has ended; nil for one that is still taken.
+    func retirement(of header: VerifiedHeader, _ keys: Keyring) -> BlobExamination? {
+        guard header.header.epoch < keys.minimumEpoch else { return nil }
+        return refused(
+            .retiredEpoch, .blobRetired,
+            "It is of epoch \(header.header.epoch); a rotation to epoch \(keys.minimumEpoch) was completed.")
     }
 
     private func refused(_ code: StoreError.Code, _ check: AuditCheck, _ detail: String) -> BlobExamination {

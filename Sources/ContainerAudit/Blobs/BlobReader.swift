@@ -1,16 +1,25 @@
+internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Opens a whole blob to its end and lets go of the plaintext at once.
+/// A blob that was opened to its end: its header, and what its contents say against it.
+struct OpenedContents: Sendable {
+    let header: VerifiedHeader
+    /// Empty for contents that are too large for their readers, which is said elsewhere.
+    let remarks: [PayloadRemark]
+}
+
+/// Opens a whole blob to its end, looks at a record's contents, and lets go of the plaintext at once.
 struct BlobReader<Keys: SealingKeySource>: Sendable {
     let root: Directory
     let keys: Keys
     let limits: AuditLimits
+    let judge: PayloadJudge
 
     /// Verifies header and contents. Small blobs are read whole, larger ones in constant memory.
     ///
     /// - Throws: `FileError` when the file cannot be read.
-    func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<VerifiedHeader, SealingError> {
+    func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<OpenedContents, SealingError> {
         let limit = BlobLayout.blobSize(plaintextSize: limits.maximumRecordSize)
         do throws(FileError) {
             return openWhole(try root.read(path, limit: limit), context, limit)
@@ -22,11 +31,15 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
 
     private func openWhole(
         _ blob: [UInt8], _ context: BlobContext?, _ limit: Int
-    ) -> Result<VerifiedHeader, SealingError> {
+    ) -> Result<OpenedContents, SealingError> {
         do throws(SealingError) {
             return .success(
                 try blob.span.withUnsafeBytes { blob throws(SealingError) in
-                    try BlobOpener.open(blob, context: context, keys: keys, limit: limit).header
+                    let opened = try BlobOpener.open(blob, context: context, keys: keys, limit: limit)
+                    let header = opened.header
+                    return opened.plaintext.withUnsafeBytes { plaintext in
+                        OpenedContents(header: header, remarks: judge.remarks(on: plaintext, header.header))
+                    }
                 })
         } catch {
             return .failure(error)
@@ -35,11 +48,12 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
 
     private func openStreaming(
         _ path: String, _ context: BlobContext?
-    ) throws(FileError) -> Result<VerifiedHeader, SealingError> {
+    ) throws(FileError) -> Result<OpenedContents, SealingError> {
         let source = FileSource(try root.openForReading(path))
         do throws(StreamFailure<FileError>) {
             let read: StreamSource<FileError> = { buffer throws(FileError) in try source.read(into: buffer) }
-            return .success(try StreamOpener.verify(from: read, context: context, keys: keys))
+            let header = try StreamOpener.verify(from: read, context: context, keys: keys)
+            return .success(OpenedContents(header: header, remarks: []))
         } catch {
             switch error {
             case .sealing(let refusal): return .failure(refusal)

@@ -4,70 +4,91 @@ extension AuditCheck {
         id: "blob.tampered", severity: .critical, title: "A sealed blob was changed",
         meaning: "Its header or its contents are not what the writer sealed. Readers refuse it.",
         remedy: "Do not use it; let the producing program write it anew, then find out who changed it: "
-            + "sealctl inspect {file}")
+            + "sealctl inspect {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobReplayed = AuditCheck(
         id: "blob.replayed", severity: .critical, title: "An older blob was put back",
         meaning: "It is authentic, and older than a state that was accepted before. Readers refuse it.",
         remedy: "Let the producing program write the record anew, then find out who put it there: "
-            + "sealctl inspect {file}")
+            + "sealctl inspect {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobForked = AuditCheck(
         id: "blob.forked", severity: .critical, title: "Another blob has the same sequence",
         meaning: "It is authentic, and another blob of that sequence was accepted before: a copy of the container or "
             + "of the vault is being written elsewhere. Readers refuse it.",
         remedy: "End the use of the copy, then let the producing program write the record anew: "
-            + "sealctl inspect {file}")
+            + "sealctl inspect {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobSequenceJump = AuditCheck(
         id: "blob.sequence-jump", severity: .high, title: "A sequence is too far ahead",
         meaning: "It is authentic, and further ahead than any program writes. Readers refuse it.",
-        remedy: "Find out which program wrote it (sealctl inspect {file}), then restore the record from a backup.")
+        remedy: "Find out which program wrote it (sealctl inspect {file}), then restore the record from a backup.",
+        references: [Reference.tampering, Reference.validation])
 
     static let blobWrongPlace = AuditCheck(
         id: "blob.wrong-place", severity: .high, title: "A sealed blob lies in the wrong place",
         meaning: "It was moved or copied from another record, another app group, or out of the records. "
             + "Readers refuse it there.",
         remedy: "Put it back where it was written, or move it away and let the producing program write the record "
-            + "anew: sealctl inspect {file}")
+            + "anew: sealctl inspect {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobUnknownKey = AuditCheck(
         id: "blob.unknown-key", severity: .high, title: "The vault does not hold the blob's key",
         meaning: "It was sealed under a key that the group's vault does not have: the vault is not the one that "
             + "belongs to the container, the key was destroyed, or the header was changed.",
-        remedy: "Restore the vault that belongs to this container; which key it needs: sealctl inspect {file}")
+        remedy: "Restore the vault that belongs to this container; which key it needs: sealctl inspect {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let blobWrongEpoch = AuditCheck(
         id: "blob.wrong-epoch", severity: .high, title: "A blob's epoch does not fit its key",
         meaning: "The vault has another epoch for that key: one of the two was rolled back or changed.",
         remedy: "Restore vault and container from the same moment, or let the producing program write the record "
-            + "anew: sealctl inspect {file}")
+            + "anew: sealctl inspect {file}",
+        references: [Reference.keys, Reference.tampering])
+
+    static let blobRetired = AuditCheck(
+        id: "blob.retired-key", severity: .high, title: "A blob under a key that was retired",
+        meaning:
+            "A rotation was completed, which resealed every blob: this one was put back, or sealed under the old key "
+            + "since. Readers refuse it.",
+        remedy: "Let the producing program write the record anew, then find out who put it there: "
+            + "sealctl inspect {file}",
+        references: [Reference.keys, Reference.tampering])
 
     static let blobMalformed = AuditCheck(
         id: "blob.malformed", severity: .high, title: "A damaged blob",
         meaning: "It begins or is named as a sealed blob is, and its header or length is impossible.",
-        remedy: "Let the producing program write it anew, or restore it from a backup: sealctl inspect {file}")
+        remedy: "Let the producing program write it anew, or restore it from a backup: sealctl inspect {file}",
+        references: [Reference.tampering, Reference.validation])
 
     static let blobUnsupported = AuditCheck(
         id: "blob.unsupported", severity: .medium, title: "A blob of an unknown format",
         meaning: "It is a sealed blob of a format, suite or kind that this version does not know.",
-        remedy: "Update sealctl and the programs of the group: sealctl --version")
+        remedy: "Update sealctl and the programs of the group: sealctl --version",
+        references: [Reference.cryptography])
 
     static let blobOversized = AuditCheck(
         id: "blob.oversized", severity: .low, title: "A record is larger than its readers allow",
         meaning: "Readers with the usual size limit refuse it before they open it.",
         remedy: "Raise the limit of the programs that read it, or let the producing program write less: "
-            + "sealctl inspect {file}")
+            + "sealctl inspect {file}",
+        references: [Reference.validation])
 
     static let blobStale = AuditCheck(
         id: "blob.stale", severity: .info, title: "A record has expired",
         meaning: "It is past the end that its writer gave it. Readers show their placeholder.",
-        remedy: "Wait for the producing program to refresh it, or delete it: sealctl list --group {group}")
+        remedy: "Wait for the producing program to refresh it, or delete it: sealctl list --group {group}",
+        references: [Reference.storage])
 
     static let blobNotYetValid = AuditCheck(
         id: "blob.not-yet-valid", severity: .medium, title: "A blob was sealed in the future",
         meaning: "Its time lies ahead of this machine's clock: one of the two is wrong. Readers refuse it.",
-        remedy: "Check the clock (timedatectl), then let the producing program write it anew.")
+        remedy: "Check the clock (timedatectl), then let the producing program write it anew.",
+        references: [Reference.tampering])
 
     static let recordMissing = AuditCheck(
         id: "record.missing", severity: .high, title: "A record is gone without a deletion",
@@ -75,10 +96,11 @@ extension AuditCheck {
             + "removed, or the container was put back to an earlier state. Only tags of the names are known.",
         remedy:
             "Compare what is there with what should be (sealctl list --group {group}), then restore the record from "
-            + "a backup or let the producing program write it anew.")
+            + "a backup or let the producing program write it anew.",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobs = [
         blobTampered, blobReplayed, blobForked, blobSequenceJump, blobWrongPlace, blobUnknownKey, blobWrongEpoch,
-        blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid, recordMissing,
+        blobRetired, blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid, recordMissing,
     ]
 }

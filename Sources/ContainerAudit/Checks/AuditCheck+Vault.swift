@@ -3,73 +3,116 @@ extension AuditCheck {
     static let vaultAbsent = AuditCheck(
         id: "vault.absent", severity: .high, title: "The vault is missing",
         meaning: "The container holds sealed blobs of the group, and there is no vault that could open them.",
-        remedy: "Restore the vault from a backup; do not start with a new one before that.")
+        remedy: "Restore the vault from a backup; do not start with a new one before that.",
+        references: [Reference.keys, Reference.testKeys])
 
     static let vaultCorrupt = AuditCheck(
         id: "vault.corrupt", severity: .critical, title: "The vault is damaged",
         meaning: "Its file was cut, changed or tampered with. It was left as it is.",
-        remedy: "Restore the vault from a backup; keep the damaged file: ls -l {file}")
+        remedy: "Restore the vault from a backup; keep the damaged file: ls -l {file}",
+        references: [Reference.keys, Reference.tampering])
 
     static let vaultWrongGroup = AuditCheck(
         id: "vault.wrong-group", severity: .high, title: "The vault belongs to another group",
         meaning: "A vault of another access group was copied to this one's place.",
-        remedy: "Restore the vault of {group} from a backup.")
+        remedy: "Restore the vault of {group} from a backup.",
+        references: [Reference.keys, Reference.testKeys])
 
     static let vaultWrongKeyFile = AuditCheck(
         id: "vault.wrong-key-file", severity: .high, title: "The key file does not open the vault",
         meaning: "Both are intact and do not belong together: one was replaced or restored without the other.",
-        remedy: "Restore the key file that belongs to this vault: ls -l {file}")
+        remedy: "Restore the key file that belongs to this vault: ls -l {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let vaultRefused = AuditCheck(
         id: "vault.refused", severity: .high, title: "The group's programs refuse the vault",
         meaning: "The vault, its key file or a directory above is not what it has to be, may be changed by others, or "
             + "cannot be read: no program opens it.",
-        remedy: "See what it is: ls -ld {file}")
+        remedy: "See what it is: ls -ld {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let vaultMode = AuditCheck(
         id: "vault.mode", severity: .high, title: "Others may reach the vault",
         meaning: "Who may read it can guess passphrases at leisure; who may write it can replace it.",
-        remedy: "chmod go-rwx {file}")
+        remedy: "chmod go-rwx {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let keyFileMode = AuditCheck(
         id: "keyfile.mode", severity: .critical, title: "Others may reach the key file",
         meaning: "Who may read it opens the vault without a passphrase.",
-        remedy: "chmod go-rwx {file}")
+        remedy: "chmod go-rwx {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let keyFileAbsent = AuditCheck(
         id: "keyfile.absent", severity: .medium, title: "The key file is missing",
         meaning: "There is a vault that opens with a key file, and no such file: programs that run unattended cannot "
             + "open the vault, and the blobs were not judged.",
-        remedy: "Restore {file} from a backup; do not start with a new vault before that.")
+        remedy: "Restore {file} from a backup; do not start with a new vault before that.",
+        references: [Reference.keys, Reference.testKeys])
 
     static let keyFileDamaged = AuditCheck(
         id: "keyfile.damaged", severity: .high, title: "The key file is damaged",
         meaning: "It is cut, changed or no key file at all, so that no program opens the vault with it.",
-        remedy: "Restore the key file from a backup: ls -l {file}")
+        remedy: "Restore the key file from a backup: ls -l {file}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let watermarksMode = AuditCheck(
         id: "watermarks.mode", severity: .high, title: "Others may change what readers remember",
         meaning: "Who may write there can take the accepted states away, so that an older blob that is put back goes "
             + "unseen.",
-        remedy: "chmod go-w {file}")
+        remedy: "chmod go-w {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let watermarksDamaged = AuditCheck(
         id: "watermarks.damaged", severity: .high, title: "What readers remember is damaged",
         meaning:
             "Part of the file that holds the accepted states is not authentic or cannot be read; an older blob that "
             + "is put back may go unseen.",
-        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}")
+        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}",
+        references: [Reference.tampering, Reference.testIntegrity])
 
     static let watermarksLost = AuditCheck(
         id: "watermarks.lost", severity: .high, title: "What readers remember was lost",
         meaning:
             "This user's programs had noted here what they accepted, and the notes were gone or empty when they looked "
             + "again; an older blob that was put back meanwhile went unseen.",
-        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}")
+        remedy: "Check the records that you can judge, then accept it: sealctl vault accept --group {group}",
+        references: [Reference.tampering, Reference.testIntegrity])
+
+    static let weakPassphraseCosts = AuditCheck(
+        id: "vault.weak-passphrase-costs", severity: .medium, title: "A passphrase is cheap to guess",
+        meaning:
+            "Whoever gets a copy of the vault tries passphrases at the costs of its slot (Argon2id), and these are "
+            + "below the least that the OWASP Password Storage Cheat Sheet gives: 2 passes over 19 MiB, or 1 over 46, "
+            + "3 over 12, 4 over 9, 5 over 7.",
+        remedy: "Take the passphrase anew at higher costs: sealctl vault slot change --unlock-time 1s --group {group}",
+        references: [Reference.cryptography, Reference.keys, Reference.testAlgorithms, Reference.testKeys])
+
+    static let keyOld = AuditCheck(
+        id: "vault.key-old", severity: .low, title: "The group's key is over a year old",
+        meaning:
+            "All blobs were sealed under one key for longer than 365 days: whoever got hold of it once opens all of "
+            + "them.",
+        remedy: "Make a new one and reseal: sealctl vault rotate --group {group}",
+        references: [Reference.keys, Reference.testKeys])
+
+    static let keyUnused = AuditCheck(
+        id: "vault.key-unused", severity: .info, title: "The vault keeps a key that no blob here needs",
+        meaning: "A rotation was completed, and nothing in the container is sealed under the old key any more. Backups "
+            + "and the trash may still need it.",
+        remedy: "See what still needs it (sealctl vault rotate --status --group {group}), then destroy it: "
+            + "sealctl vault destroy-key --group {group} ID",
+        references: [Reference.keys, Reference.testKeys])
+
+    static let rotationUnfinished = AuditCheck(
+        id: "vault.rotation-unfinished", severity: .low, title: "A rotation was not finished",
+        meaning: "It began more than a day ago: blobs under the old key are still accepted.",
+        remedy: "Let it go on: sealctl vault rotate --group {group}",
+        references: [Reference.keys, Reference.testKeys])
 
     static let vault = [
-        vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, keyFileMode,
-        keyFileAbsent, keyFileDamaged, watermarksMode, watermarksDamaged,
-        watermarksLost,
+        vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, weakPassphraseCosts,
+        keyOld, keyUnused, rotationUnfinished, keyFileMode, keyFileAbsent, keyFileDamaged, watermarksMode,
+        watermarksDamaged, watermarksLost,
     ]
 }

@@ -14,16 +14,25 @@ package enum AuditChecksDocument {
 
         An id never changes its meaning. The severity is the usual one; where a finding may have another, the meaning says so.
         `FILE` stands for the file that a finding names, `GROUP` for the app group. A container is clean when it has no
-        finding above `info`.
+        finding above `info`. The last column names the controls of OWASP MASVS 2 and the tests of OWASP MASTG that a check
+        answers. `sealctl audit --explain ID` prints one of these.
+
+        A secret weighs one step less than its row says where it only has a secret's name, where it has expired, and where
+        it was deleted and its bytes were not overwritten; each of these is said.
 
         """
 
     private static func section(_ family: AuditCheck.Family) -> String {
         let rows = family.checks.map { check in
             let remedy = FindingPlace(template: ()).filling(check.remedy)
-            return "| `\(check.id)` | \(check.severity) | \(check.title). \(check.meaning) | \(remedy) |"
+            let references = check.references.joined(separator: ", ")
+            let meaning = "\(check.title). \(check.meaning)"
+            return "| `\(check.id)` | \(check.severity) | \(meaning) | \(remedy) | \(references) |"
         }
-        let head = ["## \(family.title)", "", "| id | severity | meaning | remedy |", "| --- | --- | --- | --- |"]
+        let head = [
+            "## \(family.title)", "", "| id | severity | meaning | remedy | answers |",
+            "| --- | --- | --- | --- | --- |",
+        ]
         return (head + rows + [""]).joined(separator: "\n")
     }
 }

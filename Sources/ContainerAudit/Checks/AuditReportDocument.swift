@@ -15,11 +15,26 @@ enum AuditReportDocument {
         | `counts` | object | how many findings there are of each severity |
         | `notes` | array of strings | what could not be seen, and why |
         | `findings` | array | the gravest first |
+        | `omissions` | object | what the list of findings leaves out, see below |
         | `files` | array | every file, by path |
 
         A finding has `id`, `severity` (`info`, `low`, `medium`, `high`, `critical`), `confidence` (`certain`, `likely`,
         `possible`), `path` (below the container, or absolute for what lies outside), `title`, `detail` and `remedy`, all
-        strings.
+        strings; `references`, an array of the controls and tests that it answers; and, where they are known, `fingerprint`,
+        the text that names it in ignore files, and `location`. A value that was found is never in it, nor is a part of one.
+
+        | field of `location` | type | meaning |
+        | --- | --- | --- |
+        | `line`, `column` | numbers | from 1, the column in bytes; where the file is text |
+        | `offset`, `length` | numbers | bytes of the file, from 0; where the value lies in one piece |
+        | `place` | string | the place in the file's structure: `accounts[2].token`, `table users, row 12, email` |
+
+        | field of `omissions` | type | meaning |
+        | --- | --- | --- |
+        | `ignored` | number | findings that an ignore file names |
+        | `inBaseline` | number | findings that the baseline has |
+        | `allowedInline` | number | findings on a line that says `sealaudit:allow` |
+        | `unlisted` | object | findings beyond the limits of one file or of the report, by check |
 
         A file has
 

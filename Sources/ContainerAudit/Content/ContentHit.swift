@@ -1,5 +1,4 @@
 internal import Carriers
-internal import SecretSearch
 
 /// Something wrong with one leaf, on its way to a finding: the scan adds where it is, and leaves out what is ignored.
 struct ContentHit {
@@ -28,12 +27,7 @@ extension LeafInspector {
 
 /// The inspectors of leaves, in the order in which they are asked.
 enum LeafInspectors {
-    static let all: [any LeafInspector.Type] = []
-}
-
-/// Says what a secret means where it was found: severity by weight, carrier and presence.
-enum SecretJudge {
-    static func hit(for match: SecretMatch, in leaf: Leaf, of subject: AuditSubject) -> ContentHit {
-        ContentHit(check: .plaintextFile, detail: "", range: match.range)
-    }
+    static let all: [any LeafInspector.Type] = [
+        SwitchInspector.self, DatabaseInspector.self, CookieInspector.self, KeyValueInspector.self,
+    ]
 }

@@ -11,6 +11,8 @@ struct AuditSubject: Sendable {
     let content: FileClass
     /// What its header claims, or why that is refused; nil for what does not claim to be a sealed blob.
     let header: Result<UnverifiedHeader, SealingError>?
+    /// What else its first bytes say.
+    var marks: ContentMarks = []
 
     var path: String { entry.path }
     var place: ContainerPlace { entry.place }

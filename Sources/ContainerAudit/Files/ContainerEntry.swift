@@ -30,23 +30,3 @@ struct ContainerEntry: Sendable {
             isNameable: entry.path == "." || entry.nameBytes.elementsEqual(leaf.reversed()))
     }
 }
-
-/// Everything below a container in byte order, within the limits.
-struct ContainerEntries: Sendable {
-    private(set) var all: [ContainerEntry] = []
-    /// Whether the limit on entries was reached before the end.
-    private(set) var isCut = false
-
-    private struct Full: Error {}
-
-    init(of root: Directory, limits: AuditLimits) {
-        do throws(Full) {
-            try root.walk(maximumDepth: limits.maximumDepth) { entry throws(Full) in
-                guard all.count < limits.maximumEntries else { throw Full() }
-                all.append(ContainerEntry(entry))
-            }
-        } catch {
-            isCut = true
-        }
-    }
-}

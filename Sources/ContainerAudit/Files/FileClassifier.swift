@@ -30,7 +30,8 @@ struct FileClassifier: Sendable {
         }
         let (content, header) = content(of: head, isNamedSealed: entry.path.hasSuffix(ContainerLayout.recordSuffix))
         return AuditSubject(
-            entry: entry, attributes: attributes, kind: kind(of: content, entry), content: content, header: header)
+            entry: entry, attributes: attributes, kind: kind(of: content, entry), content: content, header: header,
+            marks: ContentMarks.of(head, size: attributes.size))
     }
 
     private func content(

@@ -5,7 +5,7 @@ internal import Sealing
 struct RecordNames: Sendable {
     private let names: [NameTag: String]
 
-    init(_ entries: [ContainerEntry], group: AppGroup?) {
+    init(_ entries: some Sequence<ContainerEntry>, group: AppGroup?) {
         guard let group else {
             names = [:]
             return

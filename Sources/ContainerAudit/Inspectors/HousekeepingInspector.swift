@@ -1,24 +1,51 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import SharedFiles
 
-/// What was left lying about: temporaries of crashed writers, and copies in quarantine.
+/// What was left lying about: temporaries of crashed writers, copies in quarantine, and what other programs leave.
 struct HousekeepingInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         let place = FindingPlace(subject.path, in: scope)
         switch subject.kind {
         case .quarantined:
             return [AuditCheck.quarantinePresent.finding(at: place, "It has \(subject.attributes.size) bytes.")]
-        case .temporary where isAbandoned(subject, scope):
+        case .temporary:
+            let grace = Double(scope.limits.temporaryGrace.components.seconds)
+            guard Self.isAbandoned(subject, for: grace, scope) else { return [] }
             return [AuditCheck.leftoverTemporary.finding(at: place, "It has \(subject.attributes.size) bytes.")]
-        default: return []
+        default: return subject.attributes.kind == .regular ? Self.foreign(subject, place, scope) : []
         }
     }
 
+    /// What programs of any kind leave, by name. An empty file tells nothing.
+    private static func foreign(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> [Finding] {
+        guard subject.attributes.size > 0 else { return [] }
+        let detail = "It has \(subject.attributes.size) bytes."
+        let leaf = subject.entry.leaf
+        if FileNames.isBackup(leaf) { return [AuditCheck.leftoverBackup.finding(at: place, detail)] }
+        if FileNames.isLog(leaf) { return [AuditCheck.logPresent.finding(at: place, detail)] }
+        if FileNames.isTemporary(leaf), isAbandoned(subject, for: foreignGrace, scope) {
+            return [AuditCheck.leftoverTemporary.finding(at: place, detail, confidence: .likely)]
+        }
+        if subject.marks.contains(.processID), FileNames.isLock(leaf) { return staleLock(subject, place, scope) }
+        return []
+    }
+
+    /// Other programs may write for longer before they give a file its name.
+    private static let foreignGrace: Double = 3600
+
     /// Not what a writer may be about to name. One of the future is nobody's who is at work.
-    private func isAbandoned(_ subject: AuditSubject, _ scope: AuditScope) -> Bool {
+    private static func isAbandoned(_ subject: AuditSubject, for grace: Double, _ scope: AuditScope) -> Bool {
         let modified = Double(subject.attributes.modifiedNanoseconds) / 1e9
         let age = scope.now.timeIntervalSince1970 - modified
-        let grace = Double(scope.limits.temporaryGrace.components.seconds)
         return age < -grace || age >= grace
+    }
+
+    /// Of a process that is not there. It may be there in another namespace or on another machine.
+    private static func staleLock(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> [Finding] {
+        guard let bytes = try? scope.root.readPrefix(subject.path, count: 17).bytes,
+            let id = ContentMarks.processID(in: bytes), kill(id, 0) != 0, errno == ESRCH
+        else { return [] }
+        return [AuditCheck.staleLock.finding(at: place, "There is no process \(id).", confidence: .possible)]
     }
 }

@@ -7,6 +7,7 @@ protocol Inspector: Sendable {
 /// Every inspector, in the order in which findings of one file are made.
 enum Inspectors {
     static let all: [any Inspector] = [
-        PermissionInspector(), LinkInspector(), RecordPlaceInspector(), PlaintextInspector(), HousekeepingInspector(),
+        PermissionInspector(), LinkInspector(), RecordPlaceInspector(), LockPlaceInspector(), PlaintextInspector(),
+        HousekeepingInspector(),
     ]
 }

@@ -7,7 +7,11 @@ struct LinkInspector: Inspector {
         switch subject.kind {
         case .link: return [link(subject, place, scope)]
         case .special:
-            return [AuditCheck.specialFile.finding(at: place, "It is a \(Self.name(subject.attributes.kind)).")]
+            let isDevice = [.characterDevice, .blockDevice].contains(subject.attributes.kind)
+            return [
+                AuditCheck.specialFile.finding(
+                    at: place, "It is a \(Self.name(subject.attributes.kind)).", severity: isDevice ? .high : nil)
+            ]
         default: return []
         }
     }

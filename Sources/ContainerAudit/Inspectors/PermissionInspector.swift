@@ -6,7 +6,9 @@ struct PermissionInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         // A link's own mode means nothing.
         guard subject.attributes.kind != .symbolicLink else { return owner(subject, scope) }
-        return owner(subject, scope) + writers(subject, scope) + readers(subject, scope) + setuid(subject, scope)
+        let lists = AccessLists(of: subject, in: scope)
+        return owner(subject, scope) + writers(subject, lists, scope) + readers(subject, scope)
+            + setuid(subject, scope) + listed(subject, lists, scope)
     }
 
     private func owner(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
@@ -27,11 +29,13 @@ struct PermissionInspector: Inspector {
         scope.rootAttributes.sharing == .unixGroup(subject.attributes.gid)
     }
 
-    private func writers(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
+    private func writers(_ subject: AuditSubject, _ lists: AccessLists, _ scope: AuditScope) -> [Finding] {
         let mode = subject.attributes.mode
         let place = FindingPlace(subject.path, in: scope)
         if mode & S_IWOTH != 0 { return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode))] }
-        if mode & S_IWGRP != 0 && !isShared(subject, scope) {
+        // With a list the mode's group bits say what anybody of it may get at most, and nothing of the group.
+        let groupMayWrite = lists.present.map { $0.owningGroupPermissions & 2 != 0 } ?? (mode & S_IWGRP != 0)
+        if groupMayWrite && !isShared(subject, scope) {
             return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))]
         }
         return []
@@ -53,6 +57,21 @@ struct PermissionInspector: Inspector {
         guard subject.attributes.kind == .regular, subject.attributes.mode & (S_ISUID | S_ISGID) != 0 else { return [] }
         let place = FindingPlace(subject.path, in: scope)
         return [AuditCheck.setuid.finding(at: place, Self.sentence(subject.attributes.mode))]
+    }
+
+    private func listed(_ subject: AuditSubject, _ lists: AccessLists, _ scope: AuditScope) -> [Finding] {
+        let place = FindingPlace(subject.path, in: scope)
+        var findings: [Finding] = []
+        if let present = lists.present {
+            findings.append(
+                AuditCheck.accessList.finding(
+                    at: place, "It gives \(present.sentence).", severity: present.letsOthersWrite ? .high : nil))
+        }
+        if let inherited = lists.inherited {
+            findings.append(
+                AuditCheck.accessListInherited.finding(at: place, "What is made in it gives \(inherited.sentence)."))
+        }
+        return findings
     }
 
     private static func sentence(_ mode: mode_t) -> String { "Its mode is \(mode.octal)." }

@@ -8,27 +8,38 @@ struct PlaintextInspector: Inspector {
         case .keyFile:
             return [AuditCheck.keyFileInside.finding(at: place, "It begins as the key file of a vault does.")]
         case .sealedVault: return [AuditCheck.vaultInside.finding(at: place, "It begins as a vault does.")]
-        default: return subject.content.isPlaintext ? [plaintext(subject, place, scope)] : []
+        default: return subject.content.isPlaintext ? [finding(subject, place)] : []
         }
     }
 
-    private func plaintext(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> Finding {
-        let hint = hint(subject, scope)
-        var severity = Self.severity(in: subject.place)
-        if subject.content == .binary { severity = severity.lowered }
-        if hint != nil { severity = severity.raised }
-        let mention = hint.map { " and mentions \"\($0)\"" } ?? ""
-        return AuditCheck.plaintextFile.finding(
-            at: place, "It looks like \(Self.name(subject.content))\(mention)\(Self.addition(subject)).",
-            severity: severity, confidence: subject.content == .binary ? .possible : .certain,
-            remedy: Self.remedy(subject))
+    /// One for each file: what a file claims, or what it is, says more than that it lies open.
+    private func finding(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
+        if subject.marks.contains(.coreDump) {
+            return AuditCheck.coreDump.finding(at: place, "It has \(subject.attributes.size) bytes.")
+        }
+        if subject.marks.contains(.keySized), FileNames.isKey(subject.entry.leaf) {
+            return AuditCheck.rawKey.finding(at: place, "It is \(Self.name(subject.content)).", confidence: .likely)
+        }
+        if subject.place != .quarantine, FileNames.isSealed(subject.entry.leaf) { return notSealed(subject, place) }
+        return plaintext(subject, place)
     }
 
-    /// A file that cannot be read any more has no hint: it was classified, so that is its next audit's matter.
-    private func hint(_ subject: AuditSubject, _ scope: AuditScope) -> String? {
-        guard SecretHints.apply(to: subject.content) else { return nil }
-        let prefix = try? scope.root.readPrefix(subject.path, count: scope.limits.maximumSearchedBytes)
-        return prefix.flatMap { SecretHints.find(in: $0.bytes) }
+    private func notSealed(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
+        let detail = "It is \(Self.name(subject.content))\(Self.addition(subject))."
+        return AuditCheck.notSealed.finding(
+            at: place, detail, remedy: subject.place.recordName == nil ? Self.sealing : nil)
+    }
+
+    private static let sealing =
+        "Take the ending from its name, seal it and remove the original: mv {file} {file}.open && "
+        + "sealctl encrypt --group {group} -o {file} {file}.open && rm {file}.open"
+
+    private func plaintext(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
+        var severity = Self.severity(in: subject.place)
+        if subject.content == .binary { severity = severity.lowered }
+        return AuditCheck.plaintextFile.finding(
+            at: place, "It looks like \(Self.name(subject.content))\(Self.addition(subject)).", severity: severity,
+            confidence: subject.content == .binary ? .possible : .certain, remedy: Self.remedy(subject))
     }
 
     private static func severity(in place: ContainerPlace) -> Severity {
@@ -43,9 +54,6 @@ struct PlaintextInspector: Inspector {
 
     private static func remedy(_ subject: AuditSubject) -> String? {
         switch subject.place {
-        case .record:
-            "Let the producing program write the record anew, then remove the copy that this leaves in Quarantine, "
-                + "which is plaintext as well."
         case .quarantine: "Remove it: rm {file}"
         case .caches: "Let the program that caches it seal it, and remove it: rm {file}"
         case .amongRecords where subject.content == .json:

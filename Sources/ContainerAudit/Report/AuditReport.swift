@@ -1,6 +1,3 @@
-public import FoundationEssentials
-internal import SealedState
-
 /// What lies in a container and what is wrong with it: plain data, in the same order whenever the container is the same.
 public struct AuditReport: Sendable, Hashable {
     /// The container's path. Safe to print.
@@ -27,7 +24,7 @@ public struct AuditReport: Sendable, Hashable {
         self.group = group
         self.withKeys = withKeys
         self.files = files
-        self.findings = findings.sorted(by: Self.precedes)
+        self.findings = findings.sorted { $0.precedes($1) }
         self.notes = notes
         self.omissions = omissions
     }
@@ -39,14 +36,14 @@ public struct AuditReport: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing has to be mended: there is no finding above `info`.
-    public var isClean: Bool { !findings.contains { $0.severity > .info } }
-
-    private static func precedes(_ a: Finding, _ b: Finding) -> Bool {
-        if a.severity != b.severity { return a.severity > b.severity }
-        if a.path != b.path { return a.path.utf8.lexicographicallyPrecedes(b.path.utf8) }
-        return (a.id, a.detail) < (b.id, b.detail)
+    /// Whether nothing has to be mended: there is no finding above `info`, those that were only counted included.
+    public var isClean: Bool {
+        !findings.contains { $0.severity > .info }
+            && !omissions.unlisted.keys.contains { Self.severities[$0] ?? .low > .info }
     }
+
+    private static let severities = Dictionary(
+        AuditCheck.all.map { ($0.id, $0.severity) }, uniquingKeysWith: { first, _ in first })
 }
 
 extension AuditReport: Codable {
@@ -80,15 +77,5 @@ extension AuditReport: Codable {
         let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
         try container.encode(named, forKey: .counts)
         try container.encode(isClean, forKey: .isClean)
-    }
-}
-
-extension AuditReport {
-    /// The report as JSON text: sorted keys, times as RFC 3339; `docs/audit-checks.md` lists the fields.
-    public func json() throws -> Data { try JSONCodec.encode(self) }
-
-    /// Reads what `json()` wrote.
-    public init(json: Data) throws {
-        self = try json.withUnsafeBytes { try JSONCodec.decode(AuditReport.self, from: $0) }
     }
 }

@@ -18,8 +18,11 @@ public struct AuditOmissions: Codable, Sendable, Hashable {
 
 /// How many files of a kind there are, and how large they are together.
 public struct KindTotal: Sendable, Hashable {
+    /// The kind.
     public let kind: FileClass
+    /// How many files.
     public let files: Int
+    /// Their bytes together.
     public let bytes: Int64
 }
 

@@ -4,18 +4,19 @@ extension AuditedFile: Codable {
     /// Reads what `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        path = try container.decode(String.self, forKey: .path)
-        kind = try container.decode(FileClass.self, forKey: .kind)
-        size = try container.decode(Int64.self, forKey: .size)
-        mode = try container.decode(String?.self, forKey: .mode).map { text in
+        let mode = try container.decode(String?.self, forKey: .mode).map { text in
             guard let mode = UInt32(text, radix: 8) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .mode, in: container, debugDescription: "Not a mode such as 0600.")
             }
             return mode
         }
-        record = try container.decode(SealedFacts?.self, forKey: .record)
-        verdict = try container.decode(Verdict?.self, forKey: .verdict)
+        self.init(
+            path: try container.decode(String.self, forKey: .path),
+            kind: try container.decode(FileClass.self, forKey: .kind),
+            size: try container.decode(Int64.self, forKey: .size), mode: mode,
+            record: try container.decode(SealedFacts?.self, forKey: .record),
+            verdict: try container.decode(Verdict?.self, forKey: .verdict))
     }
 
     /// Writes every field, the mode as `0600`; what is not known is null.

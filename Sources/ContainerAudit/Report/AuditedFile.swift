@@ -9,7 +9,25 @@ public struct AuditedFile: Sendable, Hashable {
     /// Permission bits with set-id and sticky, `0o7777` at most; nil where it could not be asked.
     public let mode: UInt32?
     /// What its header says, where it is a sealed blob.
-    public let record: SealedFacts?
+    public var record: SealedFacts? { sealed?.facts }
     /// What became of opening it; nil for what is no sealed blob.
     public let verdict: Verdict?
+    private let sealed: Sealed?
+
+    /// Apart, because most of a hundred thousand files have none of it.
+    private final class Sealed: Sendable, Hashable {
+        let facts: SealedFacts
+        init(_ facts: SealedFacts) { self.facts = facts }
+        static func == (a: Sealed, b: Sealed) -> Bool { a.facts == b.facts }
+        func hash(into hasher: inout Hasher) { hasher.combine(facts) }
+    }
+
+    init(path: String, kind: FileClass, size: Int64, mode: UInt32?, record: SealedFacts?, verdict: Verdict?) {
+        self.path = path
+        self.kind = kind
+        self.size = size
+        self.mode = mode
+        self.verdict = verdict
+        sealed = record.map(Sealed.init)
+    }
 }

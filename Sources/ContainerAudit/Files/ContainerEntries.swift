@@ -1,0 +1,90 @@
+internal import SharedFiles
+
+/// Everything below a container in byte order, within the limits: many names in little memory.
+///
+/// A row has its directory's row and the last segment of its path; paths are put together when somebody asks.
+struct ContainerEntries: Sendable {
+    private struct Row {
+        let directory: UInt32
+        let leafStart: UInt32
+        let leafCount: UInt16
+        let attributes: FileAttributes?
+    }
+
+    private static let top = UInt32.max
+
+    private var rows: [Row] = []
+    private var leaves: [UInt8] = []
+    /// What few entries have: why they could not be examined, or a name that is no UTF-8.
+    private var errors: [Int: FileError] = [:]
+    private var unnameable: Set<Int> = []
+    /// The rows of the directories that the walk is in.
+    private var open: [UInt32] = []
+    /// Whether the limit on entries was reached before the end.
+    private(set) var isCut = false
+
+    private struct Full: Error {}
+
+    /// - Parameter meter: Is told how many there are so far.
+    init(of root: Directory, limits: AuditLimits, _ meter: ProgressMeter? = nil) {
+        do throws(Full) {
+            try root.walk(maximumDepth: limits.maximumDepth) { entry throws(Full) in
+                guard rows.count < limits.maximumEntries else { throw Full() }
+                append(entry)
+                meter?.add(files: 1, bytes: 0, findings: 0)
+            }
+        } catch {
+            isCut = true
+        }
+    }
+
+    private mutating func append(_ entry: WalkEntry) {
+        let seen = ContainerEntry(entry)
+        if let error = entry.error { errors[rows.count] = error }
+        if !seen.isNameable { unnameable.insert(rows.count) }
+        // Where a directory failed while it was listed, the walk names it once more: by its own path.
+        let isBelow = entry.depth > 0 && !entry.nameBytes.isEmpty
+        open.removeLast(max(0, open.count - max(0, entry.depth - 1)))
+        let leaf = isBelow ? seen.leaf[...] : entry.path[...]
+        let start = UInt32(leaves.count)
+        leaves += leaf.utf8
+        rows.append(
+            Row(
+                directory: isBelow ? open.last ?? Self.top : Self.top, leafStart: start,
+                leafCount: UInt16(clamping: leaf.utf8.count), attributes: entry.attributes))
+        if isBelow, entry.kind == .directory { open.append(UInt32(rows.count - 1)) }
+    }
+
+    /// Every entry.
+    var all: List { List(entries: self) }
+
+    /// The entries, each made when it is asked for.
+    struct List: RandomAccessCollection, Sendable {
+        fileprivate let entries: ContainerEntries
+        var startIndex: Int { 0 }
+        var endIndex: Int { entries.rows.count }
+        subscript(index: Int) -> ContainerEntry { entries.entry(index) }
+    }
+
+    private func entry(_ index: Int) -> ContainerEntry {
+        ContainerEntry(
+            path: path(index), attributes: rows[index].attributes, error: errors[index],
+            isNameable: !unnameable.contains(index))
+    }
+
+    private func path(_ index: Int) -> String {
+        var chain: [UInt32] = []
+        var next = UInt32(index)
+        while next != Self.top {
+            chain.append(next)
+            next = rows[Int(next)].directory
+        }
+        var path: [UInt8] = []
+        for step in chain.reversed() {
+            let row = rows[Int(step)]
+            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+            path += leaves[Int(row.leafStart)..<Int(row.leafStart) + Int(row.leafCount)]
+        }
+        return String(decoding: path, as: UTF8.self)
+    }
+}

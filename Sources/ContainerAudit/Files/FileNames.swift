@@ -1,0 +1,66 @@
+internal import AppGroups
+
+/// What a file's name says of its purpose. Names are compared without regard to case.
+enum FileNames {
+    /// Whether it is named as logs are: `x.log`, `x.log.1`, `x.2026-11-21.log`.
+    static func isLog(_ leaf: some StringProtocol) -> Bool {
+        var parts = leaf.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count > 2, let last = parts.last, last.allSatisfy(\.isNumber) || last == "gz" || last == "old" {
+            parts.removeLast()
+        }
+        return parts.count > 1 && parts.last == "log"
+    }
+
+    /// Whether it lies where `UserDefaults` keeps its suites, and is named as one.
+    static func isPreferences(_ path: String) -> Bool {
+        path.hasPrefix(GroupContainer.StandardDirectory.preferences.relativePath + "/")
+            && path.lowercased().hasSuffix(".plist")
+    }
+
+    /// Whether it is named as sealed files are.
+    static func isSealed(_ leaf: some StringProtocol) -> Bool { leaf.hasSuffix(ContainerLayout.recordSuffix) }
+
+    /// Whether it is named as a secret key is: `master.key`, `aes-key.bin`, `hmac_secret`. Public keys are not, nor what
+    /// dictionaries and tables call a key.
+    static func isKey(_ leaf: some StringProtocol) -> Bool {
+        let words = NameWords.of(leaf)
+        return words.contains(where: keyWords.contains) && !words.contains(where: otherKeyWords.contains)
+    }
+
+    private static let keyWords: Set<String> = ["key", "secret", "seed", "aes", "hmac", "kek", "dek"]
+    private static let otherKeyWords: Set<String> = [
+        "public", "pub", "id", "ids", "identifier", "hash", "digest", "fingerprint", "checksum", "cache", "primary",
+        "foreign", "sort", "index", "partition", "idempotency", "uuid",
+    ]
+
+    /// Whether it is named as SQLite names its logs and journals.
+    static func isJournal(_ leaf: some StringProtocol) -> Bool { leaf.hasSuffix("-wal") || leaf.hasSuffix("-journal") }
+
+    /// Whether it is named as editors and people name copies of what was there before: `x~`, `x.bak`, `.x.swp`.
+    static func isBackup(_ leaf: some StringProtocol) -> Bool {
+        let name = leaf.lowercased()
+        if name.hasSuffix("~") || (name.hasPrefix("#") && name.hasSuffix("#") && name.utf8.count > 2) { return true }
+        return hasEnding(["bak", "backup", "orig", "old", "save", "swp", "swo", "rej"], name)
+    }
+
+    /// Whether it is named as other programs name what they are still writing: `x.tmp`, `x.part`, `.dat.nosync01.x`,
+    /// `x.sb-0123abcd-xyz123`.
+    static func isTemporary(_ leaf: some StringProtocol) -> Bool {
+        let name = leaf.lowercased()
+        if name.hasPrefix(".dat.nosync") || name.contains(".sb-") && name.split(separator: "-").count == 3 {
+            return true
+        }
+        return hasEnding(["tmp", "temp", "part", "partial", "crdownload", "download"], name)
+    }
+
+    /// Whether it is named as lock files are.
+    static func isLock(_ leaf: some StringProtocol) -> Bool {
+        let name = leaf.lowercased()
+        return name == "lock" || name == "pid" || hasEnding(["lock", "lck", "pid"], name)
+    }
+
+    private static func hasEnding(_ endings: Set<String>, _ name: String) -> Bool {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return false }
+        return endings.contains(String(name[name.index(after: dot)...]))
+    }
+}

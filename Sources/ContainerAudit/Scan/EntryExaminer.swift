@@ -1,0 +1,119 @@
+internal import AppGroups
+internal import Sealing
+internal import SharedFiles
+
+/// Examines one entry; several threads do so at once, each with its own entries.
+struct EntryExaminer: Sendable {
+    let scope: AuditScope
+    let suppressions: Suppressions
+
+    /// Looks at one entry of the container.
+    func examine(_ entry: ContainerEntry) -> EntryOutcome {
+        do throws(FileError) {
+            if let error = entry.error { throw error }
+            guard let attributes = entry.attributes else { return EntryOutcome() }
+            guard entry.isNameable else {
+                throw FileError(.invalidName, operation: "open", path: scope.root.display(entry.path))
+            }
+            return try examine(entry, attributes)
+        } catch {
+            // Gone since it was listed: not there, so not in the report.
+            let isGone = error.code == .notFound && entry.isNameable
+            return isGone ? EntryOutcome() : unexamined(entry, error)
+        }
+    }
+
+    /// The container itself.
+    func examineRoot() -> EntryOutcome {
+        let container = ContainerEntry(path: ".", attributes: scope.rootAttributes, error: nil)
+        var outcome = EntryOutcome()
+        keep(inspections(of: AuditSubject(container, scope.rootAttributes, .directory)), in: &outcome)
+        return outcome
+    }
+
+    /// Gives findings that come from elsewhere their fingerprints, and leaves out what is suppressed.
+    func outcome(of findings: [Finding]) -> EntryOutcome {
+        var outcome = EntryOutcome()
+        keep(findings, in: &outcome)
+        return outcome
+    }
+
+    private func examine(
+        _ entry: ContainerEntry, _ attributes: FileAttributes
+    ) throws(FileError) -> EntryOutcome {
+        let subject = try FileClassifier(root: scope.root, group: scope.group).classify(entry, attributes)
+        let blob = try BlobExaminer(scope: scope).examine(subject)
+        var outcome = EntryOutcome()
+        var findings = inspections(of: subject)
+        guard subject.kind != .directory else {
+            keep(findings, in: &outcome)
+            return outcome
+        }
+        findings += blob?.findings ?? []
+        outcome.isFirstContact = blob?.isFirstContact == true
+        outcome.isLocked = blob?.isLocked == true
+        let header = try? subject.header?.get().claimed
+        claim(header, of: subject, in: &outcome)
+        outcome.file = AuditedFile(
+            path: subject.path.printable, kind: subject.kind, size: attributes.size, mode: attributes.mode,
+            record: header.map { SealedFacts($0, name: subject.place.recordName) }, verdict: blob?.verdict)
+        keep(findings, in: &outcome)
+        try search(subject, blob?.verdict, in: &outcome)
+        return outcome
+    }
+
+    private func claim(_ header: BlobHeader?, of subject: AuditSubject, in outcome: inout EntryOutcome) {
+        guard let header, let group = scope.group, subject.kind != .quarantined,
+            header.groupTag == BlobContext(group: group.identifier, kind: .record, name: "").groupTag
+        else { return }
+        outcome.isOwnBlob = true
+        if subject.kind != .temporary { outcome.carried = header.nameTag }
+    }
+
+    private func inspections(of subject: AuditSubject) -> [Finding] {
+        Inspectors.all.flatMap { $0.inspect(subject, in: scope) }
+    }
+
+    private func unexamined(_ entry: ContainerEntry, _ error: FileError) -> EntryOutcome {
+        let attributes = entry.attributes
+        var findings = attributes.map { inspections(of: AuditSubject(entry, $0, .unreadable)) } ?? []
+        findings.append(AuditCheck.fileUnexamined.finding(at: FindingPlace(entry.path, in: scope), error.description))
+        var outcome = outcome(of: findings)
+        outcome.file = AuditedFile(
+            path: entry.path.printable, kind: attributes?.kind == .directory ? .directory : .unreadable,
+            size: attributes?.size ?? 0, mode: attributes?.mode, record: nil, verdict: nil)
+        return outcome
+    }
+
+    private func search(
+        _ subject: AuditSubject, _ verdict: Verdict?, in outcome: inout EntryOutcome
+    ) throws(FileError) {
+        guard scope.options.searchesSecrets, ContentScan.concerns(subject) else { return }
+        let result = try ContentScan(subject, in: scope, suppressions).run()
+        outcome.findings += result.findings
+        outcome.usedIgnores.formUnion(result.usedIgnores)
+        outcome.omissions.add(result.omissions)
+    }
+
+    private func keep(_ findings: [Finding], in outcome: inout EntryOutcome) {
+        var suppression = FileSuppression(suppressions)
+        for var finding in findings {
+            let place = finding.location?.place ?? ""
+            finding.fingerprint = suppressions.text(of: finding.id, path: finding.path, place: place)
+            if !suppression.takes(finding.fingerprint) { outcome.findings.append(finding) }
+        }
+        outcome.omissions.ignored += suppression.ignored
+        outcome.omissions.inBaseline += suppression.inBaseline
+        outcome.usedIgnores.formUnion(suppression.used)
+    }
+}
+
+extension AuditOmissions {
+    /// Adds what another part of the run left out.
+    mutating func add(_ other: AuditOmissions) {
+        ignored += other.ignored
+        inBaseline += other.inBaseline
+        allowedInline += other.allowedInline
+        unlisted.merge(other.unlisted, uniquingKeysWith: +)
+    }
+}

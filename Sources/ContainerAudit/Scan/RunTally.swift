@@ -1,0 +1,59 @@
+internal import Sealing
+
+/// What an audit has come to so far. Outcomes may come in any order: sums, sets and a shelf that orders itself.
+struct RunTally: Sendable {
+    /// The files in the order of the entries, as far as no batch is missing.
+    private var files: [AuditedFile] = []
+    private var nextBatch = 0
+    /// The files of batches that were done before an earlier one.
+    private var early: [Int: [AuditedFile]] = [:]
+    var shelf: FindingShelf
+    private(set) var ownBlobs = 0
+    private(set) var firstContacts = 0
+    private(set) var lockedBlobs = 0
+    private(set) var carried: Set<NameTag> = []
+    private(set) var usedIgnores: Set<String> = []
+    private var omissions = AuditOmissions()
+
+    /// - Parameter entries: How many there are.
+    init(entries: Int, limits: AuditLimits) {
+        // At once: to grow would need room for it twice.
+        files.reserveCapacity(entries)
+        shelf = FindingShelf(limit: limits.maximumFindings)
+    }
+
+    mutating func add(_ outcomes: [EntryOutcome], batch: Int) {
+        early[batch] = outcomes.compactMap(\.file)
+        while let next = early.removeValue(forKey: nextBatch) {
+            files += next
+            nextBatch += 1
+        }
+        for outcome in outcomes { add(outcome) }
+    }
+
+    mutating func add(_ outcome: EntryOutcome) {
+        for finding in outcome.findings { shelf.add(finding) }
+        shelf.countUnlisted(outcome.omissions.unlisted)
+        ownBlobs += outcome.isOwnBlob ? 1 : 0
+        firstContacts += outcome.isFirstContact ? 1 : 0
+        lockedBlobs += outcome.isLocked ? 1 : 0
+        if let tag = outcome.carried { carried.insert(tag) }
+        usedIgnores.formUnion(outcome.usedIgnores)
+        omissions.ignored += outcome.omissions.ignored
+        omissions.inBaseline += outcome.omissions.inBaseline
+        omissions.allowedInline += outcome.omissions.allowedInline
+    }
+
+    /// Every file in the order of the entries; they are handed over, not copied.
+    mutating func takeFiles() -> [AuditedFile] {
+        defer { files = [] }
+        return files
+    }
+
+    /// What was left out, the findings beyond the limits with it. Ask once the shelf is sorted.
+    var allOmissions: AuditOmissions {
+        var all = omissions
+        all.unlisted = shelf.unlisted
+        return all
+    }
+}

@@ -1,0 +1,64 @@
+internal import CryptoPrimitives
+
+/// What names a finding from one audit to the next: `v1:`, the check's id, and 32 hexadecimal digits.
+///
+/// The digits are a keyed hash over the check, the file's path, the place in its structure, the name and the value. Line
+/// numbers and offsets are left out, so that a finding that moves within a text keeps its fingerprint. See
+/// `docs/decisions/0018-fingerprints-are-keyed.md`.
+struct Fingerprint {
+    private let key: [UInt8]
+
+    init(_ key: FingerprintKey) { self.key = key.bytes }
+
+    /// - Parameters:
+    ///   - place: In the file's structure; empty for the file itself.
+    ///   - name: What the value is called.
+    ///   - value: The value; empty for what has none.
+    func text(
+        check: String, path: String, place: String = "",
+        name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        value: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) -> String {
+        var input = hash(value, .fingerprintValue)
+        for part in [check, path, place] { Self.append(part.utf8, to: &input) }
+        Self.append(name, to: &input)
+        let digest = input.withUnsafeBytes { hash($0, .fingerprint) }
+        return "v1:\(check):\(Self.digits(of: digest))"
+    }
+
+    private func hash(_ input: UnsafeRawBufferPointer, _ use: Personalization) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 16) { output, count in
+            key.withUnsafeBytes { key in
+                BLAKE2b.hash(input, key: key, personalization: use, into: UnsafeMutableRawBufferPointer(output))
+            }
+            count = 16
+        }
+    }
+
+    static func digits(of bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// With its length before it, so that no two lists of parts are the same bytes.
+    private static func append(_ part: some Collection<UInt8>, to input: inout [UInt8]) {
+        withUnsafeBytes(of: UInt64(part.count).littleEndian) { input += $0 }
+        input += part
+    }
+
+    /// Whether a word has the form of a fingerprint.
+    static func isWellFormed(_ word: some StringProtocol) -> Bool {
+        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "v1" && !parts[1].isEmpty && isHexadecimal(parts[2], count: 32)
+    }
+
+    static func isHexadecimal(_ word: some StringProtocol, count: Int) -> Bool {
+        word.utf8.count == count && word.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    }
+}
+
+extension Personalization {
+    fileprivate static let fingerprintValue = Personalization("SealedState.fpv1")
+    fileprivate static let fingerprint = Personalization("SealedState.fpf1")
+    static let fingerprintKeyID = Personalization("SealedState.fpi1")
+}

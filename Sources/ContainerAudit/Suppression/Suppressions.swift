@@ -1,0 +1,80 @@
+/// What is left out of a report on purpose, for the whole run: the ignore list and the baseline, as far as they were made
+/// with this run's key.
+struct Suppressions: Sendable {
+    private let fingerprint: Fingerprint?
+    private let ignored: Set<String>
+    private let baseline: [String: Int]
+    /// What the report says about lists that do not apply.
+    let notes: [String]
+
+    init(_ options: AuditOptions) {
+        fingerprint = options.fingerprintKey.map(Fingerprint.init)
+        let id = options.fingerprintKey?.id
+        let entries = options.ignoring.entries
+        let ours = id == nil ? [] : entries.filter { $0.keyID == nil || $0.keyID == id }
+        ignored = Set(ours.map(\.fingerprint))
+        let isOurs = options.baseline.map { $0.keyID == id } ?? true
+        baseline = isOurs ? options.baseline?.counts ?? [:] : [:]
+        var notes: [String] = []
+        if ours.count < entries.count { notes.append(Self.foreign(entries.count - ours.count, hasKey: id != nil)) }
+        if !isOurs { notes.append("The baseline was made with another fingerprint key and was not applied.") }
+        self.notes = notes
+    }
+
+    private static func foreign(_ count: Int, hasKey: Bool) -> String {
+        let subject = count == 1 ? "1 entry of the ignore list does" : "\(count) entries of the ignore list do"
+        let reason = hasKey ? "made with another fingerprint key" : "there is no fingerprint key"
+        return "\(subject) not apply: \(reason)."
+    }
+
+    /// Whether any finding can be suppressed.
+    var isActive: Bool { !ignored.isEmpty || !baseline.isEmpty }
+
+    /// The fingerprint of a finding; nil without a key.
+    func text(
+        of check: String, path: String, place: String = "",
+        name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        value: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) -> String? {
+        fingerprint?.text(check: check, path: path, place: place, name: name, value: value)
+    }
+
+    func isIgnored(_ fingerprint: String) -> Bool { ignored.contains(fingerprint) }
+    func countInBaseline(_ fingerprint: String) -> Int { baseline[fingerprint] ?? 0 }
+
+    /// What the report says about entries that matched nothing.
+    func note(onUnused used: Set<String>) -> String? {
+        let unused = ignored.subtracting(used).sorted()
+        guard let first = unused.first else { return nil }
+        let subject = unused.count == 1 ? "1 entry of the ignore list" : "\(unused.count) entries of the ignore list"
+        return "\(subject) matched nothing and can be removed, beginning with \(first)."
+    }
+}
+
+/// The suppression of one file's findings. A fingerprint holds its file's path, so no two files share what a baseline has
+/// of it.
+struct FileSuppression {
+    let rules: Suppressions
+    private(set) var ignored = 0
+    private(set) var inBaseline = 0
+    /// The entries of the ignore list that matched.
+    private(set) var used: Set<String> = []
+    private var spent: [String: Int] = [:]
+
+    init(_ rules: Suppressions) { self.rules = rules }
+
+    /// Whether a finding is left out; it is counted then.
+    mutating func takes(_ fingerprint: String?) -> Bool {
+        guard rules.isActive, let fingerprint else { return false }
+        if rules.isIgnored(fingerprint) {
+            ignored += 1
+            used.insert(fingerprint)
+            return true
+        }
+        let known = rules.countInBaseline(fingerprint)
+        guard known > 0, spent[fingerprint, default: 0] < known else { return false }
+        spent[fingerprint, default: 0] += 1
+        inBaseline += 1
+        return true
+    }
+}

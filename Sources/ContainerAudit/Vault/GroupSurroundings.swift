@@ -1,0 +1,15 @@
+internal import AppGroups
+internal import KeyVault
+
+/// What lies outside of a group's container and belongs to it: its vault, its key file, its registry and its programs.
+struct GroupSurroundings {
+    let group: AppGroup
+    let home: GroupsHome
+    let credential: VaultCredential
+
+    /// What is wrong there; none of it needs a key.
+    var findings: [Finding] {
+        VaultFiles(group: group, home: home, credential: credential).findings
+            + VaultSlots(group: group, home: home).findings + MemberPrograms(group: group, home: home).findings
+    }
+}

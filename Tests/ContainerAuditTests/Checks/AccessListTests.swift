@@ -1,0 +1,64 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+private let python = "/usr/bin/python3"
+
+/// Lists are set with Python: its library has setxattr(2), and `setfacl` is rarely installed.
+@Suite(.enabled(if: SystemFile.exists(python))) struct AccessListTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        try yard.filled()
+    }
+
+    /// Entries as tag, permissions, id: owner 1, user 2, owning group 4, group 8, mask 16, others 32.
+    private func setList(_ path: String, _ entries: [(Int, Int, Int)], inherited: Bool = false) throws {
+        let name = inherited ? "system.posix_acl_default" : "system.posix_acl_access"
+        let list = entries.map { "(\($0.0),\($0.1),\($0.2))" }.joined(separator: ",")
+        let script = """
+            import os, struct, sys
+            entries = [\(list)]
+            value = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', t, p, i & 0xffffffff) for t, p, i in entries)
+            os.setxattr(sys.argv[1], '\(name)', value)
+            """
+        let result = try ChildProcess.run(python, ["-c", script, path])
+        try #require(result.exitCode == 0, "\(result.errorText)")
+    }
+
+    private func list(user permissions: Int, group: Int = 0, mask: Int = 7) -> [(Int, Int, Int)] {
+        [(1, 6, -1), (2, permissions, 1234), (4, group, -1), (16, mask, -1), (32, 0, -1)]
+    }
+
+    @Test(arguments: [(4, Severity.medium), (6, .high)])
+    func anEntryForAUserIsFoundOnceAndNotAsTheGroups(permissions: Int, severity: Severity) throws {
+        try setList(yard.path(ofRecord: "state"), list(user: permissions))
+        let report = try yard.audit()
+        #expect(report.ids == ["acl.grants"])
+        #expect(report.findings.first?.severity == severity)
+        #expect(report.findings.first?.detail.contains("user 1234") == true)
+    }
+
+    @Test func anEntryThatTheMaskTakesAwayIsNone() throws {
+        try setList(yard.path(ofRecord: "state"), list(user: 6, mask: 0))
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func aListOfTheOwnersAloneIsAMode() throws {
+        try setList(yard.path(ofRecord: "state"), [(1, 6, -1), (4, 4, -1), (32, 0, -1)])
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func theOwningGroupsRightIsItsOwn() throws {
+        try setList(yard.path(ofRecord: "state"), list(user: 4, group: 6))
+        #expect(try yard.audit().ids == ["acl.grants", "mode.group-writable"])
+    }
+
+    @Test func aDirectoryThatHandsAListDownIsFound() throws {
+        try setList(yard.path("\(AuditYard.records)/accounts"), list(user: 5), inherited: true)
+        let report = try yard.audit()
+        #expect(report.ids == ["acl.inherited"])
+        #expect(report.findings.first?.path == "\(AuditYard.records)/accounts")
+    }
+}

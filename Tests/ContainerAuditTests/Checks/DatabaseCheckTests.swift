@@ -1,0 +1,59 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+private let sqlite = "/usr/bin/sqlite3"
+
+@Suite(.enabled(if: SystemFile.exists(sqlite))) struct DatabaseCheckTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        _ = try yard.store()
+    }
+
+    private func run(_ commands: String, on name: String = "data.db") throws {
+        let result = try ChildProcess.run(sqlite, [yard.path(name), commands])
+        try #require(result.exitCode == 0, "\(result.errorText)")
+        try #require(chmod(yard.path(name), 0o600) == 0)
+    }
+
+    private static let table = "CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT);"
+    private static let rows =
+        "INSERT INTO notes (body) SELECT 'a note about the garden and the weather ' || value FROM "
+        + "(WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 200) SELECT value FROM c);"
+
+    @Test func whatWasDeletedAndNotOverwrittenIsFound() throws {
+        try run("PRAGMA secure_delete = OFF; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0;")
+        let report = try yard.audit()
+        #expect(report.finding("database.deleted-values")?.severity == .low)
+        #expect(report.findings.count { $0.id == "database.deleted-values" } == 1)
+        #expect(!String(decoding: try report.json(), as: UTF8.self).contains("garden"))
+    }
+
+    @Test func whatWasOverwrittenIsNot() throws {
+        try run("PRAGMA secure_delete = ON; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0; VACUUM;")
+        #expect(try yard.audit().ids == ["plaintext.file"])
+    }
+
+    @Test func aStoreOfCoreDataIsKnownByItsColumns() throws {
+        try run(
+            "CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, ZBODY VARCHAR); INSERT INTO ZNOTE VALUES (1, 1, 'x');"
+        )
+        #expect(try yard.audit().ids == ["database.core-data", "plaintext.file"])
+        try run(Self.table, on: "other.db")
+        #expect(try yard.audit().findings.count { $0.id == "database.core-data" } == 1)
+    }
+
+    @Test func aSecretIsWorthLessOnceItWasDeleted() throws {
+        let insert = "INSERT INTO logins (password) VALUES ('vN7!qz_Lr3#dTw9');"
+        try run("CREATE TABLE logins (id INTEGER PRIMARY KEY, password TEXT);" + insert)
+        let live = try #require(try yard.audit().finding("field.password"))
+        try run(
+            "PRAGMA secure_delete = OFF; " + Self.rows.replacing("notes (body)", with: "logins (password)")
+                + "DELETE FROM logins WHERE id = 1;")
+        let freed = try yard.audit().findings.filter { $0.id == "field.password" && $0.detail.contains("deleted") }
+        #expect(freed.allSatisfy { $0.severity < live.severity })
+        #expect(freed.allSatisfy { $0.remedy.contains("secure_delete") })
+    }
+}

@@ -1,0 +1,55 @@
+import ContainerAudit
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// How grave a secret is, by what is known of it.
+@Suite struct SecretJudgeTests {
+    let yard: AuditYard
+    init() throws {
+        yard = try AuditYard()
+        _ = try yard.store()
+    }
+
+    /// A signed token that ends then.
+    private static func webToken(until end: Int) -> String {
+        func part(_ text: String) -> String {
+            Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                .replacing("=", with: "")
+        }
+        var generator = SeededGenerator(seed: 3)
+        let signature = Data(generator.bytes(32)).base64EncodedString()
+        return part(#"{"alg":"HS256","typ":"JWT"}"#) + "." + part("{\"sub\":\"ada\",\"exp\":\(end)}") + "."
+            + signature.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    @Test func aTokenThatEndsIsGraverBeforeThatThanAfter() throws {
+        let end = Int(Date().timeIntervalSince1970) + 86400
+        try yard.put("notes.txt", "token \(Self.webToken(until: end))\n")
+        let valid = try #require(try yard.audit().findings.first { $0.id.hasPrefix("token.jwt") })
+        let past = try #require(
+            try yard.audit(now: Date() + 2 * 86400).findings.first { $0.id.hasPrefix("token.jwt") })
+        #expect(past.severity < valid.severity)
+        #expect(valid.detail.contains("until") && past.detail.contains("expired"))
+        #expect(valid.remedy != past.remedy || valid.detail != past.detail)
+    }
+
+    @Test(
+        arguments: [
+            ("app.log", "Stop writing it to logs"), ("Library/Caches/a.txt", "remove the cache"),
+            ("Library/Preferences/a.plist", "sealctl import defaults"), ("Documents/a.txt", "sealctl import file"),
+        ])
+    func theRemedyIsForWhatHoldsIt(path: String, part: String) throws {
+        let secret = "AKIA2OGYBAH63UJTVW4Q"
+        let isList = path.hasSuffix(".plist")
+        try yard.put(
+            path,
+            isList
+                ? "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict><key>id</key><string>\(secret)</string></dict></plist>"
+                : "id \(secret)\n")
+        let finding = try #require(try yard.audit().finding("token.aws"))
+        #expect(finding.remedy.contains(part))
+        #expect(finding.remedy.contains(path))
+        #expect(!finding.detail.contains(secret) && !finding.remedy.contains(secret))
+    }
+}

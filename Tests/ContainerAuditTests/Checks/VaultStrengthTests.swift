@@ -1,0 +1,91 @@
+import ContainerAudit
+import FoundationEssentials
+import KeyVault
+import SealedState
+import TestSupport
+import Testing
+
+@Suite struct VaultStrengthTests {
+    private let yard: AuditYard
+    private let passphrase: Passphrase
+
+    init() throws {
+        yard = try AuditYard()
+        passphrase = try Array("correct horse".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
+    }
+
+    private func makeVault(_ costs: PassphraseCosts) throws {
+        _ = try Vault.create(
+            AccessGroup(yard.group), in: yard.home, slots: [.passphrase(passphrase, costs), .defaultKeyFile],
+            openingWith: .passphrase(passphrase))
+        _ = try yard.store()
+    }
+
+    @Test(arguments: [(1, 8 << 10), (1, 19 << 10), (2, 18 << 10), (4, 8 << 10)])
+    func aPassphraseBelowTheFloorIsFound(passes: Int, memory: Int) throws {
+        try makeVault(try PassphraseCosts(passes: passes, memoryKiB: memory))
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.weak-passphrase-costs"])
+        #expect(report.findings.first?.path == yard.vault)
+    }
+
+    @Test(arguments: [(2, 19 << 10), (1, 46 << 10), (3, 12 << 10), (5, 8 << 10), (3, 64 << 10)])
+    func aPassphraseAtTheFloorIsNot(passes: Int, memory: Int) throws {
+        try makeVault(try PassphraseCosts(passes: passes, memoryKiB: memory))
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func itIsToldOfALockedVaultAsWell() throws {
+        _ = try Vault.create(
+            AccessGroup(yard.group), in: yard.home,
+            slots: [.passphrase(passphrase, try PassphraseCosts(passes: 1, memoryKiB: 8 << 10))],
+            openingWith: .passphrase(passphrase))
+        _ = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .passphrase(passphrase))
+        let wrong = try Array("x".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
+        _ = wrong
+        let report = try ContainerAuditor().audit(group: yard.group, in: yard.home)
+        #expect(report.ids == ["vault.weak-passphrase-costs"])
+    }
+
+    @Test func aKeyOfMoreThanAYearIsOld() throws {
+        try yard.filled()
+        #expect(try !yard.audit(now: Date() + 364 * 86400).ids.contains("vault.key-old"))
+        let report = try yard.audit(now: Date() + 366 * 86400)
+        #expect(report.finding("vault.key-old")?.severity == .low)
+    }
+
+    @Test func aRotationLeavesAKeyThatNothingNeeds() throws {
+        let store = try yard.filled()
+        #expect(try yard.audit().ids == [])
+        try store.rotate()
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.key-unused"])
+        #expect(report.isClean)
+        let old = try #require(try store.rotationStatus().keys.first { $0.state == .decryptOnly })
+        #expect(report.findings.first?.detail.contains(old.id) == true)
+        try store.destroyKey(old.id)
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func aRotationThatBeganLongAgoIsFound() throws {
+        let store = try yard.filled()
+        _ = try store.vault.beginRotation()
+        #expect(try yard.audit().ids == [])
+        #expect(try yard.audit(now: Date() + 2 * 86400).ids == ["vault.rotation-unfinished"])
+    }
+
+    @Test func aBlobOfARetiredEpochIsRefused() throws {
+        let store = try yard.filled()
+        let old = try SystemFile.read(yard.path(ofRecord: "state"))
+        try store.rotate()
+        // Under a name of its own sequence nobody has accepted: only the epoch speaks against it.
+        let other = try AuditYard(copying: yard)
+        try SystemFile.write(other.path(ofRecord: "state"), old)
+        for name in try SystemFile.names(other.directory.path("home/Watermarks")) {
+            try SystemFile.write(other.directory.path("home/Watermarks/\(name)"), [])
+        }
+        let report = try other.audit()
+        #expect(report.ids.contains("blob.retired-key"))
+        #expect(report.verdict(ofRecord: "state") == .refused("retiredEpoch"))
+    }
+}

@@ -1,0 +1,39 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct AccessTimeTests {
+    /// Sets the time of the last access before that of the last change, so that the next reading is noted.
+    private static func age(_ path: String) {
+        let times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 2_000_000, tv_nsec: 0)]
+        utimensat(AT_FDCWD, path, times, 0)
+    }
+
+    private static func accessTime(_ path: String) -> Int {
+        var status = stat()
+        lstat(path, &status)
+        return status.st_atim.tv_sec
+    }
+
+    /// Whether this file system notes readings at all: else there is nothing to be seen.
+    static let areNoted: Bool = {
+        guard let directory = try? TemporaryDirectory(), (try? directory.file("a", "text")) != nil else { return false }
+        age(directory.path("a"))
+        _ = try? SystemFile.read(directory.path("a"))
+        return accessTime(directory.path("a")) != 1_000_000
+    }()
+
+    @Test(.enabled(if: areNoted)) func anAuditOfOnesOwnFilesLeavesTheirAccessTimes() throws {
+        let yard = try ScanYard()
+        try yard.put("inner/notes.txt", "key: \(ScanYard.secret(1))")
+        try yard.put("inner/state.json", #"{"key": "\#(ScanYard.secret(2))"}"#)
+        try yard.put("inner/x.sealed", "SEAL\0\u{1}\u{2}")
+        let paths = ["", "/inner", "/inner/notes.txt", "/inner/state.json", "/inner/x.sealed"].map {
+            yard.directory.path + $0
+        }
+        paths.forEach(Self.age)
+        #expect(try yard.audit().findings.count > 2)
+        #expect(paths.map(Self.accessTime) == paths.map { _ in 1_000_000 })
+    }
+}

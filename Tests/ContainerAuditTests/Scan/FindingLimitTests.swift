@@ -1,0 +1,47 @@
+import ContainerAudit
+import TestSupport
+import Testing
+
+@Suite struct FindingLimitTests {
+    let yard: ScanYard
+    init() throws { yard = try ScanYard() }
+
+    private func lines(_ range: Range<UInt64>) -> String { range.map { "key: \(ScanYard.secret($0))\n" }.joined() }
+
+    @Test func findingsBeyondTheLimitOfACheckAreCounted() throws {
+        try yard.put("notes.txt", lines(0..<130))
+        let report = try yard.audit()
+        #expect(report.findings.filter { $0.id == ScanYard.check }.count == 100)
+        #expect(report.omissions.unlisted == [ScanYard.check: 30])
+    }
+
+    @Test func aFileBeyondTheLimitTakesNoPlaceOfAnother() throws {
+        try yard.put("a.txt", lines(0..<30))
+        try yard.put("b.txt", lines(30..<32))
+        let findings = try yard.secrets { $0.limits.maximumFindingsPerCheck = 10 }
+        #expect(findings.filter { $0.path == "a.txt" }.count == 10)
+        #expect(findings.filter { $0.path == "b.txt" }.count == 2)
+    }
+
+    @Test func aContainerIsNotCleanForWhatIsOnlyCounted() throws {
+        try yard.put("notes.txt", lines(0..<3))
+        let report = try yard.audit { $0.limits.maximumFindings = 0 }
+        #expect(report.findings.isEmpty && !report.isClean)
+        #expect(!report.notes.isEmpty)
+    }
+
+    @Test func theLimitsOfOneFileAreSaid() throws {
+        try yard.put("notes.txt", lines(0..<3))
+        let timed = try yard.audit { $0.limits.maximumFileTime = .zero }
+        #expect(timed.findings.contains { $0.id == "content.partly-read" && $0.path == "notes.txt" })
+        let short = try yard.audit { $0.limits.maximumReadBytes = 26 }
+        #expect(short.findings.contains { $0.id == "content.partly-read" })
+        #expect(short.findings.filter { $0.id == ScanYard.check }.count == 1)
+    }
+
+    @Test func aReportSaysWhatItLeftOutInItsJSON() throws {
+        try yard.put("notes.txt", lines(0..<130))
+        let report = try yard.audit()
+        #expect(try AuditReport(json: try report.json()) == report)
+    }
+}

@@ -1,0 +1,56 @@
+import ContainerAudit
+import Glibc
+import TestSupport
+import Testing
+
+/// What could make an audit hang or fall over costs a line of the report.
+@Suite(.timeLimit(.minutes(5))) struct HostileFileTests {
+    let yard: ScanYard
+    init() throws { yard = try ScanYard() }
+
+    @Test func aPipeIsNotOpened() throws {
+        try yard.directory.fifo("pipe")
+        #expect(try yard.audit().findings.map(\.id) == ["special.file"])
+    }
+
+    @Test func linksThatLeadToEachOtherAreNotFollowed() throws {
+        try yard.directory.link("a", to: "b")
+        try yard.directory.link("b", to: "a")
+        try yard.directory.link("self", to: "self/self")
+        try yard.directory.link("up", to: ".")
+        #expect(try yard.audit().files.count == 4)
+    }
+
+    @Test func aSecretBehindAHoleOfTenGibibytesIsFound() throws {
+        let path = yard.directory.path("sparse")
+        try SystemFile.write(path, [])
+        try #require(truncate(path, 10 << 30) == 0)
+        let file = open(path, O_WRONLY | O_APPEND)
+        try #require(file >= 0)
+        let text = Array("\0key: \(ScanYard.secret(1))\n".utf8)
+        #expect(write(file, text, text.count) == text.count)
+        close(file)
+        let report = try yard.audit()
+        let finding = try #require(report.findings.first { $0.id == ScanYard.check })
+        #expect(finding.location?.offset == 10_737_418_246)
+        #expect(!report.findings.contains { $0.id == "content.partly-read" })
+    }
+
+    @Test(arguments: [
+        "bplist00\u{1}\u{2}\u{3}", "SQLite format 3\0\u{10}\0\u{1}\u{1}\0", "{\"a\": [[[[",
+        "<?xml version='1.0'?><plist><dict>",
+        "cook\0\0\0\u{7F}",
+    ]) func aDamagedFileIsSearchedOrSaidNotToBe(start: String) throws {
+        try yard.put("damaged", start + " key: \(ScanYard.secret(1)) ")
+        let ids = Set(try yard.audit().findings.map(\.id))
+        #expect(!ids.isDisjoint(with: [ScanYard.check, "content.partly-read"]))
+    }
+
+    @Test func aFileThatIsGoneOrRefusedIsSaid() throws {
+        try yard.put("notes.txt", "text")
+        try #require(chmod(yard.directory.path("notes.txt"), 0) == 0)
+        let report = try yard.audit()
+        // Root reads it all the same.
+        #expect(report.findings.contains { $0.id == (geteuid() == 0 ? "plaintext.file" : "file.unexamined") })
+    }
+}

@@ -1,0 +1,78 @@
+import ContainerAudit
+import TestSupport
+import Testing
+
+@Suite struct AuditIgnoreListTests {
+    let yard: ScanYard
+    init() throws {
+        yard = try ScanYard()
+        try yard.put("notes.txt", "key: \(ScanYard.secret(1))\nkey: \(ScanYard.secret(2))\n")
+    }
+
+    private static let example = "v1:token.aws:" + String(repeating: "0a", count: 16)
+
+    @Test func aFileReadsBackAsItWasWritten() throws {
+        var list = AuditIgnoreList()
+        list.entries = [
+            .init(fingerprint: Self.example),
+            .init(fingerprint: Self.example, reason: "of a test", keyID: "0123456789abcdef"),
+        ]
+        #expect(try AuditIgnoreList(parsing: list.text) == list)
+    }
+
+    @Test func commentsAndEmptyLinesSayNothing() throws {
+        let list = try AuditIgnoreList(parsing: "# a\n\n  # b\n\(Self.example)   two words  \r\n")
+        #expect(list.entries == [.init(fingerprint: Self.example, reason: "two words")])
+    }
+
+    @Test(arguments: [
+        "v1:token.aws:00", "v2:token.aws:00000000000000000000000000000000", "token.aws", "key: 12", "key:",
+    ])
+    func aLineThatIsNoEntryIsRefused(line: String) {
+        #expect { try AuditIgnoreList(parsing: "# x\n\(line)\n") } throws: {
+            ($0 as? AuditError)?.code == .malformedIgnoreList
+        }
+    }
+
+    @Test func whatIsIgnoredIsNotReportedAndCounted() throws {
+        let first = try #require(try yard.secrets().first)
+        var list = AuditIgnoreList()
+        list.add([first], reason: "known", key: try #require(ScanYard.key))
+        let report = try yard.audit { $0.ignoring = list }
+        #expect(!report.findings.contains(first) && report.findings.count == 2)
+        #expect(report.omissions.ignored == 1 && report.notes.isEmpty == false)
+        #expect(!report.notes.contains { $0.contains("matched nothing") })
+    }
+
+    @Test func findingsWithoutAValueCanBeIgnoredToo() throws {
+        let plain = try #require(try yard.audit().findings.first { $0.id == "plaintext.file" })
+        var list = AuditIgnoreList()
+        list.add([plain], reason: "", key: try #require(ScanYard.key))
+        #expect(try yard.audit { $0.ignoring = list }.findings.allSatisfy { $0.id == ScanYard.check })
+    }
+
+    @Test func anEntryThatMatchesNothingIsNoted() throws {
+        let list = try AuditIgnoreList(parsing: Self.example)
+        #expect(try yard.audit { $0.ignoring = list }.notes.contains { $0.contains(Self.example) })
+    }
+
+    @Test func entriesOfAnotherKeyAreNotedAndIgnoreNothing() throws {
+        let found = try yard.secrets()
+        var list = AuditIgnoreList()
+        list.add(found, reason: "", key: try #require(ScanYard.otherKey))
+        let report = try yard.audit { $0.ignoring = list }
+        #expect(report.omissions.ignored == 0 && report.findings.contains(found[0]))
+        #expect(report.notes.contains { $0.contains("another fingerprint key") })
+    }
+
+    @Test func whatIsIgnoredTakesNoPlaceInTheLimits() throws {
+        let first = try #require(try yard.secrets().first)
+        var list = AuditIgnoreList()
+        list.add([first], reason: "", key: try #require(ScanYard.key))
+        let findings = try yard.secrets {
+            $0.ignoring = list
+            $0.limits.maximumFindingsPerCheck = 1
+        }
+        #expect(findings.count == 1 && findings.first != first)
+    }
+}
