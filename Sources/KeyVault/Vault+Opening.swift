@@ -34,9 +34,11 @@ extension Vault {
         do throws(VaultError) {
             // Before the credential is tried: a lock that comes meanwhile counts.
             let stamp = LockStamp.ifReadable(in: directory.path)
-            let secrets = try unlock(file.head, place, with: credential)
+            let opened = try CredentialOpening(file.head, place).open(with: credential)
+            let slot = opened.id
             let keys = ClassKeys(
-                secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
+                opened.takeSecrets(), vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp,
+                slot: slot)
             return try open(file, place, directory, keys, credential, options)
         } catch {
             noteFailedOpening(in: directory, file.head.header, options)

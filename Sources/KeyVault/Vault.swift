@@ -70,6 +70,9 @@ extension Vault {
         return watermarks.acceptedNames.contains { $0 != own }
     }
 
+    /// The key slot that opened it, for messages; nil for keys that a person unlocked before, and for a new vault.
+    package var openingSlot: UInt32? { keys.slot }
+
     /// How often the file had been written at the last look.
     package var generation: UInt64 { heldContents.head.header.generation }
 

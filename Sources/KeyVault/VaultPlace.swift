@@ -1,7 +1,7 @@
 package import AppGroups
 internal import CryptoPrimitives
 internal import SharedFiles
-internal import SystemPackage
+package import SystemPackage
 
 /// Where the vault of an access group and its key file lie.
 package struct VaultPlace: Sendable, Hashable {
@@ -10,14 +10,14 @@ package struct VaultPlace: Sendable, Hashable {
 
     package let accessGroup: AccessGroup
     let home: GroupsHome
-    let directoryPath: FilePath
+    package let directoryPath: FilePath
     let keysPath: FilePath
     let watermarksPath: FilePath
 
     package init(_ accessGroup: AccessGroup, in home: GroupsHome) {
         self.accessGroup = accessGroup
         self.home = home
-        directoryPath = home.vaultsPath.appending(accessGroup.identifier)
+        directoryPath = home.vaultPath ?? home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
         watermarksPath = home.watermarksPath
     }

@@ -12,6 +12,8 @@ internal import SystemPackage
 final class ClassKeys: Sendable {
     /// The vault's root.
     let root: SecretBytes
+    /// The key slot that gave all this; nil for what a person unlocked before, and for a vault that was just made.
+    let slot: UInt32?
     private let afterFirstUnlock: SecretBytes
     private let directory: FilePath
     private let path: String
@@ -28,8 +30,9 @@ final class ClassKeys: Sendable {
     ///   - stamp: Read before the credential was tried. Under an unknown one the vault counts as locked since.
     init(
         _ secrets: consuming VaultSecrets, vaultID: [UInt8], directory: Directory, openedAt stamp: LockStamp,
-        caches: UnlockCaches = .current
+        slot: UInt32? = nil, caches: UnlockCaches = .current
     ) {
+        self.slot = slot
         self.directory = directory.path
         path = directory.display(VaultPlace.leaf)
         self.caches = caches

@@ -27,7 +27,7 @@ package struct UnlockCaches: Sendable {
     package var isUsable: Bool { place != nil }
 
     /// The first one that works here; nil for none.
-    var place: UnlockPlace? { caches.first(where: \.isUsable)?.place }
+    package var place: UnlockPlace? { caches.first(where: \.isUsable)?.place }
 }
 
 extension UnlockCaches {

@@ -69,7 +69,15 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
         if segment[0] == UInt8(ascii: ".") { return "A segment begins with a dot." }
         // Record x.sealed/y would need a directory where record x has its file.
         if segment.suffix(7).elementsEqual(".sealed".utf8) { return "A segment ends with .sealed." }
-        return segment.allSatisfy(isAllowed) ? nil : "Only letters, digits, '.', '_', '-' and '/' are allowed."
+        guard let offset = segment.firstIndex(where: { !isAllowed($0) }) else { return nil }
+        return "\(what(segment, at: offset)); only a-z, A-Z, 0-9, '.', '_', '-' and '/' are allowed."
+    }
+
+    /// The first character that is not allowed: all before it are ASCII.
+    private static func what(_ segment: [UInt8], at offset: Int) -> String {
+        if segment[offset] == 0x20 { return "It has a space in it" }
+        let rest = String(decoding: segment[offset...], as: UTF8.self)
+        return "It has '\(rest.prefix(1).description.printable)' in it"
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -30,7 +30,8 @@ extension SealedStore {
         return listed.sorted().compactMap(listing)
     }
 
-    private func listing(_ name: String) -> RecordListing? {
+    /// One record as the list shows it; nil where there is no file.
+    package func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(stored: name)
             guard let (header, verdict) = try judgedHeader(place) else { return nil }
@@ -57,7 +58,7 @@ extension SealedStore {
         return nil
     }
 
-    private func listedHeader(_ place: RecordPlace) throws(StoreError) -> VerifiedHeader? {
+    func listedHeader(_ place: RecordPlace) throws(StoreError) -> VerifiedHeader? {
         let prefix = try StoreError.onFiles("list", place.name.text) { () throws(FileError) in
             try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         }

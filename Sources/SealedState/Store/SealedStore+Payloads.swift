@@ -37,6 +37,9 @@ extension SealedStore {
     /// The highest accepted state of a record.
     package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
 
+    /// Whether a record's deletion was purged, so that it is gone on purpose.
+    package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
+
     /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
     /// one is gone on purpose.
     package var acceptedNames: [NameTag] {

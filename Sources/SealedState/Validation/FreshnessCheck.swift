@@ -87,10 +87,19 @@ extension SealedStore {
     func change(ofRefused name: String) -> Date { nextChange(ofRefused: name) ?? options.now() }
 
     private func end<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, named name: String) -> Date? {
-        let period = ValidityPeriod(of: snapshot)
-        guard let end = period.end, let place = try? places.place(name) else { return nil }
+        guard let place = try? places.place(name) else { return nil }
+        return end(of: ValidityPeriod(of: snapshot), sequence: snapshot.provenance.sequence, at: place)
+    }
+
+    /// The same for a value that was read without its type.
+    func end(of header: BlobHeader, at place: RecordPlace) -> Date? {
+        end(of: ValidityPeriod(header), sequence: header.sequence, at: place)
+    }
+
+    private func end(of period: ValidityPeriod, sequence: UInt64, at place: RecordPlace) -> Date? {
+        guard let end = period.end else { return nil }
         let now = options.now()
-        let known = watermarks.anchor(of: place.context.nameTag, sequence: snapshot.provenance.sequence)
+        let known = watermarks.anchor(of: place.context.nameTag, sequence: sequence)
         let judged = max(now, known.date ?? now)
         // A maximum age may be reached, and dates are rounded: a millisecond later it is certainly over.
         return now + max(0, end.timeIntervalSince(judged)) + 0.001

@@ -1,0 +1,99 @@
+internal import AppGroups
+package import FoundationEssentials
+package import Sealing
+internal import SharedFiles
+
+/// A copy of a blob that was refused or given up, kept for whoever wants to know why.
+package struct QuarantinedCopy: Sendable {
+    /// Below the container.
+    package let path: String
+    /// When it was kept; nil where nothing says so.
+    package let keptAt: Date?
+    /// Why it was kept, as the note beside it says.
+    package let reason: String?
+    /// What its header claims: nobody vouches for it. Nil where it has none.
+    package let claimed: BlobHeader?
+}
+
+extension SealedStore {
+    /// The copies of one record's blobs that are kept in the container's quarantine, in the order of their paths.
+    ///
+    /// Which record a copy is of is told by its header, and where it has none by the note beside it. Both can be made up by
+    /// whoever may write there.
+    /// - Throws: `StoreError` `.invalidName`, `.file` where the quarantine cannot be listed.
+    package func quarantinedCopies(of name: String) throws(StoreError) -> [QuarantinedCopy] {
+        let place = try places.place(stored: name)
+        let quarantine: Directory
+        do throws(FileError) { quarantine = try container.root.directory(ContainerLayout.quarantine) } catch {
+            if error.code == .notFound { return [] }
+            throw StoreError(error, "look for kept copies of", name)
+        }
+        let entries = try StoreError.onFiles("look for kept copies of", name) { () throws(FileError) in
+            try quarantine.entries()
+        }
+        return entries.compactMap { entry in
+            entry.kind == .directory
+                ? abandoned(entry.name, place, in: quarantine) : refused(entry.name, place, in: quarantine)
+        }
+    }
+
+    private func refused(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
+        guard leaf.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
+        let note = QuarantineNote.parse(
+            (try? quarantine.read(leaf + QuarantineNote.suffix, limit: QuarantineNote.maximumSize)) ?? [])
+        let claimed = Self.header(of: leaf, in: quarantine)
+        let isOfRecord =
+            claimed.map { $0.nameTag == place.context.nameTag } == true || note.record == place.name.text
+        guard isOfRecord else { return nil }
+        return QuarantinedCopy(
+            path: "\(ContainerLayout.quarantine)/\(leaf)", keptAt: note.time, reason: note.reason, claimed: claimed)
+    }
+
+    /// What was set aside with everything else when the vault was given up.
+    private func abandoned(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
+        let path = "\(leaf)/\(RecordFile.path(of: place.name))"
+        guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
+        return QuarantinedCopy(
+            path: "\(ContainerLayout.quarantine)/\(path)", keptAt: Self.stamp(leaf.dropFirst("abandoned-".count)),
+            reason: "given up with its vault", claimed: Self.header(of: path, in: quarantine))
+    }
+
+    private static func header(of path: String, in quarantine: Directory) -> BlobHeader? {
+        guard let (bytes, _) = try? quarantine.readPrefix(path, count: BlobLayout.headerSize) else { return nil }
+        return try? UnverifiedHeader(parsing: bytes).claimed
+    }
+
+    /// `20261121T070342Z`, perhaps with more behind it.
+    private static func stamp(_ text: Substring) -> Date? {
+        let digits = text.prefix(16).filter(\.isNumber)
+        guard digits.count == 14 else { return nil }
+        func part(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
+        return DateText.date(
+            from: "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(8, 2)):\(part(10, 2)):\(part(12, 2))Z")
+    }
+}
+
+extension QuarantineNote {
+    /// What a note says, as far as it can be read.
+    struct Parsed {
+        var record: String?
+        var time: Date?
+        var reason: String?
+    }
+
+    static func parse(_ bytes: [UInt8]) -> Parsed {
+        var parsed = Parsed()
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            let value = String(parts[1].drop { $0 == " " })
+            switch parts[0] {
+            case "record": parsed.record = value
+            case "time": parsed.time = DateText.date(from: value)
+            case "reason": parsed.reason = value
+            default: break
+            }
+        }
+        return parsed
+    }
+}

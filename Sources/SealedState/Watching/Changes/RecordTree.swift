@@ -1,0 +1,133 @@
+internal import AppGroups
+internal import SharedFiles
+
+/// The directories that hold a group's records, each of them watched, and what lay in them at the last look.
+///
+/// Only a directory that something was told of is listed again, and only a file that is another one than before is named:
+/// with ten thousand records a write costs one listing of its directory, and one opening.
+struct RecordTree: Sendable {
+    private struct Watched: Sendable {
+        let registration: MonitorRegistration
+        /// By the record's name; nil for what could not be examined.
+        var files: [String: FileStamp?] = [:]
+    }
+
+    private static let root = ContainerLayout.records
+    private let told: ToldChanges
+    /// By their path below the container.
+    private var directories: [String: Watched] = [:]
+    /// Those whose last listing failed.
+    private(set) var unlisted: Set<String> = []
+
+    init(_ told: ToldChanges) { self.told = told }
+
+    /// Looks at everything anew, in a container that may be another one.
+    ///
+    /// - Parameter isElsewhere: Whether its path is another one.
+    /// - Returns: The records that are there, and those that were.
+    /// - Throws: What ended the look; what could be listed is watched nevertheless.
+    mutating func begin(in store: SealedStore, isElsewhere: Bool) throws(StoreError) -> Set<String> {
+        let former = Set(directories.values.flatMap(\.files.keys))
+        if isElsewhere { directories = [:] }
+        for path in directories.keys { directories[path]?.files = [:] }
+        unlisted = []
+        return former.union(try look(at: [Self.root], in: store, isWhole: true))
+    }
+
+    /// The records that may be others by now, in the watched paths that something was told of.
+    mutating func news(in marked: Set<String>, of store: SealedStore) throws(StoreError) -> Set<String> {
+        let prefix = store.containerPath + "/"
+        let paths = marked.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+        return try look(at: Set(paths).union(unlisted), in: store, isWhole: false)
+    }
+
+    private mutating func look(
+        at paths: Set<String>, in store: SealedStore, isWhole: Bool
+    ) throws(StoreError) -> Set<String> {
+        var news: Set<String> = []
+        var failure: StoreError?
+        var waiting = paths.sorted()
+        while let path = waiting.popLast() {
+            do throws(StoreError) {
+                // What was forgotten meanwhile is no directory of records any more.
+                guard path == Self.root || directories[path] != nil || unlisted.contains(path) else { continue }
+                let listing = try list(path, in: store)
+                news.formUnion(take(listing, of: path))
+                waiting += listing.directories.filter { isWhole || directories[$0] == nil }
+                for child in listing.directories where directories[child] == nil { unlisted.insert(child) }
+                unlisted.remove(path)
+            } catch {
+                unlisted.insert(path)
+                failure = failure ?? error
+            }
+        }
+        if let failure, isWhole { throw failure }
+        return news
+    }
+}
+
+// One directory.
+extension RecordTree {
+    private struct Listing {
+        var files: [String: FileStamp?] = [:]
+        var directories: Set<String> = []
+    }
+
+    /// Watched before it is listed: what comes after the listing is told.
+    private mutating func list(_ path: String, in store: SealedStore) throws(StoreError) -> Listing {
+        if directories[path] == nil {
+            directories[path] = Watched(registration: try register("\(store.containerPath)/\(path)"))
+        }
+        do throws(FileError) { return try Self.listing(path, in: store.container.root) } catch {
+            guard error.code == .notFound else { throw StoreError(error, "list", store.group.identifier) }
+            return Listing()
+        }
+    }
+
+    private func register(_ path: String) throws(StoreError) -> MonitorRegistration {
+        try StoreError.onWatching(path) { () throws(FileError) in
+            try FileMonitor.shared.watch(path) { [told] _ in told.mark { $0.paths.insert(path) } }
+        }
+    }
+
+    private static func listing(_ path: String, in container: Directory) throws(FileError) -> Listing {
+        let directory = try container.directory(path)
+        let above = path == root ? "" : path.dropFirst(root.count + 1) + "/"
+        let mayDescend = above.utf8.count(where: { $0 == UInt8(ascii: "/") }) < RecordName.maximumDepth - 1
+        var listing = Listing()
+        for entry in try directory.entries() {
+            if entry.name.hasSuffix(ContainerLayout.recordSuffix) {
+                let name = above + entry.name.dropLast(ContainerLayout.recordSuffix.count)
+                listing.files[name] = .some(FileStamp(entry, in: directory))
+            } else if entry.kind == .directory, mayDescend, !(path == root && entry.name == RecordName.reservedSegment)
+            {
+                listing.directories.insert("\(path)/\(entry.name)")
+            }
+        }
+        return listing
+    }
+
+    /// Remembers a listing; the records that are others than at the one before.
+    private mutating func take(_ listing: Listing, of path: String) -> Set<String> {
+        let former = directories[path]?.files ?? [:]
+        directories[path]?.files = listing.files
+        var news = Set(former.keys).subtracting(listing.files.keys)
+        for (name, stamp) in listing.files where stamp == nil || former[name] != .some(stamp) { news.insert(name) }
+        for gone in children(of: path).subtracting(listing.directories) { news.formUnion(forget(gone)) }
+        return news
+    }
+
+    private func children(of path: String) -> Set<String> {
+        Set(directories.keys.filter { $0.hasPrefix(path + "/") && !$0.dropFirst(path.count + 1).contains("/") })
+    }
+
+    /// Ends the watches of a directory that is gone, and of those below it; the records that lay there.
+    private mutating func forget(_ path: String) -> Set<String> {
+        var names: Set<String> = []
+        for gone in directories.keys.filter({ $0 == path || $0.hasPrefix(path + "/") }) {
+            names.formUnion(directories.removeValue(forKey: gone)?.files.keys.map { $0 } ?? [])
+            unlisted.remove(gone)
+        }
+        return names
+    }
+}
