@@ -110,7 +110,8 @@ STAGE := $(RELEASE)/stage
 SOURCES := Makefile Package.swift $(shell find Sources -type f)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
-INSTALLED = $(BINDIR)/sealctl $(SHARE)/man/man1/sealctl.1 $(SHARE)/bash-completion/completions/sealctl \
+INSTALLED = $(BINDIR)/sealctl $(SHARE)/man/man1/sealctl.1 $(SHARE)/man/man1/sealctl-audit.1 \
+	$(SHARE)/man/man5/sealctl.conf.5 $(SHARE)/bash-completion/completions/sealctl \
 	$(SHARE)/zsh/site-functions/_sealctl $(SHARE)/fish/vendor_completions.d/sealctl.fish
 
 release: $(STAGE)/sealctl $(STAGE)/sealctl.bash $(STAGE)/sealctl.zsh $(STAGE)/sealctl.fish
@@ -126,9 +127,11 @@ $(STAGE)/sealctl: $(SOURCES)
 $(STAGE)/sealctl.%: $(STAGE)/sealctl
 	@$< --generate-completion-script $* > $@
 
-install: release docs/sealctl.1
+install: release docs/sealctl.1 docs/sealctl-audit.1 docs/sealctl.conf.5
 	install -D -m 755 $(STAGE)/sealctl $(BINDIR)/sealctl
 	install -D -m 644 docs/sealctl.1 $(SHARE)/man/man1/sealctl.1
+	install -D -m 644 docs/sealctl-audit.1 $(SHARE)/man/man1/sealctl-audit.1
+	install -D -m 644 docs/sealctl.conf.5 $(SHARE)/man/man5/sealctl.conf.5
 	install -D -m 644 $(STAGE)/sealctl.bash $(SHARE)/bash-completion/completions/sealctl
 	install -D -m 644 $(STAGE)/sealctl.zsh $(SHARE)/zsh/site-functions/_sealctl
 	install -D -m 644 $(STAGE)/sealctl.fish $(SHARE)/fish/vendor_completions.d/sealctl.fish

@@ -28,6 +28,10 @@ func service(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Service"]))
 }
 
+/// A product that only the trait "CommandLineConfiguration" needs.
+let configuration: Target.Dependency = .product(
+    name: "Configuration", package: "swift-configuration", condition: .when(traits: ["CommandLineConfiguration"]))
+
 let package = Package(
     name: "SealedState",
     products: [
@@ -45,7 +49,8 @@ let package = Package(
             name: "ProfileSignatures",
             description:
                 "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes."),
-        .default(enabledTraits: ["Service"]),
+        .trait(name: "CommandLineConfiguration", description: "Configuration files of sealctl."),
+        .default(enabledTraits: ["Service", "CommandLineConfiguration"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -58,6 +63,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Only for the trait "CommandLineConfiguration". Without its own traits it needs no Foundation.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     ],
     targets: [
         // Floor 1: C shims. Types and memory, no policy.
@@ -136,7 +143,7 @@ let package = Package(
             name: "sealctl",
             dependencies: [
                 "ContainerAudit", "SealedState", "KeyVault", "Provisioning", "Sealing", "AppGroups", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system, argumentParser,
+                "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
             ],
             swiftSettings: swiftSettings),
 
@@ -240,8 +247,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], swiftSettings: swiftSettings
-        ),
+            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], exclude: ["Scripts"],
+            swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

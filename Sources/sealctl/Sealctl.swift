@@ -10,10 +10,12 @@ struct Sealctl: ParsableCommand {
         discussion: HelpText.root,
         version: "sealctl \(SealedStateVersion.current)",
         subcommands: [
-            InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, DeleteCommand.self,
+            InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, WatchCommand.self,
+            HistoryCommand.self, EditCommand.self, DeleteCommand.self, SnapshotCommand.self,
             EncryptCommand.self, DecryptCommand.self, InspectCommand.self, ExplainCommand.self, AuditCommand.self,
             VaultCommand.self, ExecCommand.self,
             DefaultsCommand.self, ContainerCommand.self, EntitlementsCommand.self, ImportCommand.self,
+            DoctorCommand.self, RepairCommand.self,
         ])
 
     /// Parses and runs one command; every way out has a status of `ExitStatus`.
@@ -21,10 +23,24 @@ struct Sealctl: ParsableCommand {
         StandardStreams.prepare()
         SecretProcess.begin()
         do {
-            var command = try parseAsRoot()
+            let arguments = GlobalFlags.placed(CommandLine.arguments)
+            if showTopic(arguments) { return }
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             end(for: error)
+        }
+    }
+
+    /// Whether a topic was asked for, which is no command and has no options.
+    private static func showTopic(_ arguments: [String]) -> Bool {
+        do throws(Failure) {
+            guard let text = try HelpTopic.asked(arguments) else { return false }
+            try StandardStreams.print(text)
+            return true
+        } catch {
+            error.report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+            exit(error.status)
         }
     }
 
@@ -33,7 +49,7 @@ struct Sealctl: ParsableCommand {
         // The parser's message goes on with the whole usage: a mistake gets one sentence and the way to the rest.
         let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
         Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
-            .report(asJSON: CommandLine.arguments.contains("--json"))
+            .report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
         exit(ExitStatus.usage)
     }
 
@@ -55,13 +71,20 @@ struct Sealctl: ParsableCommand {
 /// A command of `sealctl`: it ends normally or with one `Failure`, which is reported in the form that was asked for.
 protocol SealctlCommand: ParsableCommand {
     var output: OutputOptions { get }
+    /// Takes the settings; before anything else is done.
+    func prepare() throws(Failure)
     /// Does the command's work.
     func perform() throws(Failure)
 }
 
 extension SealctlCommand {
+    func prepare() throws(Failure) { try Settings.begin(with: output.settings) }
+
     func run() throws {
-        do throws(Failure) { try perform() } catch {
+        do throws(Failure) {
+            try prepare()
+            try perform()
+        } catch {
             error.report(asJSON: output.json)
             throw ExitCode(error.status.rawValue)
         }

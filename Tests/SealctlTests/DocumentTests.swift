@@ -100,6 +100,7 @@ import Testing
 
     @Test(arguments: [
         ("`put`, `delete`", ["put", "b", "-"]), ("`put`, `delete`", ["delete", "a"]), ("`list`", ["list"]),
+        ("`history`", ["history", "a"]), ("`snapshot`", ["snapshot", "-o", "x.tar"]),
         ("`inspect`", ["inspect", "a"]), ("`explain NAME` of a record", ["explain", "a"]),
         ("`explain NAME` of a rejection", ["explain", "stale"]), ("`explain NAME` of a rejection", ["explain"]),
         ("`init`", ["init", "--group", "group.other"]), ("`vault status`", ["vault", "status"]),

@@ -2,7 +2,10 @@ import TestSupport
 import Testing
 
 @Suite struct HelpTests {
-    static let commands = ["init", "put", "get", "list", "delete", "encrypt", "decrypt", "inspect", "explain", "audit"]
+    static let commands = [
+        "init", "put", "get", "list", "watch", "history", "edit", "delete", "snapshot", "encrypt", "decrypt", "inspect",
+        "explain", "audit", "doctor", "repair",
+    ]
     static let vaultCommands = [
         "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "identity",
         "keys", "rotate", "destroy-key", "log", "accept",

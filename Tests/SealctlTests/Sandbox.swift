@@ -14,6 +14,8 @@ final class Sandbox: Sendable {
         environment = [
             "SEALED_GROUPS_HOME": directory.path + "/groups", "HOME": directory.path + "/home",
             "SEALCTL_GROUP": Self.group, "SWIFT_BACKTRACE": "enable=no",
+            // Whoever runs the tests may have set these.
+            "XDG_CONFIG_HOME": "", "SEALCTL_CONFIG": "", "NO_COLOR": "",
         ]
         try directory.directory("home")
         try directory.directory("files")

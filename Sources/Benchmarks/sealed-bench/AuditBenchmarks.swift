@@ -41,8 +41,8 @@ struct AuditBenchmarks {
                 Finding(operation, try Comparison.time(rounds: 3) { try ours.run() }, .seconds)
             }
         }
+        let rounds = max(3, runner.options.rounds / 10)
         try runner.measure(operation) { operation in
-            let rounds = max(3, runner.options.rounds / 10)
             let comparison = try Comparison(
                 rounds: rounds, slice: 0, ours: { try ours.run() }, peer: { try ripgrep.run() })
             let note =

@@ -30,8 +30,8 @@ struct DecryptCommand: SealctlCommand {
     var inputFile: String?
     @Flag(help: "Open a stream whose key a rotation has retired.")
     var acceptRetired = false
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

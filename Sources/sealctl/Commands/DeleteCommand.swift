@@ -23,8 +23,8 @@ struct DeleteCommand: SealctlCommand {
     var name: String
     @Flag(help: "Remove the mark of a record that was deleted before.")
     var purge = false
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

@@ -26,8 +26,8 @@ struct EncryptCommand: SealctlCommand {
     var outputFile: String?
     @Argument(help: ArgumentHelp("What to seal; standard input unless stated.", valueName: "in"), completion: .file())
     var inputFile: String?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

@@ -24,8 +24,8 @@ struct ExplainCommand: SealctlCommand {
     var name: String?
     @Flag(help: "The argument is a record's name, even if a rejection has it.")
     var record = false
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard !record || name != nil else { throw ValidationError("Name the record that --record is about.") }

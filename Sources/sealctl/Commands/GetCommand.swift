@@ -25,8 +25,8 @@ struct GetCommand: SealctlCommand {
         name: .customShort("o"), help: ArgumentHelp("Write to FILE (mode 0600) instead.", valueName: "FILE"),
         completion: .file())
     var outputFile: String?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
@@ -43,6 +43,11 @@ struct GetCommand: SealctlCommand {
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         let target = try OutputFile(outputFile, mode: 0o600)
+        guard !target.isGuardedTerminal || ValueOutput.isText(bytes) else {
+            throw Failure(
+                .usage, "binaryToTerminal", "\(name) has control characters in it, which are nothing for a terminal",
+                hint: "Try -o FILE, or -o - if you mean it.")
+        }
         do throws(FileError) {
             try target.write(bytes)
             // A prompt would stand behind the last brace; a pipe gets the exact bytes.

@@ -25,14 +25,14 @@ struct InitCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var keyOptions: KeyOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @Option(
         help: ArgumentHelp("Make trying the passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
     @OptionGroup var share: ShareOption
     @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
     var abandon = false
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard unlockTime == nil || keyOptions.hasPassphrase else {

@@ -25,8 +25,8 @@ struct InspectCommand: SealctlCommand {
     var target: String
     @Flag(help: "The argument is a record's name, even if a file has it.")
     var record = false
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = groupOptions.identifier == nil && !record ? nil : try groupOptions.appGroup()
@@ -46,10 +46,11 @@ struct InspectCommand: SealctlCommand {
     private func open(
         _ inspection: inout Inspection, _ inspector: Inspector, _ group: AppGroup
     ) throws(Failure) {
-        let credential = try keyOptions.stated(for: group)
+        let credential = try keyOptions.opening(AccessGroup(group))
+        let home = try GroupOptions.home()
         let store: SealedStore
         do throws(StoreError) {
-            store = try SealedStore(group: group, unlockingWith: credential ?? .automatic, creating: false)
+            store = try SealedStore(group: group, in: home, unlockingWith: credential ?? .automatic, creating: false)
         } catch {
             // Nobody stated what opens the vault: then the header is what can be had.
             let failure =

@@ -14,15 +14,16 @@ struct ListCommand: SealctlCommand {
         discussion: """
             Headers are verified, contents are not opened: sealctl audit opens everything. STATE is current, expired, \
             future, deleted, locked, or refused with the reason. PROTECTED says when its key can be had, SIZE is that \
-            of the contents.
+            of the contents. No cell has a space in it, and an empty one is a dash: awk takes the columns as they are.
 
-            Example:
+            Examples:
               sealctl list --group group.com.example.app
+              sealctl list | awk '$NF ~ /^refused/ { print $1 }'
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
@@ -33,9 +34,8 @@ struct ListCommand: SealctlCommand {
         let container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
         }
-        let now = Timestamp.now
         let records = listings.map { ListedRecord($0, size: Self.size(of: $0.name, in: container), in: store) }
-        try StandardStreams.print(output.json ? JSONText.array(records.map(\.json)).text : table(records, now))
+        try StandardStreams.print(output.json ? JSONText.array(records.map(\.json)).text : table(records))
     }
 
     private static func size(of name: String, in container: GroupContainer) -> Int? {
@@ -45,13 +45,13 @@ struct ListCommand: SealctlCommand {
         return plan?.plaintextSize
     }
 
-    private func table(_ records: [ListedRecord], _ now: Timestamp) -> String {
+    private func table(_ records: [ListedRecord]) -> String {
         var table = TextTable([
             .init(title: "NAME"), .init(title: "VERSION", isNumber: true), .init(title: "SEQUENCE", isNumber: true),
             .init(title: "SEALED"), .init(title: "EXPIRES"), .init(title: "SIZE", isNumber: true),
             .init(title: "PROTECTED"), .init(title: "STATE"),
         ])
-        for record in records { table.add(record.cells(now: now)) }
+        for record in records { table.add(record.cells) }
         return table.text
     }
 }
@@ -87,16 +87,29 @@ private struct ListedRecord {
     }
 
     /// A refusal with its reason.
-    private var stateText: String { state == "refused" ? "refused (\(reason ?? "?"))" : state }
+    private var stateText: String { state == "refused" ? "refused:\(reason ?? "?")" : state }
 
-    func cells(now: Timestamp) -> [String] {
-        let sealed = provenance.map { Timestamp($0.sealedAt).short } ?? "-"
-        let expires = provenance.map { $0.notAfter.map { Timestamp($0).relative(to: now) } ?? "never" } ?? "-"
+    /// None has a space in it, so that whoever splits lines at spaces gets the columns. A name may have some where a file
+    /// was planted: there they are escaped as what else is not to be seen.
+    var cells: [String] {
+        let sealed = provenance.map { Self.word(Timestamp($0.sealedAt)) } ?? "-"
+        let expires = provenance.map { $0.notAfter.map { Self.word(Timestamp($0)) } ?? "never" } ?? "-"
         return [
-            name, provenance.map { String($0.schemaVersion) } ?? "-", provenance.map { String($0.sequence) } ?? "-",
-            sealed, expires, size.map { String($0) } ?? "-", protection?.words ?? "-",
+            name.printable.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\\u{20}"),
+            provenance.map { String($0.schemaVersion) } ?? "-", provenance.map { String($0.sequence) } ?? "-",
+            sealed, expires, size.map { String($0) } ?? "-", optionWord ?? "-",
             stateText,
         ]
+    }
+
+    /// As `put --accessible` takes it.
+    private var optionWord: String? {
+        ProtectionWord.allCases.first { $0.protection == protection }?.rawValue
+    }
+
+    /// `2026-11-21T03:30:00Z`.
+    private static func word(_ time: Timestamp) -> String {
+        time.short.split(separator: " ").joined(separator: "T")
     }
 
     var json: JSONText {

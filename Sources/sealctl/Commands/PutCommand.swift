@@ -48,10 +48,10 @@ struct PutCommand: SealctlCommand {
         parsing: .unconditional,
         help: ArgumentHelp("Only where the record has that sequence, as list and put print it.", valueName: "N"))
     var ifSequence: UInt64?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
-    private static func version(_ argument: String) throws -> UInt32 {
+    static func version(_ argument: String) throws -> UInt32 {
         guard let version = UInt32(argument), version > 0 else {
             throw ValidationError("a schema version is a whole number from 1 to \(UInt32.max)")
         }

@@ -16,7 +16,7 @@ struct ContainerListCommand: SealctlCommand {
               sealctl container list --json | jq -r '.[] | select(.error) | .group'
             """)
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let list = ContainerList(home: try GroupOptions.home())

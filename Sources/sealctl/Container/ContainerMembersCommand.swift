@@ -15,7 +15,7 @@ struct ContainerMembersCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let registry = GroupRegistry(try groupOptions.appGroup(), in: try GroupOptions.home())

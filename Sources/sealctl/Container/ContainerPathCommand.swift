@@ -16,7 +16,7 @@ struct ContainerPathCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

@@ -21,7 +21,7 @@ struct ContainerQuotaCommand: SealctlCommand {
     @Argument(help: ArgumentHelp("Bytes, as in 5000, 64K, 10M or 2G (of 1024), or none.", valueName: "size"))
     var size: QuotaSize?
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

@@ -25,7 +25,7 @@ struct ContainerRegisterCommand: SealctlCommand {
     @Option(help: ArgumentHelp("How a container is made: ios or macos.", valueName: "SYSTEM"))
     var behavior: BehaviorName?
     @OptionGroup var share: ShareOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

@@ -17,7 +17,7 @@ struct ContainerResetCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()

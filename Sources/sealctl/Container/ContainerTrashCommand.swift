@@ -25,7 +25,7 @@ struct TrashListCommand: SealctlCommand {
               sealctl container trash list --json | jq -r '.[].path'
             """)
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let trash = ContainerTrash(home: try GroupOptions.home())
@@ -57,7 +57,7 @@ struct TrashRestoreCommand: SealctlCommand {
     var name: String
     @Flag(help: "Move the group's present container to the trash for it.")
     var replace = false
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let home = try GroupOptions.home()
@@ -91,7 +91,7 @@ struct TrashEmptyCommand: SealctlCommand {
     var of: String?
     @Option(help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"))
     var olderThan: PastTime?
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let trash = ContainerTrash(home: try GroupOptions.home())

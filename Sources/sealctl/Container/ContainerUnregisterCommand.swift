@@ -22,7 +22,7 @@ struct ContainerUnregisterCommand: SealctlCommand {
     @Flag(help: "Take out every program whose executable is not there any more.")
     var gone = false
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard (application != nil) != gone else { throw ValidationError("Name one program, or give --gone.") }

@@ -7,8 +7,8 @@ internal import SealedState
 /// What every command on defaults takes: the group, what opens its vault, the form of results.
 struct DefaultsAccess: ParsableArguments {
     @OptionGroup var groupOptions: GroupOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     /// Opens the store of a domain's group; nothing is made.
     ///

@@ -40,7 +40,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
     var ignore: [String] = []
     @Flag(help: "The findings as SARIF 2.1.0, for code hosts.")
     var sarif = false
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         if sarif, output.json { throw ValidationError("Give --json or --sarif, not both.") }
@@ -93,7 +93,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
     }
 
     private func text(_ report: ProjectReport, isClean: Bool) -> String {
-        if sarif { return ProjectReportSARIF(report).json.text }
+        if sarif { return ProjectReportSARIF(report).text }
         return output.json ? ProjectReportJSON(report, isClean: isClean).json.text : ProjectReportText(report).text
     }
 }

@@ -18,7 +18,7 @@ struct EntitlementsExplainCommand: SealctlCommand {
         help: ArgumentHelp("The id or name of a finding.", valueName: "id"),
         completion: .list(ProjectRule.all.map(\.id)))
     var id: String?
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         guard let id else { return try list() }

@@ -18,7 +18,7 @@ struct EntitlementsShowCommand: SealctlCommand {
 
     @Argument(help: "An .entitlements file, XML or binary, or a provisioning profile.", completion: .file())
     var file: String
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let isProfile = file.hasSuffix(".mobileprovision") || file.hasSuffix(".provisionprofile")

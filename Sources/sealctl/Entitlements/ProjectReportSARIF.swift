@@ -7,12 +7,13 @@ struct ProjectReportSARIF {
 
     init(_ report: ProjectReport) { self.report = report }
 
-    var json: JSONText {
-        SARIFReport(
+    var text: String {
+        let report = SARIFReport(
             rules: ProjectRule.all.map(Self.rule), results: report.findings.map(Self.result),
             notes: report.notes.map(\.printable),
-            root: report.root
-        ).json
+            root: report.root)
+        // Printing adds the line's end.
+        return String(report.text.dropLast())
     }
 
     private static func rule(_ rule: ProjectRule) -> SARIFRule {

@@ -3,7 +3,7 @@
 /// `docs/sealctl.md` and `sealctl.1` have the same table.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
-    /// The audit, or the check of entitlements, found something to mend.
+    /// The audit, the check of entitlements or the doctor found something to mend.
     case findings = 1
     /// The vault is locked (errSecInteractionNotAllowed, -25308).
     case locked = 36

@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// Why a command ends early: one sentence with the way out, and a status.
+/// Why a command ends early: what and why in one line, the way out in the next, and a status.
 struct Failure: Error, Sendable {
     let status: ExitStatus
     /// Stable, for programs.
@@ -29,8 +29,9 @@ struct Failure: Error, Sendable {
     /// The parser's messages may end with a question.
     private var sentence: String { message.hasSuffix("?") ? message : message + "." }
 
+    /// Two lines: what failed and why, and what to do.
     private var text: String {
-        "sealctl: \(sentence)\(hint.isEmpty ? "" : " ")\(hint)"
+        "sealctl: \(sentence)" + (hint.isEmpty ? "" : "\n  \(hint)")
     }
 
     private var json: String {

@@ -20,6 +20,8 @@ enum HelpText {
         key file or identity, 64 usage, 65 refused data, 66 no input file, 69 not now or not here, 70 internal fault, \
         71 system, 73 cannot create output, 74 input or output failed, 75 try again, 76 made by a newer version, \
         77 no permission, 78 unsafe modes or settings.
+
+        See sealctl help topics for more: getting started, keys, configuration, environment, formats.
         """
 
     static let vault = """

@@ -26,8 +26,8 @@ struct ImportAESGCMCommand: SealctlCommand {
     @OptionGroup var key: ForeignKeyOptions
     @OptionGroup var record: RecordOptions
     @OptionGroup var moving: MovingOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard key.isStated else { throw ValidationError("Give the file's key: --key FILE or --key-item ITEM.") }

@@ -32,8 +32,8 @@ struct ImportContainerCommand: SealctlCommand {
     var map: String?
     @OptionGroup var key: ForeignKeyOptions
     @OptionGroup var moving: MovingOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard map != "-" || key.key != "-" else { throw ValidationError("Only one of them can be standard input.") }

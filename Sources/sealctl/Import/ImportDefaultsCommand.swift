@@ -22,8 +22,8 @@ struct ImportDefaultsCommand: SealctlCommand {
         help: ArgumentHelp("The suite; the file's name without .plist unless stated.", valueName: "SUITE"))
     var suite: String?
     @OptionGroup var moving: MovingOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         try FileMove(groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output).run {

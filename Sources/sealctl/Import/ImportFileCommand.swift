@@ -29,8 +29,8 @@ struct ImportFileCommand: SealctlCommand {
     var sealAgain = false
     @OptionGroup var record: RecordOptions
     @OptionGroup var moving: MovingOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard name == nil || outputFile == nil else { throw ValidationError("Give one of --as and -o.") }

@@ -31,8 +31,8 @@ struct ExecCommand: SealctlCommand {
         help: ArgumentHelp("Put an item on file descriptor N; may be given again.", valueName: "N=SERVICE/ACCOUNT"),
         transform: DescriptorBinding.init(parsing:))
     var fd: [DescriptorBinding] = []
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
     @Argument(
         parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
     var words: [String] = []

@@ -24,8 +24,8 @@ struct VaultAddCommand: SealctlCommand {
     @Option(help: ArgumentHelp("When the value can be read.", valueName: "WHEN"))
     var accessible: AccessibilityWord = .afterFirstUnlock
     @OptionGroup var source: ValueOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

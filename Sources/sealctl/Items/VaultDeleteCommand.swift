@@ -16,8 +16,8 @@ struct VaultDeleteCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var item: ItemOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

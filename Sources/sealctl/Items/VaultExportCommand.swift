@@ -29,8 +29,8 @@ struct VaultExportCommand: SealctlCommand {
     @Option(help: RecipientText.help)
     var recipient: [RecipientText] = []
     @OptionGroup var part: BackupPart
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let recipients = try recipient.map { text throws(Failure) in try text.checked() }

@@ -25,8 +25,8 @@ struct VaultFindCommand: SealctlCommand {
         name: .customShort("o"), help: ArgumentHelp("Write the value to FILE (mode 0600).", valueName: "FILE"),
         completion: .file())
     var outputFile: String?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

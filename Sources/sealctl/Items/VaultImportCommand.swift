@@ -36,8 +36,8 @@ struct VaultImportCommand: SealctlCommand {
     @Flag(help: "Rename a vault that is there, whatever its state, and make a new one.")
     var setVaultAside = false
     @OptionGroup var share: ShareOption
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard backupIdentity == nil || passphrase.source == nil else {
@@ -52,7 +52,8 @@ struct VaultImportCommand: SealctlCommand {
             contents: part.contents, replacesItems: replaceItems, setsVaultAside: setVaultAside,
             sharing: try share.sharing())
         let isNew = setVaultAside || !VaultPlace(group, in: home).isTaken
-        let credential = try keyOptions.stated(for: group, isNew: isNew) ?? .automatic
+        let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
+        let credential = stated ?? .automatic
         let backup = try backupCredential()
         let report = try Failure.onVault { () throws(VaultError) in
             try Vault.import(from: file, opening: backup, group, in: home, with: credential, importing: options)

@@ -17,8 +17,8 @@ struct VaultItemsCommand: SealctlCommand {
     @OptionGroup var target: VaultTarget
     @Option(name: .shortAndLong, help: ArgumentHelp("Only items of this service.", valueName: "SERVICE"))
     var service: String?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

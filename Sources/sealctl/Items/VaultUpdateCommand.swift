@@ -22,8 +22,8 @@ struct VaultUpdateCommand: SealctlCommand {
     @Option(help: ArgumentHelp("When the value can be read from now on.", valueName: "WHEN"))
     var accessible: AccessibilityWord?
     @OptionGroup var source: ValueOptions
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard !source.line || replacesValue else {

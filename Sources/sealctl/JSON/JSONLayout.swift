@@ -6,13 +6,19 @@ struct JSONLayout {
     private var depth = 0
 
     /// Two spaces a level, for people.
-    static func indented(_ json: UnsafeRawBufferPointer) -> String { lay(json, isIndented: true) }
+    static func indented(_ json: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes(json, isIndented: true), as: UTF8.self)
+    }
 
     /// One line without spaces, for machines.
-    static func compact(_ json: UnsafeRawBufferPointer) -> String { lay(json, isIndented: false) }
+    static func compact(_ json: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes(json, isIndented: false), as: UTF8.self)
+    }
 
+    /// The same as bytes, which their holder can wipe.
+    ///
     /// - Parameter json: Text that `JSONChecker` accepts.
-    private static func lay(_ json: UnsafeRawBufferPointer, isIndented: Bool) -> String {
+    static func bytes(_ json: UnsafeRawBufferPointer, isIndented: Bool) -> [UInt8] {
         var layout = JSONLayout(json: json, isIndented: isIndented)
         layout.output.reserveCapacity(json.count * 2)
         var position = 0
@@ -24,7 +30,7 @@ struct JSONLayout {
                 position += 1
             }
         }
-        return String(decoding: layout.output, as: UTF8.self)
+        return layout.output
     }
 
     private init(json: UnsafeRawBufferPointer, isIndented: Bool) {

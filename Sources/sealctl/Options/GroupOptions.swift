@@ -1,6 +1,5 @@
 internal import AppGroups
 internal import ArgumentParser
-internal import Glibc
 
 /// The app group that a command works on.
 struct GroupOptions: ParsableArguments {
@@ -14,12 +13,10 @@ struct GroupOptions: ParsableArguments {
     var group: String?
 
     /// The identifier that was asked for, if any.
-    var identifier: String? { group ?? Self.fromEnvironment }
+    var identifier: String? { group ?? Self.fromSettings }
 
-    static var fromEnvironment: String? {
-        guard let value = getenv(variable), value.pointee != 0 else { return nil }
-        return String(cString: value)
-    }
+    /// What the environment or a configuration file says.
+    static var fromSettings: String? { Settings.current[.group]?.text }
 
     /// The checked group.
     func appGroup() throws(Failure) -> AppGroup {
@@ -32,6 +29,9 @@ struct GroupOptions: ParsableArguments {
 
     /// Where groups lie.
     static func home() throws(Failure) -> GroupsHome {
-        try Failure.onGroup { () throws(AppGroupError) in try GroupsHome.current() }
+        try Failure.onGroup { () throws(AppGroupError) in
+            let home = try GroupsHome.current()
+            return Settings.current[.vault].map { home.withVault(at: VaultDirectory.path($0.text)) } ?? home
+        }
     }
 }

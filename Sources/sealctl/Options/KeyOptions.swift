@@ -77,11 +77,39 @@ struct KeyOptions: ParsableArguments {
         try stated(for: AccessGroup(group), isNew: isNew)
     }
 
+    /// What opens a vault that is there: what was stated, else what settings say; nil stands for whatever is at hand.
+    ///
+    /// - Parameter isPersonal: Whether only what a person has will do: settings with a key file or a credential of the unit
+    ///   are passed over then.
+    func opening(_ group: AccessGroup, isPersonal: Bool = false) throws(Failure) -> VaultCredential? {
+        if let stated = try stated(for: group) { return stated }
+        if isPersonal, let name = Settings.current.credential?.name, name == .keyFile || name == .credential { return nil }
+        return try fromSettings(for: group)
+    }
+
+    /// The same for an app group.
+    func opening(_ group: AppGroup) throws(Failure) -> VaultCredential? { try opening(AccessGroup(group)) }
+
+    /// What a variable or a configuration file says that opens a vault which is there; nil where none does.
+    private func fromSettings(for group: AccessGroup) throws(Failure) -> VaultCredential? {
+        guard let (name, value) = Settings.current.credential else { return nil }
+        switch name {
+        case .keyFile: return .keyFile(path: value.text)
+        case .identity:
+            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: value.text) })
+        case .credential: return .systemdCredential(name: value.text)
+        default: return .passphrase(try PassphraseSource.file(value.text).read(for: group.identifier, isNew: false))
+        }
+    }
+
     /// Opens the store of a group that has one; nothing is made.
     func openStore(of group: AppGroup) throws(Failure) -> SealedStore {
-        let credential = try stated(for: group) ?? .automatic
+        let credential = try opening(AccessGroup(group)) ?? .automatic
+        let home = try GroupOptions.home()
         do throws(StoreError) {
-            return try SealedStore(group: group, unlockingWith: credential, creating: false)
+            let store = try SealedStore(group: group, in: home, unlockingWith: credential, creating: false)
+            OpeningTalk.tell(of: store)
+            return store
         } catch {
             throw try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
         }

@@ -5,13 +5,15 @@ internal import SharedFiles
 enum RecordNames {
     /// The groups that have a container.
     static func groups() -> [String] {
+        Settings.beginQuietly()
         guard let home = try? GroupsHome.current() else { return [] }
         return (try? ContainerList(home: home).groups().map(\.identifier)) ?? []
     }
 
     /// The records of the group that the command line so far, or the environment, names.
     static func records(words: [String]) -> [String] {
-        guard let identifier = group(in: words) ?? GroupOptions.fromEnvironment,
+        Settings.beginQuietly()
+        guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
             let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
             let container = try? GroupContainer.open(group, in: home, creating: false),
             let records = try? container.root.directory(ContainerLayout.records)

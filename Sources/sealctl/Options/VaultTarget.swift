@@ -23,12 +23,12 @@ struct VaultTarget: ParsableArguments {
         }
     }
 
-    /// The checked access group. `SEALCTL_GROUP` may name any.
+    /// The checked access group. Settings may name any.
     func checked() throws(Failure) -> AccessGroup {
         if let group {
             return AccessGroup(try Failure.onGroup { () throws(AppGroupError) in try AppGroup(group) })
         }
-        guard let identifier = accessGroup ?? GroupOptions.fromEnvironment else {
+        guard let identifier = accessGroup ?? GroupOptions.fromSettings else {
             throw Failure(
                 .usage, "noGroup", "no access group was named",
                 hint: "Try --group G or --access-group A, or set \(GroupOptions.variable).")
@@ -82,10 +82,11 @@ extension KeyOptions {
     ///   slot for one: for what only a person may do.
     func openVault(of group: AccessGroup, asksUnasked: Bool = false) throws(Failure) -> Vault {
         let home = try GroupOptions.home()
-        var credential = try stated(for: group)
+        var credential = try opening(group, isPersonal: asksUnasked)
         if credential == nil, asksUnasked { credential = try personal(for: group, in: home) }
         do throws(VaultError) {
             let vault = try Vault.open(group, in: home, with: credential ?? .automatic)
+            OpeningTalk.tell(of: vault)
             WatermarkWarning.report(on: vault)
             return vault
         } catch {

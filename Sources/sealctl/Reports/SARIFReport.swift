@@ -7,25 +7,42 @@ struct SARIFReport {
     let notes: [String]
     /// The directory that the results' paths are below, absolute.
     let root: String
+    /// Tells runs over other things apart, which hosts would else take for newer ones of the same: it ends with a slash.
+    var category: String?
 
     private static let schema = "https://json.schemastore.org/sarif-2.1.0.json"
     /// Hosts that show results put the root of the checked-out source in its place.
     static let rootName = "%SRCROOT%"
 
-    var json: JSONText {
-        .object([
-            ("$schema", .string(Self.schema)), ("version", .string("2.1.0")), ("runs", .array([run])),
-        ])
+    func write(to sink: any ReportSink) {
+        let indices = Dictionary(rules.enumerated().map { ($1.id, $0) }) { first, _ in first }
+        sink.write(#"{"$schema":"\#(Self.schema)","version":"2.1.0","runs":[{"tool":{"driver":"#)
+        sink.write(driver.text + "}," + members(head) + #","results":["#)
+        for (number, result) in results.enumerated() {
+            sink.write((number == 0 ? "" : ",") + result.json(ruleIndex: indices[result.rule]).text)
+        }
+        sink.writeLine("]}]}")
     }
 
-    private var run: JSONText {
-        .object([
-            ("tool", .object([("driver", driver)])),
+    /// The whole report, for those that are small.
+    var text: String {
+        let sink = ReportText()
+        write(to: sink)
+        return sink.text
+    }
+
+    private func members(_ fields: [(String, JSONText)]) -> String {
+        String(JSONText.object(fields).text.dropFirst().dropLast())
+    }
+
+    private var head: [(String, JSONText)] {
+        var fields: [(String, JSONText)] = [
             ("columnKind", .string("unicodeCodePoints")),
             ("originalUriBaseIds", .object([(Self.rootName, .object([("uri", .string(rootURI))]))])),
             ("invocations", .array([invocation])),
-            ("results", .array(results.map { $0.json(rules) })),
-        ])
+        ]
+        if let category { fields.append(("automationDetails", .object([("id", .string(category))]))) }
+        return fields
     }
 
     private var invocation: JSONText {
@@ -46,103 +63,10 @@ struct SARIFReport {
 
     /// The uri of a base has to end with a slash.
     private var rootURI: String { "file://" + SARIFPath.encoded(root) + (root.hasSuffix("/") ? "" : "/") }
-}
 
-/// A kind of finding.
-struct SARIFRule {
-    /// Stable: hosts follow a finding by it from one run to the next.
-    let id: String
-    /// Words joined by hyphens.
-    let name: String
-    let level: SARIFLevel
-    let title: String
-    let meaning: String
-    let remedy: String
-
-    fileprivate var json: JSONText {
-        .object([
-            ("id", .string(id)), ("name", .string(pascalCase)),
-            ("shortDescription", SARIFReport.message(title + ".")),
-            ("fullDescription", SARIFReport.message(meaning)),
-            ("help", SARIFReport.message(remedy)),
-            ("defaultConfiguration", .object([("level", .string(level.rawValue))])),
-        ])
-    }
-
-    /// The form that the standard recommends for names of rules.
-    private var pascalCase: String {
-        name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    }
+    /// A text that hosts require not to be empty.
+    static func message(_ text: String) -> JSONText { .object([("text", .string(text.isEmpty ? "-" : text))]) }
 }
 
 /// How much a result matters.
 enum SARIFLevel: String { case note, warning, error }
-
-/// One finding at one place.
-struct SARIFResult {
-    /// The id of one of the report's rules.
-    let rule: String
-    let level: SARIFLevel
-    let message: String
-    /// Below the report's root, or absolute.
-    let path: String
-    /// Counted from 1; nil where no single line is meant.
-    let line: Int?
-    /// What stays the same when lines move: a host takes results with the same one for the same.
-    let fingerprint: String
-
-    fileprivate func json(_ rules: [SARIFRule]) -> JSONText {
-        var fields: [(String, JSONText)] = [("ruleId", .string(rule))]
-        if let index = rules.firstIndex(where: { $0.id == rule }) { fields.append(("ruleIndex", .number(index))) }
-        fields += [
-            ("level", .string(level.rawValue)), ("message", SARIFReport.message(message)),
-            ("locations", .array([.object([("physicalLocation", location)])])),
-            ("partialFingerprints", .object([("sealctl/v1", .string(fingerprint))])),
-        ]
-        return .object(fields)
-    }
-
-    private var location: JSONText {
-        var fields: [(String, JSONText)] = [("artifactLocation", artifact)]
-        if let line { fields.append(("region", .object([("startLine", .number(line))]))) }
-        return .object(fields)
-    }
-
-    private var artifact: JSONText {
-        guard !path.hasPrefix("/") else {
-            return .object([("uri", .string("file://" + SARIFPath.encoded(path)))])
-        }
-        return .object([
-            ("uri", .string(SARIFPath.encoded(path))), ("uriBaseId", .string(SARIFReport.rootName)),
-        ])
-    }
-}
-
-extension SARIFReport {
-    fileprivate static func message(_ text: String) -> JSONText { .object([("text", .string(text))]) }
-}
-
-/// Paths as parts of a URI.
-enum SARIFPath {
-    /// Everything but the unreserved characters of RFC 3986 and `/` is escaped.
-    static func encoded(_ path: String) -> String {
-        path.utf8.reduce(into: "") { text, byte in
-            let scalar = Unicode.Scalar(byte)
-            if isPlain(byte) {
-                text.unicodeScalars.append(scalar)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~/".utf8.contains(byte)
-        }
-    }
-}

@@ -13,6 +13,7 @@ final class OutputFile: Sendable {
     }
 
     private let place: Mutex<Place>
+    private let isReplacing: Bool
     /// Whether bytes are gone once they are written: a pipe, a terminal, a device.
     let isStream: Bool
     /// A terminal that nobody asked for binary data on.
@@ -21,7 +22,9 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - argument: A path; nil or `-` is standard output.
     ///   - mode: Permission bits of a new file.
-    init(_ argument: String?, mode: UInt32) throws(Failure) {
+    ///   - replacing: False refuses a name that is taken, at the latest by `commit()`.
+    init(_ argument: String?, mode: UInt32, replacing: Bool = true) throws(Failure) {
+        isReplacing = replacing
         guard let argument, argument != "-" else {
             isStream = true
             isGuardedTerminal = argument == nil && StandardStreams.outputIsTerminal
@@ -64,15 +67,15 @@ final class OutputFile: Sendable {
         let result = place.withLock { place -> Result<Void, FileError> in
             var last = Place.finished
             swap(&place, &last)
-            return Self.finish(last)
+            return Self.finish(last, replacing: isReplacing)
         }
         do throws(FileError) { try result.get() } catch { throw Failure(error, .output) }
     }
 
-    private static func finish(_ place: consuming Place) -> Result<Void, FileError> {
+    private static func finish(_ place: consuming Place, replacing: Bool) -> Result<Void, FileError> {
         do throws(FileError) {
             switch consume place {
-            case .new(let file): try file.commit(replacing: true, durability: .durable)
+            case .new(let file): try file.commit(replacing: replacing, durability: .durable)
             case .stream(let descriptor): try descriptor.close()
             case .finished: break
             }

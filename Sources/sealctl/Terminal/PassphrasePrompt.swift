@@ -31,6 +31,7 @@ struct HiddenTerminal: ~Copyable {
 
     /// Opens the terminal and switches its echo off.
     static func open() throws(Failure) -> HiddenTerminal {
+        try Interaction.require(for: "a secret", hint: "Give it with an option: a file or a descriptor.")
         let opened = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         var former = termios()
         guard opened >= 0, tcgetattr(opened, &former) == 0 else {

@@ -9,9 +9,9 @@ struct FieldList {
     mutating func add(_ name: String, _ value: String) { fields.append((name, value)) }
 
     var text: String {
-        let width = fields.map(\.name.count).max() ?? 0
+        let width = fields.map { DisplayWidth.of($0.name) }.max() ?? 0
         return fields.map { name, value in
-            name + String(repeating: " ", count: width - name.count) + "  " + value.printable
+            name + String(repeating: " ", count: width - DisplayWidth.of(name)) + "  " + value.printable
         }.joined(separator: "\n")
     }
 }

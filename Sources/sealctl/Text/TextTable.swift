@@ -19,14 +19,14 @@ struct TextTable {
 
     var text: String {
         let all = [columns.map(\.title)] + rows
-        let widths = columns.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        let widths = columns.indices.map { column in all.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         return all.map { line($0, widths) }.joined(separator: "\n")
     }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var line = ""
         for (index, cell) in cells.enumerated() {
-            let space = String(repeating: " ", count: widths[index] - cell.count)
+            let space = String(repeating: " ", count: widths[index] - DisplayWidth.of(cell))
             let isLast = index == cells.count - 1
             line += columns[index].isNumber ? space + cell : isLast ? cell : cell + space
             if !isLast { line += "  " }

@@ -19,13 +19,13 @@ struct VaultAcceptCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()
         let home = try GroupOptions.home()
-        let credential = try keyOptions.stated(for: group) ?? .automatic
+        let credential = try keyOptions.opening(group) ?? .automatic
         let vault = try Failure.onVault { () throws(VaultError) in
             try Vault.accept(group, in: home, with: credential)
         }

@@ -23,7 +23,7 @@ struct VaultCreateCommand: SealctlCommand {
     @OptionGroup var target: VaultTarget
     @OptionGroup var newSlots: CreationSlots
     @OptionGroup var share: ShareOption
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()

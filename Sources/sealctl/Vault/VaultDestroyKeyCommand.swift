@@ -25,8 +25,8 @@ struct VaultDestroyKeyCommand: SealctlCommand {
     var id: String
     @Option(help: ArgumentHelp("Destroy it although something needs it; repeats the id.", valueName: "ID"))
     var forceKey: String?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard forceKey == nil || forceKey == id else {

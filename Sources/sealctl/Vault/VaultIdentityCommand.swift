@@ -20,7 +20,7 @@ struct VaultIdentityCommand: SealctlCommand {
     var recipient = false
     @Argument(help: ArgumentHelp("The identity file.", valueName: "file"), completion: .file())
     var file: String
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let identity = try recipient ? read() : make()

@@ -20,7 +20,7 @@ struct VaultLockCommand: SealctlCommand {
     @OptionGroup var target: VaultTarget
     @Flag(help: "Take back what is protected after first unlock as well.")
     var everything = false
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()

@@ -25,8 +25,8 @@ struct VaultLogCommand: SealctlCommand {
         help: ArgumentHelp(
             "Show what was entered since: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"))
     var since: PastTime?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

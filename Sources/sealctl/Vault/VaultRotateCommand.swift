@@ -30,8 +30,8 @@ struct VaultRotateCommand: SealctlCommand {
     var passOver: [String] = []
     @Flag(help: "Only say which blobs and programs hold which key, and which may be destroyed.")
     var status = false
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
         guard !status || throttle == nil else {

@@ -21,8 +21,8 @@ struct VaultSlotChangeCommand: SealctlCommand {
     @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
     var id: UInt32?
     @OptionGroup var newSlot: AddedSlot
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()

@@ -35,8 +35,8 @@ struct VaultSlotListCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let (slots, isVerified) = try find()
@@ -84,8 +84,8 @@ struct VaultSlotAddCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var newSlot: AddedSlot
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()
@@ -114,8 +114,8 @@ struct VaultSlotRemoveCommand: SealctlCommand {
     @OptionGroup var target: VaultTarget
     @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
     var id: UInt32
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())

@@ -18,7 +18,7 @@ struct VaultStatusCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()

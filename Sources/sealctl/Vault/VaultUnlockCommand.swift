@@ -24,8 +24,8 @@ struct VaultUnlockCommand: SealctlCommand {
         name: .customLong("for"),
         help: ArgumentHelp("Lock it again after TIME: 90s, 15m, 1h, 2d, sleep included.", valueName: "TIME"))
     var lifetime: Lifetime?
-    @OptionGroup var keyOptions: KeyOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()

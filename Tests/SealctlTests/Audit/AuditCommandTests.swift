@@ -9,7 +9,7 @@ import Testing
         #expect(result.exitCode == 0, "\(result.outputText)")
         let report = try decode(MachineAudit.self, result.output)
         #expect(report.isClean && report.withKeys)
-        #expect(try sandbox.succeed(["audit"]).outputText.contains("a.sealed"))
+        #expect(try sandbox.succeed(["audit", "--all-files"]).outputText.contains("a.sealed"))
     }
 
     @Test func aTamperedRecordIsAFinding() throws {

@@ -1,0 +1,36 @@
+internal import ContainerAudit
+internal import FoundationEssentials
+internal import Glibc
+
+/// The files that say which findings are known.
+enum KnownFindings {
+    static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    static func ignoreList(_ path: String) throws(Failure) -> AuditIgnoreList {
+        let bytes = try SmallFile.read(path)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.dataError, "notText", "\(path) is no text in UTF-8", hint: "Correct it, or remove it.")
+        }
+        do throws(AuditError) { return try AuditIgnoreList(parsing: text) } catch { throw refused(path, error) }
+    }
+
+    static func baseline(_ path: String) throws(Failure) -> AuditBaseline {
+        let bytes = try SmallFile.read(path)
+        do throws(AuditError) { return try AuditBaseline(json: Data(bytes)) } catch { throw refused(path, error) }
+    }
+
+    /// - Parameter key: The one that the report's fingerprints were made with.
+    static func write(_ report: AuditReport, _ key: FingerprintKey, to path: String) throws(Failure) {
+        guard let json = try? AuditBaseline(of: report, key: key).json() else {
+            throw Failure(
+                .internalError, "unencodable", "the baseline could not be written as JSON", hint: "Report it.")
+        }
+        let file = ReportFile(try OutputFile(path, mode: ordinaryFileMode()))
+        file.writeLine(String(decoding: json, as: UTF8.self))
+        try file.finish()
+    }
+
+    private static func refused(_ path: String, _ error: AuditError) -> Failure {
+        Failure(.dataError, error.code.rawValue, "cannot use \(path): \(error.reason)", hint: error.advice)
+    }
+}

@@ -1,0 +1,113 @@
+internal import ContainerAudit
+internal import FoundationEssentials
+
+/// The report as one object: the fields of `AuditReport`, in the order of their names.
+///
+/// It is written file by file; `AuditReport(json:)` reads it, whatever it was filtered by.
+struct AuditJSON {
+    private let view: AuditView
+
+    init(_ view: AuditView) { self.view = view }
+
+    func write(to sink: any ReportSink) {
+        let report = view.report
+        sink.write("{\"containerPath\":" + JSONText.string(report.containerPath).text)
+        sink.write(",\"counts\":" + counts.text + ",\"files\":[")
+        write(report.files, AuditedFileJSON.json, to: sink)
+        sink.write("],\"findings\":[")
+        write(view.findings, FindingJSON.json, to: sink)
+        sink.write("],\"group\":" + JSONText.optional(report.group).text)
+        sink.write(",\"isClean\":\(report.isClean),\"notes\":" + JSONText.array(view.notes.map { .string($0) }).text)
+        sink.write(",\"omissions\":" + OmissionsJSON.json(report.omissions).text)
+        sink.writeLine(",\"withKeys\":\(report.withKeys)}")
+    }
+
+    private var counts: JSONText {
+        .object(
+            view.report.counts.map { ($0.key.rawValue, JSONText.number($0.value)) }.sorted { $0.0 < $1.0 })
+    }
+
+    private func write<Element>(_ elements: [Element], _ json: (Element) -> JSONText, to sink: any ReportSink) {
+        var separator = ""
+        for element in elements {
+            sink.write(separator + json(element).text)
+            separator = ","
+        }
+    }
+}
+
+/// A finding for machines.
+enum FindingJSON {
+    static func json(_ finding: Finding) -> JSONText { .object(fields(finding)) }
+
+    /// Every field, null for what is not known.
+    static func fields(_ finding: Finding) -> [(String, JSONText)] {
+        [
+            ("confidence", .string(finding.confidence.rawValue)), ("detail", .string(finding.detail)),
+            ("fingerprint", .optional(finding.fingerprint)), ("id", .string(finding.id)),
+            ("location", finding.location.map(location) ?? .null), ("path", .string(finding.path)),
+            ("references", .array(finding.references.map { .string($0) })), ("remedy", .string(finding.remedy)),
+            ("severity", .string(finding.severity.rawValue)), ("title", .string(finding.title)),
+        ]
+    }
+
+    private static func location(_ location: FindingLocation) -> JSONText {
+        .object([
+            ("column", number(location.column)), ("length", number(location.length)), ("line", number(location.line)),
+            ("offset", number(location.offset)), ("place", .optional(location.place)),
+        ])
+    }
+
+    private static func number<Number: BinaryInteger>(_ number: Number?) -> JSONText {
+        number.map { .number(Int($0)) } ?? .null
+    }
+}
+
+/// A file for machines.
+enum AuditedFileJSON {
+    static func json(_ file: AuditedFile) -> JSONText { .object(fields(file)) }
+
+    /// Every field, null for what is not known.
+    static func fields(_ file: AuditedFile) -> [(String, JSONText)] {
+        [
+            ("kind", .string(file.kind.rawValue)), ("mode", .optional(file.mode.map(octal))),
+            ("path", .string(file.path)), ("record", file.record.map(record) ?? .null),
+            ("size", .number(Int(file.size))), ("verdict", file.verdict.map(verdict) ?? .null),
+        ]
+    }
+
+    /// At least four octal digits.
+    static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private static func record(_ facts: SealedFacts) -> JSONText {
+        .object([
+            ("epoch", .number(Int(facts.epoch))), ("isDeleted", .bool(facts.isDeleted)),
+            ("keyID", .string(facts.keyID)), ("name", .optional(facts.name)),
+            ("notAfter", .optional(facts.notAfter.map { Timestamp($0).rfc3339 })),
+            ("schemaVersion", .number(facts.schemaVersion)),
+            ("sealedAt", .string(Timestamp(facts.sealedAt).rfc3339)), ("sequence", .unsigned(facts.sequence)),
+        ])
+    }
+
+    private static func verdict(_ verdict: Verdict) -> JSONText {
+        switch verdict {
+        case .verified: .object([("code", .null), ("state", .string("verified"))])
+        case .unverified: .object([("code", .null), ("state", .string("unverified"))])
+        case .refused(let code): .object([("code", .string(code)), ("state", .string("refused"))])
+        }
+    }
+}
+
+/// What was left out, for machines.
+enum OmissionsJSON {
+    static func json(_ omissions: AuditOmissions) -> JSONText {
+        let unlisted = omissions.unlisted.sorted { $0.key < $1.key }.map { ($0.key, JSONText.number($0.value)) }
+        return .object([
+            ("allowedInline", .number(omissions.allowedInline)), ("ignored", .number(omissions.ignored)),
+            ("inBaseline", .number(omissions.inBaseline)), ("unlisted", .object(unlisted)),
+        ])
+    }
+}

@@ -1,0 +1,123 @@
+internal import ContainerAudit
+
+/// The findings as tests, for servers that show those: each check is a class, each finding a test that failed.
+///
+/// A check without findings is one test that passed, so a clean container has results too. A finding below the threshold
+/// passes and says what it is.
+struct AuditJUnit {
+    private let view: AuditView
+    private let byCheck: [String: [Finding]]
+
+    init(_ view: AuditView) {
+        self.view = view
+        byCheck = Dictionary(grouping: view.findings, by: \.id)
+    }
+
+    func write(to sink: any ReportSink) {
+        let suites = suites
+        sink.writeLine(#"<?xml version="1.0" encoding="UTF-8"?>"#)
+        let cases = suites.flatMap(\.cases)
+        sink.writeLine("<testsuites name=\"sealctl audit\"\(Self.counts(cases)) errors=\"0\" time=\"0\">")
+        for suite in suites { write(suite, to: sink) }
+        sink.writeLine("</testsuites>")
+    }
+
+    private func write(_ suite: Suite, to sink: any ReportSink) {
+        let name = XMLText.escaped("\(view.report.containerPath): \(suite.name)")
+        sink.writeLine(
+            "  <testsuite name=\"\(name)\"\(Self.counts(suite.cases)) errors=\"0\" skipped=\"0\" time=\"0\">")
+        for test in suite.cases { test.write(to: sink) }
+        if !suite.notes.isEmpty {
+            sink.writeLine("    <system-out>\(XMLText.escaped(suite.notes.joined(separator: " ")))</system-out>")
+        }
+        sink.writeLine("  </testsuite>")
+    }
+
+    private static func counts(_ cases: [JUnitCase]) -> String {
+        " tests=\"\(cases.count)\" failures=\"\(cases.count { $0.failure != nil })\""
+    }
+}
+
+extension AuditJUnit {
+    private struct Suite {
+        let name: String
+        var cases: [JUnitCase]
+        var notes: [String] = []
+    }
+
+    private var suites: [Suite] {
+        var suites = AuditCheck.families.map { family in
+            Suite(name: family.title, cases: family.checks.flatMap { cases($0.id, $0.title, $0.severity) })
+        }
+        let foreign = Set(byCheck.keys).union(view.report.omissions.unlisted.keys)
+            .filter { AuditCheck.named($0) == nil }.sorted()
+        if !foreign.isEmpty {
+            suites.append(Suite(name: "Others", cases: foreign.flatMap { cases($0, $0, .medium) }))
+        }
+        if !suites.isEmpty { suites[0].notes = view.notes }
+        return suites
+    }
+
+    private func cases(_ id: String, _ title: String, _ severity: Severity) -> [JUnitCase] {
+        var cases = (byCheck[id] ?? []).map(failed)
+        if let unlisted = view.report.omissions.unlisted[id], unlisted > 0 {
+            let message = "\(unlisted) more findings are not listed."
+            cases.append(
+                JUnitCase(
+                    check: id, name: "beyond the limit",
+                    failure: severity >= view.threshold ? .init(severity.rawValue, message, message) : nil, output: nil)
+            )
+        }
+        return cases.isEmpty ? [JUnitCase(check: id, name: title, failure: nil, output: nil)] : cases
+    }
+
+    private func failed(_ finding: Finding) -> JUnitCase {
+        let place = FindingText.place(finding)
+        let text = "\(finding.title).\n\(finding.detail)\n\(finding.remedy)"
+        let counts = finding.severity >= view.threshold
+        return JUnitCase(
+            check: finding.id, name: finding.path + (place.isEmpty ? "" : " \(place)"),
+            failure: counts ? .init(finding.severity.rawValue, finding.detail, text) : nil,
+            output: counts ? nil : "\(finding.severity): \(text)")
+    }
+}
+
+/// A test as JUnit's servers read it.
+private struct JUnitCase {
+    struct Problem {
+        let type: String
+        let message: String
+        let text: String
+
+        init(_ type: String, _ message: String, _ text: String) {
+            self.type = type
+            self.message = message
+            self.text = text
+        }
+    }
+
+    let check: String
+    let name: String
+    let failure: Problem?
+    let output: String?
+
+    func write(to sink: any ReportSink) {
+        let head = "    <testcase classname=\"\(XMLText.escaped(check))\" name=\"\(XMLText.escaped(name))\" time=\"0\""
+        if let failure {
+            let message = XMLText.escaped(failure.message)
+            sink.writeLine(head + ">")
+            sink.writeLine(
+                "      <failure type=\"\(failure.type)\" message=\"\(message)\">\(lines(failure.text))</failure>")
+            sink.writeLine("    </testcase>")
+        } else if let output {
+            sink.writeLine("\(head)><system-out>\(lines(output))</system-out></testcase>")
+        } else {
+            sink.writeLine(head + "/>")
+        }
+    }
+
+    /// Between tags line ends may stand as they are.
+    private func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { XMLText.escaped(String($0)) }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,84 @@
+internal import ContainerAudit
+
+/// The findings for code hosts.
+struct AuditSARIF {
+    /// GitHub refuses more than 25,000 results of a run and shows 5,000.
+    private static let limit = 5000
+
+    private let view: AuditView
+
+    init(_ view: AuditView) { self.view = view }
+
+    func write(to sink: any ReportSink) {
+        SARIFReport(
+            rules: rules, results: results, notes: notes, root: view.report.containerPath, category: "sealctl/audit/"
+        ).write(to: sink)
+    }
+
+    private var notes: [String] {
+        let beyond = view.findings.count - Self.limit
+        return view.notes + (beyond > 0 ? ["\(beyond) findings beyond the first \(Self.limit) are not listed."] : [])
+    }
+
+    /// Those of this version; a finding of another one brings its rule along.
+    private var rules: [SARIFRule] {
+        var seen: Set<String> = []
+        let foreign = view.findings.filter { AuditCheck.named($0.id) == nil && seen.insert($0.id).inserted }
+        return AuditCheck.all.map(Self.rule) + foreign.map(Self.rule)
+    }
+
+    private static func rule(_ check: AuditCheck) -> SARIFRule {
+        SARIFRule(
+            id: check.id, name: check.id, level: level(check.severity), title: check.title, meaning: check.meaning,
+            remedy: check.remedyText, securitySeverity: check.severity.securitySeverity, tags: tags(check.references),
+            helpURI: MASReference.uri(check.references))
+    }
+
+    private static func rule(_ finding: Finding) -> SARIFRule {
+        SARIFRule(
+            id: finding.id, name: finding.id, level: level(finding.severity), title: finding.title,
+            meaning: finding.title + ".", remedy: "See the finding.",
+            securitySeverity: finding.severity.securitySeverity, tags: tags(finding.references),
+            helpURI: MASReference.uri(finding.references))
+    }
+
+    private static func tags(_ references: [String]) -> [String] { ["security"] + references }
+
+    private var results: [SARIFResult] {
+        var counts: [String: Int] = [:]
+        return view.findings.prefix(Self.limit).map { finding in
+            let identity = [finding.id, finding.path, finding.location?.place ?? ""].joined(separator: "|")
+            let ordinal = counts[identity, default: 0]
+            counts[identity] = ordinal + 1
+            return result(finding, ordinal == 0 ? identity : "\(identity)|\(ordinal)")
+        }
+    }
+
+    /// - Parameter identity: The same from one machine to the next, which the finding's own fingerprint is not.
+    private func result(_ finding: Finding, _ identity: String) -> SARIFResult {
+        SARIFResult(
+            rule: finding.id, level: Self.level(finding.severity), message: "\(finding.detail) \(finding.remedy)",
+            path: finding.path, line: finding.location?.line, bytes: finding.location.flatMap(Self.bytes),
+            place: finding.location?.place, fingerprint: identity, isNew: view.hasBaseline ? true : nil,
+            properties: Self.properties(finding))
+    }
+
+    private static func bytes(_ location: FindingLocation) -> Range<Int64>? {
+        guard let offset = location.offset, let length = location.length, offset >= 0, length >= 0 else { return nil }
+        let (end, overflows) = offset.addingReportingOverflow(length)
+        return overflows ? nil : offset..<end
+    }
+
+    private static func properties(_ finding: Finding) -> [(String, String)] {
+        [("severity", finding.severity.rawValue), ("confidence", finding.confidence.rawValue)]
+            + (finding.fingerprint.map { [("fingerprint", $0)] } ?? [])
+    }
+
+    private static func level(_ severity: Severity) -> SARIFLevel {
+        switch severity {
+        case .info, .low: .note
+        case .medium: .warning
+        case .high, .critical: .error
+        }
+    }
+}

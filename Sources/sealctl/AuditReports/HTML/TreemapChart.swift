@@ -1,0 +1,120 @@
+internal import ContainerAudit
+internal import SharedFiles
+
+/// The container as areas: kinds of files, and in them the files, by their bytes.
+struct TreemapChart {
+    /// Drawn twice: text in a drawing grows and shrinks with it, so a narrow screen gets one of its own.
+    private static let sheets = [("wide", 1120.0, 380.0), ("narrow", 420.0, 520.0)]
+    /// The files of a kind beyond these are one area.
+    private static let limit = 120
+
+    private let view: AuditView
+    private let worst: [String: Severity]
+
+    init(_ view: AuditView) {
+        self.view = view
+        worst = view.report.findings.reduce(into: [:]) { worst, finding in
+            worst[finding.path] = max(worst[finding.path] ?? .info, finding.severity)
+        }
+    }
+
+    var html: String {
+        guard view.totalBytes > 0 else { return "" }
+        let drawings = Self.sheets.map { svg($0.0, $0.1, $0.2) }.joined(separator: "\n")
+        return """
+            <section class="card treemap" aria-labelledby="by-kind">
+            <h2 id="by-kind">What lies in it, by bytes</h2>
+            \(drawings)
+            <ul class="legend"><li><i class="open"></i>plaintext</li><li><i class="sealed"></i>sealed</li>\
+            <li><i class="other"></i>other</li><li><i class="mark"></i>with findings</li></ul>
+            </section>
+            """
+    }
+
+    private func svg(_ name: String, _ width: Double, _ height: Double) -> String {
+        let kinds = KindSummary.all(of: view).filter { $0.total.bytes > 0 }
+        let areas = Treemap.areas(
+            for: kinds.map { Double($0.total.bytes) }, in: .init(x: 0, y: 0, width: width, height: height))
+        let files = Dictionary(grouping: view.report.files.filter { $0.size > 0 }, by: \.kind)
+        let groups = zip(kinds, areas).map { kind, area in group(kind, files[kind.total.kind] ?? [], in: area) }
+        return """
+            <svg class="\(name)" viewBox="0 0 \(Int(width)) \(Int(height))" role="group" aria-label="Files by kind and size">
+            \(groups.joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private func group(_ kind: KindSummary, _ files: [AuditedFile], in area: Treemap.Area) -> String {
+        let title = "\(KindText.text(kind.total.kind)), \(ByteText.text(kind.total.bytes))"
+        let hasTitle = area.width > 46 && area.height > 34
+        let inner = area.inset(top: hasTitle ? 20 : 2, side: 2)
+        let label = hasTitle ? text(title, x: area.x + 5, y: area.y + 14, width: area.width - 8, "kind") : ""
+        let tiles = tiles(files)
+        let parts = zip(tiles, Treemap.areas(for: tiles.map(\.weight), in: inner)).map { draw($0, in: $1) }
+        return """
+            <g class="\(KindText.group(kind.total.kind))"><title>\(XMLText.escaped(title)), \
+            \(FindingText.count(kind.total.files, "file"))</title>\(label)\(parts.joined())</g>
+            """
+    }
+
+    // MARK: - Tiles
+
+    private struct Tile {
+        let name: String
+        let title: String
+        let weight: Double
+        var path: String?
+        var worst: Severity?
+    }
+
+    private func tiles(_ files: [AuditedFile]) -> [Tile] {
+        let sorted = files.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
+        var tiles = sorted.prefix(Self.limit).map { file in
+            let worst = worst[file.path]
+            let name = file.path.split(separator: "/").last.map { String($0) } ?? file.path
+            let title = "\(file.path), \(ByteText.text(file.size))" + (worst.map { ", \($0)" } ?? "")
+            return Tile(
+                name: name, title: title, weight: Double(file.size), path: worst == nil ? nil : file.path, worst: worst)
+        }
+        let others = sorted.dropFirst(Self.limit)
+        if !others.isEmpty {
+            let bytes = others.reduce(0) { $0 + $1.size }
+            let title = "\(others.count) more files"
+            tiles.append(Tile(name: title, title: "\(title), \(ByteText.text(bytes))", weight: Double(bytes)))
+        }
+        return tiles.sorted { $0.weight > $1.weight }
+    }
+
+    private func draw(_ tile: Tile, in area: Treemap.Area) -> String {
+        guard area.width > 0.4, area.height > 0.4 else { return "" }
+        let gap = min(area.width, area.height) > 6 ? 1.0 : 0.2
+        let box = area.inset(top: gap, side: gap)
+        var parts = """
+            <rect \(attributes(of: box))\(tile.worst.map { " class=\"\($0)\"" } ?? "")><title>\
+            \(XMLText.escaped(tile.title.printable))</title></rect>
+            """
+        if box.width > 34, box.height > 18 {
+            parts += text(tile.name, x: box.x + 5, y: box.y + 14, width: box.width - 10, "file")
+        }
+        guard let path = tile.path else { return parts }
+        // Leads to the findings; the script narrows them to the file.
+        return "<a href=\"#findings\" data-path=\"\(XMLText.escaped(path.printable))\">\(parts)</a>"
+    }
+
+    private func attributes(of area: Treemap.Area) -> String {
+        let values = [("x", area.x), ("y", area.y), ("width", area.width), ("height", area.height)]
+        return values.map { "\($0.0)=\"\(DrawnNumber.text($0.1))\"" }.joined(separator: " ") + " rx=\"2\""
+    }
+
+    /// As much of a text as fits, by the width of an average letter.
+    private func text(_ text: String, x: Double, y: Double, width: Double, _ style: String) -> String {
+        let room = Int(width / 6.4)
+        let plain = text.printable
+        guard room > 2 else { return "" }
+        let fitting = plain.count <= room ? plain : plain.prefix(room - 1) + "…"
+        return """
+            <text class="\(style)" x="\(DrawnNumber.text(x))" y="\(DrawnNumber.text(y))" aria-hidden="true">\
+            \(XMLText.escaped(fitting))</text>
+            """
+    }
+}

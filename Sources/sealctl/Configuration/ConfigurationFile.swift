@@ -1,0 +1,115 @@
+internal import Glibc
+internal import SharedFiles
+internal import SystemPackage
+
+/// Where a configuration file lies, or would lie.
+struct ConfigurationPath: Sendable {
+    let path: String
+    let wasRead: Bool
+}
+
+/// The configuration files of this user and of this machine.
+enum ConfigurationFile {
+    /// Names the one file that is read, in place of both.
+    static let variable = "SEALCTL_CONFIG"
+    private static let leaf = "sealedstate/config.json"
+    private static let limit = 64 << 10
+
+    /// What they say, this user's first.
+    ///
+    /// - Throws: `Failure` of status 78 that names the file, and the key where one is at fault.
+    static func readAll() throws(Failure) -> (layers: [SettingLayer], paths: [ConfigurationPath]) {
+        #if CommandLineConfiguration
+        if let stated = stated { return try read([stated], isStated: true) }
+        return try read([ofUser, FilePath("/etc").appending(leaf)].compactMap { $0 }, isStated: false)
+        #else
+        guard let stated = stated else { return ([], []) }
+        throw Failure(
+            .configuration, "noConfiguration", "this sealctl reads no configuration files, and not \(stated)",
+            hint: "Build it with the trait CommandLineConfiguration, or unset \(variable).")
+        #endif
+    }
+
+    private static var stated: FilePath? {
+        guard let value = getenv(variable), value.pointee != 0 else { return nil }
+        return FilePath(platformString: value)
+    }
+
+    /// As the XDG base directory specification has it: a relative path counts as none.
+    private static var ofUser: FilePath? {
+        if let base = absolute("XDG_CONFIG_HOME") { return base.appending(leaf) }
+        return absolute("HOME").map { $0.appending(".config").appending(leaf) }
+    }
+
+    static func absolute(_ variable: String) -> FilePath? {
+        let path = getenv(variable).map { FilePath(platformString: $0) }
+        return path.flatMap { $0.isAbsolute ? $0 : nil }
+    }
+
+    private static func read(
+        _ paths: [FilePath], isStated: Bool
+    ) throws(Failure) -> (layers: [SettingLayer], paths: [ConfigurationPath]) {
+        var layers: [SettingLayer] = []
+        var looked: [ConfigurationPath] = []
+        for path in paths {
+            let layer = try layer(of: path, isStated: isStated)
+            if let layer { layers.append(layer) }
+            looked.append(ConfigurationPath(path: path.string, wasRead: layer != nil))
+        }
+        return (layers, looked)
+    }
+
+    /// Nil where there is no such file and nobody has named it.
+    private static func layer(of path: FilePath, isStated: Bool) throws(Failure) -> SettingLayer? {
+        // Most people have none, and every command comes by here. What lies where this user cannot even look, in the home
+        // directory of another one, is not this user's.
+        if !isStated, access(path.string, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
+        let bytes: [UInt8]
+        do throws(FileError) {
+            let file = try open(path)
+            try requireOwn(file, path)
+            bytes = try read(file)
+        } catch {
+            let failure = Failure(error)
+            throw Failure(.configuration, failure.code, failure.message, hint: failure.hint)
+        }
+        guard bytes.count <= limit else {
+            throw Failure(
+                .configuration, "badConfiguration", "\(path) has over \(limit >> 10) KiB",
+                hint: "See sealctl help configuration.")
+        }
+        return try ConfigurationText(bytes, of: path).layer()
+    }
+
+    /// Without waiting: a pipe under that name must not hold up every command.
+    private static func open(_ path: FilePath) throws(FileError) -> Descriptor {
+        let opened = Glibc.open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard opened >= 0 else { throw FileError(errno: errno, operation: "read the configuration", path: path.string) }
+        return Descriptor(owning: opened, path: path.string)
+    }
+
+    /// It says which file opens a vault, and where vaults lie: whoever may write it may put others in their place.
+    private static func requireOwn(_ file: borrowing Descriptor, _ path: FilePath) throws(FileError) {
+        let facts = try file.attributes()
+        guard facts.kind == .regular else {
+            throw FileError(.notRegularFile, operation: "read the configuration", path: path.string)
+        }
+        guard facts.uid == geteuid() || facts.uid == 0 else {
+            throw FileError(
+                .wrongOwner, operation: "read the configuration", path: path.string,
+                advice: "It has to be this user's own, or root's.")
+        }
+        guard facts.mode & 0o022 == 0 else {
+            throw FileError(
+                .unsafeMode, operation: "read the configuration", path: path.string,
+                advice: "Others may write it: chmod go-w \(path.string)")
+        }
+    }
+
+    private static func read(_ file: borrowing Descriptor) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var rest = bytes.mutableSpan
+        let count = try rest.withUnsafeMutableBytes { buffer throws(FileError) in try file.read(into: buffer) }
+        return Array(bytes[..<count])
+    }
+}

@@ -1,0 +1,69 @@
+internal import AppGroups
+internal import SharedFiles
+internal import SystemPackage
+
+/// Where groups lie: whose directories they are, and what their file systems can do.
+enum PlaceChecks {
+    static func examine(_ home: GroupsHome) -> [Diagnosis] {
+        let places = [("containers", home.containersPath), ("vaults", home.vaultsPath)]
+        return places.flatMap { name, path in place(name, path) } + own(home)
+    }
+
+    private static func place(_ name: String, _ path: FilePath) -> [Diagnosis] {
+        do throws(FileError) {
+            let directory = try Directory.open(path)
+            _ = try directory.requireTrusted()
+            return [.ok(name, path.string)] + abilities(of: directory, name)
+        } catch {
+            if error.code == .notFound { return [.ok(name, "\(path) is made when it is first written to")] }
+            return [.fail(name, Failure(error))]
+        }
+    }
+
+    private static func abilities(of directory: Directory, _ name: String) -> [Diagnosis] {
+        let id = "\(name)-disk"
+        let found: FileSystemAbilities
+        do throws(FileError) { found = try directory.abilities() } catch {
+            return [.warn(id, Failure(error).message, mend: Failure(error).hint)]
+        }
+        if found.hasLocks == false {
+            return [
+                .fail(
+                    id, "its file system has no locks: writers would cost each other updates",
+                    mend: "Put groups on another one: --root DIR.")
+            ]
+        }
+        return [notices(found, id)]
+    }
+
+    private static func notices(_ found: FileSystemAbilities, _ id: String) -> Diagnosis {
+        if found.available < 1 << 20 {
+            return .warn(id, "less than 1 MiB is left", mend: "Free some space: writes will fail.")
+        }
+        if found.isRemote {
+            return .warn(
+                id, "other machines may have it mounted: locks and notifications do not reach them",
+                mend: "Use it from one machine, or put groups on a disk of this one: --root DIR.")
+        }
+        if !found.hasNamelessFiles {
+            return .warn(
+                id, "it has no files without a name: a crash may leave a temporary file",
+                mend: "Nothing has to be done; sealctl repair removes what was left.")
+        }
+        return .ok(id, "locks and files without a name work; \(found.available >> 20) MiB are free")
+    }
+
+    /// Key files and what was accepted belong to this user alone.
+    private static func own(_ home: GroupsHome) -> [Diagnosis] {
+        [("key-files", home.keysPath), ("accepted", home.watermarksPath)].map { name, path in
+            do throws(FileError) {
+                let directory = try Directory.openOwn(path)
+                try directory.requireSafeAncestors()
+                return .ok(name, path.string)
+            } catch {
+                if error.code == .notFound { return .ok(name, "\(path) is made when it is first written to") }
+                return .fail(name, Failure(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SealedState
+
+/// `sealctl edit`: a record's JSON in a person's editor, sealed anew.
+struct EditCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Edit a record's JSON in $VISUAL or $EDITOR, and seal it anew.",
+        discussion: """
+            The JSON is opened into a file in memory, on a tmpfs and never on a disk, that only you can read; it is \
+            wiped afterwards, whatever happened. It is sealed if it was changed, is JSON, and nobody has written the \
+            record meanwhile. JSON of one line is laid out for the editor and sealed as one line again. Schema \
+            version, expiry and protection stay what they are unless stated.
+
+            Examples:
+              sealctl edit widget_auth_state
+              sealctl edit accounts/ada --create --expires-in 1d
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Argument(
+        help: "The record's name, such as accounts/ada.",
+        completion: .custom { words, _, _ in RecordNames.records(words: words) })
+    var name: String
+    @Flag(help: "Begin with {} where there is no such record.")
+    var create = false
+    @Option(
+        // Unconditional: -1 is a wrong number, not an option.
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The version of the record's type; else that which it has, 1 for a new one.", valueName: "N"),
+        transform: PutCommand.version)
+    var schemaVersion: UInt32?
+    @Option(
+        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
+    var expiresIn: Lifetime?
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
+        try Interaction.require(for: "an edit", hint: "Try sealctl get and sealctl put.")
+        let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        MemoryLeftovers.removeAll()
+        let record = try EditedRecord.open(name, in: store, create: create)
+        let former = record.sequence
+        let session = EditSession(record, in: store, schemaVersion: schemaVersion, lifetime: expiresIn)
+        try report(try edit(session), former)
+    }
+
+    /// With signals held back from the first byte in a file to the last.
+    private func edit(_ session: consuming EditSession) throws(Failure) -> UInt64? {
+        let signals = HeldSignals()
+        let result: Result<UInt64?, Failure>
+        do throws(Failure) { result = .success(try session.run(signals)) } catch { result = .failure(error) }
+        signals.deliver()
+        return try result.get()
+    }
+
+    private func report(_ sequence: UInt64?, _ former: UInt64?) throws(Failure) {
+        let fields: [(String, JSONText)] = [
+            ("name", .string(name)), ("sequence", (sequence ?? former).map { .unsigned($0) } ?? .null),
+            ("isChanged", .bool(sequence != nil)),
+        ]
+        let text = sequence.map { "\(name) sequence \($0)" } ?? "\(name) unchanged"
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : text)
+    }
+}

@@ -1,0 +1,97 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// From a record's JSON to a person's editor and back. What lies in memory as a file meanwhile is wiped on every way out but
+/// one: an edit that could not be sealed is the person's only copy.
+struct EditSession: ~Copyable {
+    private let record: EditedRecord
+    private let store: SealedStore
+    private let schemaVersion: UInt32
+    private let notAfter: UInt64
+    private let leaf: String
+
+    /// What a person has saved.
+    private enum Saved {
+        case unchanged
+        case payload(Data)
+        case unusable(Failure)
+    }
+
+    /// - Parameters:
+    ///   - schemaVersion: Nil for that of the record.
+    ///   - lifetime: Nil for the end that the record has.
+    init(_ record: consuming EditedRecord, in store: SealedStore, schemaVersion: UInt32?, lifetime: Lifetime?) {
+        self.schemaVersion = schemaVersion ?? record.schemaVersion
+        notAfter = lifetime.map { Timestamp.now.milliseconds + $0.seconds * 1000 } ?? record.notAfter
+        leaf = (record.name.split(separator: "/").last.map { String($0) } ?? "record") + ".json"
+        self.record = record
+        self.store = store
+    }
+
+    /// The record's new sequence; nil where nothing was changed, or a signal has come.
+    borrowing func run(_ signals: borrowing HeldSignals) throws(Failure) -> UInt64? {
+        let place = try MemoryPlace.make()
+        var isKept = false
+        defer { if !isKept { place.wipe() } }
+        guard let edited = try edit(in: place, signals) else { return nil }
+        do throws(StoreError) { return try seal(edited) } catch {
+            isKept = true
+            throw kept(Failure(error), in: place)
+        }
+    }
+
+    private borrowing func edit(in place: MemoryPlace, _ signals: borrowing HeldSignals) throws(Failure) -> Data? {
+        do throws(FileError) {
+            try record.text.withShown { bytes throws(FileError) in try place.write(bytes, as: leaf) }
+        } catch { throw Failure(error, .output) }
+        let editor = Editor()
+        while true {
+            try editor.run(on: place.path(leaf), signals)
+            if signals.hasCaught { return nil }
+            switch try saved(in: place) {
+            case .unchanged: return nil
+            case .payload(let payload): return payload
+            case .unusable(let failure):
+                if Interaction.isAllowed, EditPrompt.again(failure.message) { continue }
+                throw Failure(
+                    failure.status, failure.code, "cannot seal \(record.name): \(failure.message)", hint: failure.hint)
+            }
+        }
+    }
+
+    private borrowing func saved(in place: MemoryPlace) throws(Failure) -> Saved {
+        let limit = store.options.maximumRecordSize
+        return try place.withContents(of: leaf, limit: limit) { bytes throws(Failure) in
+            if record.text.isUnchanged(bytes) { return .unchanged }
+            guard bytes.count <= limit else {
+                return .unusable(Failure(.dataError, "tooLarge", "it has over \(limit) bytes", hint: Self.wiped))
+            }
+            do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: store.options.maximumDepth) } catch {
+                let place = "line \(error.line), column \(error.column)"
+                return .unusable(Failure(.dataError, "notJSON", "\(place): \(error.reason)", hint: Self.wiped))
+            }
+            return .payload(Data(record.text.payload(bytes)))
+        }
+    }
+
+    private static let wiped = "Nothing was written; the edit was wiped."
+
+    private borrowing func seal(_ json: consuming Data) throws(StoreError) -> UInt64 {
+        // Without a class of its own it keeps that of the value that it replaces.
+        let payload = RecordPayload(
+            json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: nil)
+        defer { payload.wipe() }
+        return try store.write(payload: payload, named: record.name, onlyIf: record.condition)
+    }
+
+    private borrowing func kept(_ failure: Failure, in place: MemoryPlace) -> Failure {
+        let directory = place.keep()
+        let path = "\(directory)/\(leaf)".shellQuoted
+        return Failure(
+            failure.status, failure.code, "\(failure.message); the edit is kept in memory, in \(path)",
+            hint: "Look at the record, then sealctl put \(record.name) \(path), and rm -r \(directory.shellQuoted).")
+    }
+}

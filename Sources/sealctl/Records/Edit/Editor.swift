@@ -1,0 +1,62 @@
+internal import Glibc
+
+/// The program that a person edits with.
+struct Editor: Sendable {
+    /// As the shell takes it: a program, perhaps with options.
+    let command: String
+
+    /// `$VISUAL`, `$EDITOR`, else vi(1); on a dumb terminal `$VISUAL` is passed over, as git does.
+    init() {
+        func variable(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        let isDumb = variable("TERM").map { $0 == "dumb" } ?? false
+        command = (isDumb ? nil : variable("VISUAL")) ?? variable("EDITOR") ?? "vi"
+    }
+
+    /// Runs it on a file, in our own process group, so that it has the terminal as we have it, and waits for its end.
+    ///
+    /// Core files stay switched off: a crash of the editor must not write what it shows to a disk.
+    func run(on path: String, _ signals: borrowing HeldSignals) throws(Failure) {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        Self.resetSignals(&attributes)
+        let words: [UnsafeMutablePointer<CChar>?] =
+            ["sh", "-c", "exec \(command) \"$1\"", "sh", path].map { (word: String) in strdup(word) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let number = posix_spawn(&child, "/bin/sh", nil, &attributes, words, environ)
+        guard number == 0 else { throw failed("it cannot be started: \(String(cString: strerror(number)))") }
+        let status = signals.wait(for: child)
+        let signal = status & 0x7F
+        if signal == SIGINT || signal == SIGQUIT { signals.note(signal) }
+        guard !signals.hasCaught, status != 0 else { return }
+        if signal != 0 { throw failed("signal \(signal) ended it") }
+        let code = status >> 8 & 0xFF
+        guard code != 127 else {
+            throw Failure(
+                .configuration, "noEditor", "there is no editor \(command)",
+                hint: "Set VISUAL or EDITOR to one; nothing was written.")
+        }
+        throw failed("it ended with status \(code)")
+    }
+
+    private func failed(_ reason: String) -> Failure {
+        Failure(
+            .unavailable, "editorFailed", "the editor \(command) failed: \(reason)",
+            hint: "Nothing was written; the edit was wiped.")
+    }
+
+    /// What we hold back or ignore is the editor's own affair again.
+    private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in HeldSignals.signals + [SIGPIPE, SIGXFSZ, SIGCHLD] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    }
+}

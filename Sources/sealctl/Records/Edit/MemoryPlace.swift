@@ -1,0 +1,106 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import KeyVault
+internal import SharedFiles
+internal import SystemPackage
+
+/// A directory of our own in memory, for plaintext that another program has to see as a file.
+///
+/// On a tmpfs, never on a disk: what is written there ends with the machine's power, though swap may take it to a disk. The
+/// directory is open to its owner alone. As long as it is in use its lock is held: whoever finds one without a holder knows
+/// that its process was killed, and wipes it (`MemoryLeftovers`).
+final class MemoryPlace: Sendable {
+    static let prefix = "sealctl-edit."
+    static let keptPrefix = "sealctl-kept."
+    static let lockName = ".lock"
+
+    private let base: Directory
+    private let name: String
+    private let directory: Directory
+    private let lock: HeldLock
+
+    private init(base: Directory, name: String, directory: Directory, lock: consuming HeldLock) {
+        self.base = base
+        self.name = name
+        self.directory = directory
+        self.lock = lock
+    }
+
+    /// Makes one in the first place that will do.
+    ///
+    /// - Throws: `Failure` `noMemoryPlace`: plaintext is never written to a disk instead.
+    static func make() throws(Failure) -> MemoryPlace {
+        for base in bases {
+            for _ in 0..<3 {
+                if let place = try? make(in: base) { return place }
+            }
+        }
+        throw Failure(
+            .configuration, "noMemoryPlace",
+            "there is no place in memory to edit in: neither $XDG_RUNTIME_DIR nor /dev/shm",
+            hint: "Set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, mode 0700; or use sealctl get and put.")
+    }
+
+    /// Where such directories may lie: those of file systems in memory.
+    static var bases: [Directory] {
+        let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+        return [(runtime, true), ("/dev/shm", false)].compactMap { path, isOwn in
+            guard path.hasPrefix("/"), let directory = try? Directory.open(path), MemoryFileSystem.holds(directory),
+                isSafe(directory, isOwn: isOwn)
+            else { return nil }
+            return directory
+        }
+    }
+
+    /// A runtime directory has to be the user's; anybody may make names in `/dev/shm`, and remove their own only.
+    private static func isSafe(_ directory: Directory, isOwn: Bool) -> Bool {
+        guard let facts = try? directory.attributes(".") else { return false }
+        return isOwn ? facts.uid == geteuid() && facts.mode & 0o022 == 0 : facts.uid == 0 && facts.mode & S_ISVTX != 0
+    }
+
+    private static func make(in base: Directory) throws(FileError) -> MemoryPlace {
+        let name = prefix + String(UInt64.random(in: 1 ... .max), radix: 16)
+        if mkdirat(base.descriptor.rawValue, name, 0o700) < 0 {
+            throw FileError(errno: errno, operation: "create the directory", path: base.display(name))
+        }
+        let directory = try base.directory(name)
+        // Who looks for leftovers may have found it before the lock was taken, and removed it: then this throws.
+        let lock = try LockFile(directory: directory, name: lockName).acquire(.whole, .exclusive, timeout: .zero)
+        return MemoryPlace(base: base, name: name, directory: directory, lock: lock)
+    }
+
+    /// The path of a file in it.
+    func path(_ leaf: String) -> String { directory.display(leaf) }
+
+    /// Makes a file with these bytes, or puts them in its place.
+    func write(_ bytes: UnsafeRawBufferPointer, as leaf: String) throws(FileError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        let opened = openat(directory.descriptor.rawValue, leaf, flags, mode_t(0o600))
+        if opened < 0 { throw FileError(errno: errno, operation: "write", path: path(leaf)) }
+        try Descriptor(owning: opened, path: path(leaf)).write(bytes)
+    }
+
+    /// Lends what the file holds now: at most `limit` bytes and one more.
+    func withContents<Result>(
+        of leaf: String, limit: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let input: InputFile
+        do throws(FileError) { input = try InputFile(owning: directory.openForReading(leaf)) } catch {
+            throw Failure(error)
+        }
+        return try input.withContents(limit: limit, body)
+    }
+
+    /// Overwrites and removes everything, whatever the editor left beside the file.
+    func wipe() { MemoryLeftovers.wipe(name, in: base) }
+
+    /// Leaves the directory to the person, under a name that nobody takes for a leftover.
+    ///
+    /// - Returns: The directory's path.
+    func keep() -> String {
+        let kept = Self.keptPrefix + name.dropFirst(Self.prefix.count)
+        unlinkat(directory.descriptor.rawValue, Self.lockName, 0)
+        let at = base.descriptor.rawValue
+        return base.display(renameat(at, name, at, kept) == 0 ? kept : name)
+    }
+}

@@ -1,0 +1,106 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import Glibc
+internal import SealedState
+internal import SharedFiles
+
+/// Copies a container while others use it.
+///
+/// A record's file is never changed in place: what is opened is one whole blob, whatever takes its name meanwhile. So no lock
+/// is taken and no writer waits. Other files may be written in place; one that changes while it is read is read again.
+struct Snapshot {
+    let container: GroupContainer
+    /// What verifies sealed files; nil where nothing opens the vault.
+    let store: SealedStore?
+    let includesCaches: Bool
+
+    /// Larger files are copied in parts, and not read again.
+    private static let largestWhole = 16 << 20
+    private static let maximumDepth = 64
+    private static let attempts = 5
+
+    /// - Parameter mustStop: Asked between two files.
+    func write(to target: any SnapshotTarget, _ mustStop: () -> Bool) throws(Failure) -> SnapshotReport {
+        var report = SnapshotReport(group: container.group.identifier, isVerified: store != nil)
+        do throws(Failure) {
+            try target.addDirectory("container")
+            try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
+                guard !mustStop() else {
+                    throw Failure(.temporary, "interrupted", "the copy was interrupted", hint: "")
+                }
+                try add(entry, to: target, &report)
+            }
+            try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
+            try target.commit()
+        } catch {
+            target.discard()
+            throw error
+        }
+        return report
+    }
+
+    private func add(
+        _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
+    ) throws(Failure) {
+        switch SnapshotChoice(entry, includesCaches: includesCaches) {
+        case .passOver: break
+        case .leaveOut(let reason): report.leftOut.append((entry.path, reason))
+        case .directory: try target.addDirectory("container/\(entry.path)")
+        case .file:
+            // Removed since it was listed: what was not there at the end need not be in the copy.
+            if let file = try copy(entry, to: target) { report.files.append(file) }
+        }
+    }
+
+    // MARK: One file
+
+    /// Nil where it is gone.
+    private func copy(_ entry: WalkEntry, to target: any SnapshotTarget) throws(Failure) -> SnapshotFile? {
+        let isLarge = entry.attributes.map { $0.size > Self.largestWhole } ?? false
+        if isLarge {
+            guard let file = try present({ () throws(FileError) in try OpenFile(entry.path, in: container.root) })
+            else { return nil }
+            return try addParts(of: file, entry.path, to: target)
+        }
+        var read = try present { () throws(FileError) in try OpenFile(entry.path, in: container.root).contents() }
+        for _ in 1..<Self.attempts where read?.isSettled == false {
+            read = try present { () throws(FileError) in try OpenFile(entry.path, in: container.root).contents() }
+        }
+        return try read.map { contents throws(Failure) in try addWhole(contents, entry.path, to: target) }
+    }
+
+    private func present<Result>(_ body: () throws(FileError) -> Result) throws(Failure) -> Result? {
+        do throws(FileError) { return try body() } catch {
+            if error.code == .notFound { return nil }
+            throw Failure(error)
+        }
+    }
+
+    private func addWhole(
+        _ read: OpenFile.Contents, _ path: String, to target: any SnapshotTarget
+    ) throws(Failure) -> SnapshotFile {
+        var file = SnapshotFile(
+            path: path, read.facts, size: Int64(read.bytes.count), isSettled: read.isSettled)
+        file.hash = BLAKE2b.hash(read.bytes, count: 32)
+        file.judge(read.bytes, isWhole: true, store)
+        try target.addFile("container/\(path)", read.bytes, modified: file.modified)
+        return file
+    }
+
+    private func addParts(
+        of open: OpenFile, _ path: String, to target: any SnapshotTarget
+    ) throws(Failure) -> SnapshotFile {
+        var file = SnapshotFile(path: path, open.facts, size: open.facts.size, isSettled: true)
+        try target.beginFile("container/\(path)", size: file.size, modified: file.modified)
+        var position: Int64 = 0
+        while position < file.size {
+            let part = try Failure.onFiles { () throws(FileError) in try open.part(at: position) }
+            if position == 0 { file.judge(part, isWhole: false, store) }
+            try target.add(part)
+            position += Int64(part.count)
+        }
+        try target.endFile()
+        file.isSettled = open.isUnchanged
+        return file
+    }
+}

@@ -1,0 +1,81 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SealedState
+internal import SharedFiles
+
+/// `sealctl snapshot`: a consistent copy of a container.
+struct SnapshotCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snapshot",
+        abstract: "Copy a container for a backup while programs go on writing.",
+        discussion: """
+            Each record in the copy is a whole one, the old or the new where it was written meanwhile; with the vault at \
+            hand each is verified. What is sealed stays sealed: the vault is backed up by sealctl vault export. Lock \
+            files, quarantine, half-written files, sockets and links are left out, and so is Library/Caches unless \
+            --caches is given. A manifest lists all files; a copy without one is not complete. Nothing is overwritten.
+
+            Examples:
+              sealctl snapshot
+              sealctl snapshot -o backups/today
+              sealctl snapshot -o - | ssh backup.example.com 'cat > state.tar'
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp(
+            "A new file that ends in .tar, a new directory, or - for a tar file on standard output; GROUP-TIME.tar here "
+                + "unless stated.", valueName: "PATH"),
+        completion: .file())
+    var destination: String?
+    @Flag(help: "Copy Library/Caches as well.")
+    var caches = false
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let home = try GroupOptions.home()
+        let container = try Failure.onGroup { () throws(AppGroupError) in
+            try GroupContainer.open(group, in: home, creating: false)
+        }
+        let store = try storeAtHand(of: group)
+        defer { if let store { WatermarkWarning.report(on: store, asJSON: output.json) } }
+        let path =
+            destination ?? "\(group)-\(Timestamp.now.rfc3339.prefix(19).filter { $0.isNumber || $0 == "T" })Z.tar"
+        let report = try take(container, store, path)
+        for warning in report.warnings { warning.report(asJSON: output.json) }
+        let text = output.json ? report.json(at: path).text : report.text(at: path)
+        // Standard output is the copy itself.
+        if path == "-" { Talk.note(text) } else { try StandardStreams.print(text) }
+    }
+
+    /// Nil where nothing opens the vault, and nothing was stated to open it with: then nothing is verified.
+    private func storeAtHand(of group: AppGroup) throws(Failure) -> SealedStore? {
+        do throws(Failure) { return try keyOptions.openStore(of: group) } catch {
+            guard keyOptions.isUnstated else { throw error }
+            Warning(
+                "snapshotUnverified", "the records are copied without being verified: \(error.message)",
+                hint: "Unlock the vault, or verify them later with sealctl audit."
+            ).report(asJSON: output.json)
+            return nil
+        }
+    }
+
+    /// With signals held back: what was written by then is removed before they end us.
+    private func take(
+        _ container: GroupContainer, _ store: SealedStore?, _ path: String
+    ) throws(Failure) -> SnapshotReport {
+        let signals = HeldSignals()
+        let result: Result<SnapshotReport, Failure>
+        do throws(Failure) {
+            let target: any SnapshotTarget =
+                path == "-" || path.hasSuffix(".tar") ? try TarTarget(path) : try DirectoryTarget(path)
+            let snapshot = Snapshot(container: container, store: store, includesCaches: caches)
+            result = .success(try snapshot.write(to: target) { signals.isPending })
+        } catch { result = .failure(error) }
+        signals.deliver()
+        return try result.get()
+    }
+}

@@ -1,0 +1,91 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SharedFiles
+
+/// `sealctl repair`: puts right what interruptions left.
+struct RepairCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Put right what crashes and interruptions left; says what it will do first.",
+        discussion: """
+            Removes left-over temporary files that are older than a minute and that no writer holds, gives files their \
+            names back that an interrupted import had set aside, makes a lost lock file, and goes on with a rotation. \
+            Records, keys and what was accepted are never changed otherwise, and nothing is removed because it cannot be \
+            read. A person is asked first, unless --yes says yes.
+
+            Examples:
+              sealctl repair --dry-run
+              sealctl repair --yes --quarantine-older-than 30d
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Flag(help: "Only say what would be done.")
+    var dryRun = false
+    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    var yes = false
+    @Option(
+        help: ArgumentHelp(
+            "Also remove copies of refused blobs from quarantine that are older than that, such as 30d.",
+            valueName: "TIME"))
+    var quarantineOlderThan: Lifetime?
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func validate() throws {
+        guard !dryRun || !yes else { throw ValidationError("--dry-run and --yes exclude each other") }
+    }
+
+    func perform() throws(Failure) {
+        let plan = try plan(for: try groupOptions.appGroup())
+        for note in plan.notes { Talk.note("note: \(note)") }
+        guard !dryRun, !plan.repairs.isEmpty else {
+            return try tell(plan.repairs.map { RepairOutcome(repair: $0, failure: nil, isDone: false) })
+        }
+        try confirm(plan)
+        let outcomes = plan.repairs.map(Self.outcome)
+        try tell(outcomes)
+        if let failure = outcomes.compactMap(\.failure).first { throw failure }
+    }
+
+    private func plan(for group: AppGroup) throws(Failure) -> RepairPlan {
+        let home = try GroupOptions.home()
+        let container = try Failure.onGroup { () throws(AppGroupError) in
+            try GroupContainer.open(group, in: home, creating: false)
+        }
+        var plan = LockRepair.plan(for: container)
+        plan = plan + Leftovers(root: container.root, isOwn: false).repairs()
+        let place = VaultPlace(AccessGroup(group), in: home)
+        if let directory = try? Directory.open(place.directoryPath) {
+            plan = plan + Leftovers(root: directory, isOwn: true).repairs()
+        }
+        plan = plan + QuarantineRepair(container: container, age: quarantineOlderThan).plan()
+        return plan + RotationRepair(group: group, keyOptions: keyOptions).plan()
+    }
+
+    private func confirm(_ plan: RepairPlan) throws(Failure) {
+        if yes { return }
+        for repair in plan.repairs { StandardStreams.say("will \(repair.plan.printable)") }
+        let question = Question(text: "Do this?", hint: "Say --yes, or --dry-run to see what would be done.")
+        guard try question.ask() else {
+            throw Failure(.unavailable, "declined", "nothing was changed", hint: "")
+        }
+    }
+
+    private static func outcome(_ repair: Repair) -> RepairOutcome {
+        do throws(Failure) {
+            try repair.perform()
+            return RepairOutcome(repair: repair, failure: nil, isDone: true)
+        } catch { return RepairOutcome(repair: repair, failure: error, isDone: false) }
+    }
+
+    private func tell(_ outcomes: [RepairOutcome]) throws(Failure) {
+        if output.json { return try StandardStreams.print(JSONText.array(outcomes.map(\.json)).text) }
+        guard !outcomes.isEmpty else { return try StandardStreams.print("nothing to repair") }
+        let lines = outcomes.map { outcome in
+            let word = outcome.isDone ? "done  " : outcome.failure == nil ? "would " : "failed"
+            return "\(word)  \(outcome.repair.plan.printable)"
+        }
+        try StandardStreams.print(lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,67 @@
+/// One finding at one place.
+struct SARIFResult {
+    /// The id of one of the report's rules.
+    let rule: String
+    let level: SARIFLevel
+    let message: String
+    /// Below the report's root, or absolute.
+    let path: String
+    /// Counted from 1; nil where no single line is meant.
+    let line: Int?
+    /// The bytes that are meant; nil where they do not lie in the file in one piece.
+    var bytes: Range<Int64>?
+    /// The place in the file's structure, where it has one.
+    var place: String?
+    /// What stays the same when lines move: a host takes results with the same one for the same.
+    let fingerprint: String
+    /// Whether it is new since an earlier run; nil where none was compared with.
+    var isNew: Bool?
+    /// What the standard has no field for.
+    var properties: [(String, String)] = []
+
+    func json(ruleIndex: Int?) -> JSONText {
+        var fields: [(String, JSONText)] = [("ruleId", .string(rule))]
+        if let ruleIndex { fields.append(("ruleIndex", .number(ruleIndex))) }
+        fields += [
+            ("level", .string(level.rawValue)), ("message", SARIFReport.message(message)),
+            ("locations", .array([location])), ("partialFingerprints", fingerprints),
+        ]
+        if let isNew { fields.append(("baselineState", .string(isNew ? "new" : "unchanged"))) }
+        if !properties.isEmpty { fields.append(("properties", .object(properties.map { ($0, .string($1)) }))) }
+        return .object(fields)
+    }
+
+    /// GitHub follows results by the second one alone.
+    private var fingerprints: JSONText {
+        let hash = String(SARIFPath.hash(fingerprint), radix: 16)
+        return .object([("sealctl/v1", .string(fingerprint)), ("primaryLocationLineHash", .string(hash + ":1"))])
+    }
+
+    private var location: JSONText {
+        var physical: [(String, JSONText)] = [("artifactLocation", artifact)]
+        if !region.isEmpty { physical.append(("region", .object(region))) }
+        var fields: [(String, JSONText)] = [("physicalLocation", .object(physical))]
+        if let place {
+            fields.append(("logicalLocations", .array([.object([("fullyQualifiedName", .string(place))])])))
+        }
+        return .object(fields)
+    }
+
+    private var region: [(String, JSONText)] {
+        var fields: [(String, JSONText)] = []
+        if let line { fields.append(("startLine", .number(line))) }
+        if let bytes {
+            fields += [("byteOffset", .number(Int(bytes.lowerBound))), ("byteLength", .number(bytes.count))]
+        }
+        return fields
+    }
+
+    private var artifact: JSONText {
+        guard !path.hasPrefix("/") else {
+            return .object([("uri", .string("file://" + SARIFPath.encoded(path)))])
+        }
+        return .object([
+            ("uri", .string(SARIFPath.encoded(path))), ("uriBaseId", .string(SARIFReport.rootName)),
+        ])
+    }
+}

@@ -1,0 +1,94 @@
+import TestSupport
+import Testing
+
+/// Every form of the report, one suite: the same findings, whatever stands in them.
+@Suite struct AuditFormatTests {
+    static let formats = ["table", "json", "jsonl", "sarif", "junit", "csv", "html"]
+
+    /// A second reader of each format, in Python.
+    private static let checker =
+        #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures/sarif/check.py"
+
+    private static func write(_ report: HandReport, in sandbox: Sandbox) throws {
+        try sandbox.file("report.json", try report.json())
+    }
+
+    @Test(arguments: formats, ReportCase.allCases)
+    func everyReaderOfTheFormatTakesIt(format: String, report: ReportCase) throws {
+        let sandbox = try Sandbox()
+        try Self.write(report.report, in: sandbox)
+        let result = try sandbox.sealctl(["audit", "--from", "report.json", "-f", format, "-o", "out", "--quiet"])
+        #expect(result.exitCode == (report == .empty ? 0 : 1), "\(result.errorText)")
+        #expect(result.output.isEmpty && result.errors.isEmpty)
+        let check = try ChildProcess.run(
+            "/usr/bin/env", ["python3", Self.checker, format, "report.json", "out"], directory: sandbox.path("files"))
+        #expect(check.exitCode == 0, "\(check.outputText)\(check.errorText)")
+    }
+
+    @Test(arguments: formats)
+    func whatIsPrintedIsWhatIsWritten(format: String) throws {
+        let sandbox = try Sandbox()
+        try Self.write(.usual, in: sandbox)
+        let arguments = ["audit", "--from", "report.json", "-f", format]
+        let printed = try sandbox.sealctl(arguments)
+        _ = try sandbox.sealctl(arguments + ["-o", "out"])
+        #expect(try SystemFile.read(sandbox.path("files/out")) == printed.output)
+        #expect(try sandbox.sealctl(arguments + ["-o", "-"]).output == printed.output)
+    }
+
+    /// JSON is what the other forms are made from: nothing may get lost on the way.
+    @Test(arguments: [ReportCase.empty, .usual, .hostile])
+    func jsonReadsBackToTheSame(report: ReportCase) throws {
+        let sandbox = try Sandbox()
+        try Self.write(report.report, in: sandbox)
+        let first = try sandbox.sealctl(["audit", "--from", "report.json", "--json"]).output
+        try sandbox.file("second.json", first)
+        #expect(try sandbox.sealctl(["audit", "--from", "second.json", "--json"]).output == first)
+    }
+
+    @Test(arguments: formats)
+    func aSeverityLeavesOutWhatIsBelow(format: String) throws {
+        let sandbox = try Sandbox()
+        try Self.write(.usual, in: sandbox)
+        let arguments = ["audit", "--from", "report.json", "-f", format]
+        let all = try sandbox.sealctl(arguments).outputText
+        let grave = try sandbox.sealctl(arguments + ["--severity", "high"]).outputText
+        #expect(all.contains("chmod o-rwx") && grave.contains("Records/b.sealed"))
+        #expect(!grave.contains("chmod o-rwx x"))
+    }
+
+    @Test func aTableFitsEightyColumns() throws {
+        let sandbox = try Sandbox()
+        try Self.write(.usual, in: sandbox)
+        let text = try sandbox.sealctl(["audit", "--from", "report.json"]).outputText
+        for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+
+    @Test(arguments: formats)
+    func coloursAreForTerminals(format: String) throws {
+        let sandbox = try Sandbox()
+        try Self.write(.usual, in: sandbox)
+        let result = try sandbox.sealctl(["audit", "--from", "report.json", "-f", format])
+        #expect(!result.output.contains(0x1B))
+    }
+
+    /// Values of a real container: what was planted is in no report, not even its beginning.
+    @Test(arguments: formats)
+    func noReportHoldsAValue(format: String) throws {
+        let sandbox = try Sandbox.initialised()
+        let token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+        let password = "vZ7qTnpL2xWfKd"
+        try sandbox.put("mine", "{\"password\":\"\(password)\"}")
+        try SystemFile.write(
+            sandbox.container + "/settings.json", Array("{\"apiToken\":\"\(token)\",\"password\":\"\(password)\"}".utf8)
+        )
+        try SystemFile.write(
+            sandbox.container + "/app.log",
+            Array("GET / Authorization: Bearer \(token)\nlogin password=\(password)\n".utf8))
+        let result = try sandbox.sealctl(["audit", "-f", format, "--all-files", "--verbose"])
+        #expect(result.exitCode == 1, "\(result.errorText)")
+        for secret in [token.dropFirst(4).prefix(8), password.prefix(6)] {
+            #expect(!result.outputText.contains(secret) && !result.errorText.contains(secret))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+/// What the audit's options do, and how it ends.
+@Suite struct AuditOptionTests {
+    private static func sandbox(_ report: HandReport = .usual) throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.file("report.json", try report.json())
+        return sandbox
+    }
+
+    // MARK: - Exit status
+
+    @Test(
+        arguments: [
+            (["--fail-on", "critical"], 1), (["--fail-on", "info"], 1), (["--exit-zero"], 0), ([], 1),
+            (["--exit-zero", "-f", "sarif"], 0),
+        ] as [([String], Int32)])
+    func theStatusFollowsTheThreshold(options: [String], status: Int32) throws {
+        #expect(try Self.sandbox().sealctl(["audit", "--from", "report.json"] + options).exitCode == status)
+    }
+
+    @Test(
+        arguments: [("info", "low", 0), ("info", "info", 1), ("medium", "high", 0), ("medium", "medium", 1)]
+            as [(String, String, Int32)])
+    func aFindingBelowTheThresholdIsNoFailure(severity: String, threshold: String, status: Int32) throws {
+        var report = HandReport()
+        report.findings = [.init(severity: severity, path: "a")]
+        let result = try Self.sandbox(report).sealctl(["audit", "--from", "report.json", "--fail-on", threshold])
+        #expect(result.exitCode == status)
+    }
+
+    /// What is left out of the list because it is too much still counts.
+    @Test func unlistedFindingsCount() throws {
+        var report = HandReport()
+        report.omissions.unlisted = ["plaintext.file": 1]
+        let sandbox = try Self.sandbox(report)
+        #expect(try sandbox.sealctl(["audit", "--from", "report.json"]).exitCode == 1)
+        #expect(try sandbox.sealctl(["audit", "--from", "report.json", "--fail-on", "critical"]).exitCode == 0)
+    }
+
+    @Test(
+        arguments: [
+            (["--from", "missing"], 66), (["--from", "damaged"], 65), (["/nowhere"], 66), (["-f", "xml", "."], 64),
+            (["--severity", "grave", "."], 64), (["--json", "-f", "html", "."], 64),
+            (["--from", "report.json", "."], 64),
+            (["--with-keys", "."], 64), (["--with-keys", "--without-keys"], 64), (["--jobs", "0", "."], 64),
+            (["--max-findings", "0", "."], 64), (["--explain", "no.such-check"], 64), (["-o", "/nowhere/x", "."], 73),
+            (["--ignore-file", "missing", "."], 66), (["--ignore-file", "damaged", "."], 65),
+            (["--baseline", "missing", "."], 66), (["--baseline", "damaged", "."], 65),
+            (["--baseline", "a", "--write-baseline", "b", "."], 64), (["--fingerprint-key", "damaged", "."], 65),
+            (["--fingerprint-key", "missing", "."], 66),
+        ] as [([String], Int32)])
+    func aFailureIsNoFinding(options: [String], status: Int32) throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.file("damaged", Array("no such thing".utf8))
+        let result = try sandbox.sealctl(["audit"] + options)
+        #expect(result.exitCode == status, "\(result.errorText)")
+        #expect(result.output.isEmpty && !result.errors.isEmpty)
+    }
+
+    @Test func aLockedVaultIsAnErrorWhereKeysAreAskedFor() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("pass", Array("secret\n".utf8))
+        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        #expect(try sandbox.sealctl(["audit"]).exitCode == 0)
+        #expect(try sandbox.sealctl(["audit", "--with-keys"]).exitCode == 36)
+        #expect(try sandbox.sealctl(["audit", "--with-keys", "--passphrase-file", "pass"]).exitCode == 0)
+    }
+
+    @Test func withoutKeysTheVaultStaysClosed() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        let result = try sandbox.succeed(["audit", "--without-keys", "--json"])
+        #expect(try !decode(MachineAudit.self, result.output).withKeys)
+        #expect(try decode(MachineAudit.self, try sandbox.succeed(["audit", "--json"]).output).withKeys)
+    }
+
+    // MARK: - Explanations
+
+    @Test func everyCheckIsExplained() throws {
+        struct Check: Decodable { let id: String }
+        let sandbox = try Sandbox()
+        let list = try decode([Check].self, try sandbox.succeed(["audit", "--explain", "all", "--json"]).output)
+        #expect(list.count >= 40 && Set(list.map(\.id)).count == list.count)
+        let text = try sandbox.succeed(["audit", "--explain", "all"]).outputText
+        for check in list { #expect(text.contains(check.id)) }
+        let one = try sandbox.succeed(["audit", "--explain", "plaintext.file"]).outputText
+        #expect(one.hasPrefix("plaintext.file\n") && one.split(separator: "\n").allSatisfy { $0.count <= 78 })
+    }
+
+    // MARK: - Output files
+
+    @Test func aReportReplacesAnOlderOneWhole() throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.file("out", Array("older".utf8))
+        let result = try sandbox.sealctl(["audit", "--from", "report.json", "-f", "csv", "-o", "out"])
+        #expect(result.output.isEmpty && result.errorText.contains("out: "))
+        #expect(try SystemFile.read(sandbox.path("files/out")).starts(with: Array("severity,".utf8)))
+        #expect(try Set(sandbox.files()) == ["out", "report.json"])
+    }
+}

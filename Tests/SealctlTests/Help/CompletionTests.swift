@@ -1,0 +1,63 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The scripts for shells, run by the shells.
+@Suite struct CompletionTests {
+    /// What bash does for the last of the words.
+    private static let completeLine = """
+        eval "$("$S" --generate-completion-script bash)"
+        export PATH="${S%/*}:$PATH"
+        COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+        _sealctl sealctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """
+
+    private static func has(_ shell: String) -> Bool {
+        ["/bin", "/usr/bin", "/usr/local/bin"].contains { access("\($0)/\(shell)", X_OK) == 0 }
+    }
+
+    private func bash(_ sandbox: Sandbox, _ words: [String]) throws -> [String] {
+        try sandbox.file("complete", Array(Self.completeLine.utf8))
+        let arguments = (["sealctl"] + words).map { "'\($0)'" }.joined(separator: " ")
+        let result = try sandbox.shell("bash complete \(arguments)")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        return result.outputText.split(separator: "\n").map { String($0) }
+    }
+
+    @Test(
+        .enabled(if: has("bash"), "bash"),
+        arguments: [
+            ([""], "doctor"), (["vault", ""], "rotate"), (["get", ""], "accounts/ada"),
+            (["delete", ""], "accounts/ada"),
+            (["list", "--group", ""], Sandbox.group), (["explain", ""], "stale"), (["repair", "--"], "--dry-run"),
+            (["put", "a", "--accessible", ""], "when-unlocked"), (["list", "--"], "--no-input"),
+        ])
+    func bashCompletes(words: [String], expected: String) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("accounts/ada", "{}")
+        #expect(try bash(sandbox, words).contains(expected))
+    }
+
+    @Test(.enabled(if: has("bash"), "bash"))
+    func aGroupThatIsNotThereCompletesNothing() throws {
+        let sandbox = try Sandbox()
+        #expect(try bash(sandbox, ["get", ""]).filter { !$0.isEmpty }.isEmpty)
+    }
+
+    @Test(.enabled(if: has("zsh"), "zsh"))
+    func zshReadsItsScript() throws {
+        let result = try Sandbox().shell("\"$S\" --generate-completion-script zsh > _sealctl && zsh -n _sealctl")
+        #expect(result.exitCode == 0 && result.errors.isEmpty, "\(result.errorText)")
+    }
+
+    @Test(.enabled(if: has("fish"), "fish"))
+    func fishCompletesARecord() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("accounts/ada", "{}")
+        let result = try sandbox.shell(
+            "\"$S\" --generate-completion-script fish > s.fish && export PATH=\"${S%/*}:$PATH\" && "
+                + "fish -c 'source s.fish; complete -C \"sealctl get \"'")
+        #expect(result.outputText.contains("accounts/ada"), "\(result.errorText)")
+    }
+}

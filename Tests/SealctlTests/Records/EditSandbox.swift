@@ -1,0 +1,63 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A sandbox with a runtime directory in memory, and editors that are small shell scripts.
+final class EditSandbox: Sendable {
+    let sandbox: Sandbox
+    /// In memory, this test's alone.
+    let runtime: String
+
+    /// Whether this machine has a place in memory that everybody may use.
+    static let hasMemory: Bool = {
+        var facts = stat()
+        return stat("/dev/shm", &facts) == 0 && facts.st_mode & S_ISVTX != 0
+    }()
+
+    init(_ json: String = #"{"a":1}"#) throws {
+        sandbox = try Sandbox.initialised()
+        runtime = "/dev/shm/sealctl-tests.\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        guard mkdir(runtime, 0o700) == 0 else { throw PseudoTerminal.Unavailable() }
+        try sandbox.put("a", json)
+    }
+
+    deinit { _ = try? ChildProcess.run("/bin/rm", ["-rf", runtime]) }
+
+    /// Makes an editor of a shell script, in which `$1` is the file and `$S` is sealctl; its path.
+    @discardableResult
+    func editor(_ script: String, _ name: String = "editor") throws -> String {
+        let path = try sandbox.file(name, Array("#!/bin/sh\n\(script)\n".utf8))
+        #expect(chmod(path, 0o755) == 0)
+        return path
+    }
+
+    private var variables: [String: String] {
+        sandbox.environment.merging([
+            "XDG_RUNTIME_DIR": runtime, "EDITOR": sandbox.path("files/editor"), "VISUAL": "", "TERM": "xterm",
+            "S": builtProduct("sealctl"),
+        ]) { $1 }
+    }
+
+    func edit(_ arguments: [String] = ["a"], _ changes: [String: String] = [:]) throws -> ChildResult {
+        try ChildProcess.run(
+            "sealctl", ["edit"] + arguments, environment: variables.merging(changes) { $1 },
+            directory: sandbox.path("files"))
+    }
+
+    func start(_ arguments: [String] = ["a"]) throws -> ChildProcess {
+        try ChildProcess("sealctl", ["edit"] + arguments, environment: variables, directory: sandbox.path("files"))
+    }
+
+    /// The same with a terminal to ask on.
+    func start(on terminal: PseudoTerminal, _ arguments: [String] = ["a"]) throws -> ChildProcess {
+        try ChildProcess(
+            "/bin/sh",
+            ["-c", #"exec setsid -cw "$@" <"$0""#, terminal.path, builtProduct("sealctl"), "edit"] + arguments,
+            environment: variables, directory: sandbox.path("files"))
+    }
+
+    func value(_ name: String = "a") throws -> String { try sandbox.succeed(["get", name]).outputText }
+
+    /// Everything that lies in memory.
+    func remains() throws -> [String] { try SystemFile.names(runtime) }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// However an edit ends, no plaintext is left in memory.
+@Suite(.enabled(if: EditSandbox.hasMemory), .timeLimit(.minutes(10))) struct EditSignalTests {
+    /// An edit whose editor shows that it runs, and waits.
+    private func waiting(_ it: EditSandbox, _ script: String = "exec sleep 600") throws -> ChildProcess {
+        try it.editor("echo editing; \(script)")
+        let child = try it.start()
+        #expect(try child.readLine() == "editing")
+        #expect(try !it.remains().isEmpty)
+        return child
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+    func aSignalEndsItAndWipes(number: Int32) throws {
+        let it = try EditSandbox()
+        let child = try waiting(it)
+        child.kill(number)
+        #expect(try child.finish().status == .signalled(number))
+        #expect(try it.remains().isEmpty)
+        #expect(try it.value() == #"{"a":1}"#)
+    }
+
+    @Test func anEditorThatDoesNotListenIsKilled() throws {
+        let it = try EditSandbox()
+        let child = try waiting(it, "trap '' TERM HUP; while :; do sleep 1; done")
+        child.kill(SIGTERM)
+        #expect(try child.finish().status == .signalled(SIGTERM))
+        #expect(try it.remains().isEmpty)
+    }
+
+    @Test func anotherEditWipesWhatAKilledOneLeft() throws {
+        let it = try EditSandbox()
+        let killed = try waiting(it, "exec sleep 5")
+        let running = try EditSandbox.Running(it)
+        killed.kill(SIGKILL)
+        _ = try killed.finish()
+        #expect(try it.remains().count == 2)
+        try it.editor(":")
+        #expect(try it.edit().exitCode == 0)
+        // The one that is in use stays.
+        #expect(try it.remains().count == 1)
+        running.child.kill(SIGTERM)
+        #expect(try running.child.finish().status == .signalled(SIGTERM))
+        #expect(try it.remains().isEmpty)
+    }
+
+    /// Ctrl-C reaches both: the editor decides what it means to it.
+    @Test(.enabled(if: PseudoTerminal.canControl), arguments: [true, false])
+    func controlCIsTheEditorsOwnAffair(listens: Bool) throws {
+        let it = try EditSandbox()
+        try it.editor(
+            listens
+                ? "trap 'sed -i s/1/9/ \"$1\"; exit 0' INT; echo editing > /dev/tty; while :; do sleep 0.1; done"
+                : "echo editing > /dev/tty; exec sleep 600")
+        let terminal = try PseudoTerminal()
+        let child = try it.start(on: terminal)
+        _ = try terminal.read(until: "editing")
+        terminal.type("\u{3}")
+        let result = try child.finish()
+        if listens {
+            #expect(result.outputText == "a sequence 2\n")
+            #expect(try it.value() == #"{"a":9}"#)
+        } else {
+            #expect(result.exitCode != 0)
+            #expect(try it.value() == #"{"a":1}"#)
+        }
+        #expect(try it.remains().isEmpty)
+    }
+}
+
+extension EditSandbox {
+    /// An edit that is under way.
+    struct Running {
+        let child: ChildProcess
+
+        init(_ it: EditSandbox) throws {
+            try it.editor("echo editing; exec sleep 600")
+            child = try it.start()
+            #expect(try child.readLine() == "editing")
+        }
+    }
+}
