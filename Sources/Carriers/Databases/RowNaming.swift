@@ -8,11 +8,14 @@ struct RowNaming: Sendable {
 
     /// Nil for a table in which columns are called what they hold.
     init?(_ columns: [SQLiteColumn]) {
-        let isKeyword = { (column: SQLiteColumn) in column.mayHoldNames && Self.names.makes(column.plainName) }
-        let values = columns.indices.filter { Self.values.makes(columns[$0].plainName) }
-        if let key = columns.firstIndex(where: { $0.mayHoldNames && ["key", "name"].contains($0.plainName) })
-            ?? columns.firstIndex(where: isKeyword), !values.isEmpty
-        {
+        guard columns.count >= 2, columns.contains(where: \.mayHoldNames) else { return nil }
+        let plain = columns.map(\.plainName)
+        let values = columns.indices.filter { Self.values.makes(plain[$0]) }
+        let keys = columns.indices.filter { columns[$0].mayHoldNames && Self.names.makes(plain[$0]) }
+        // `name` beside `setting_id` is the name.
+        let key =
+            keys.first { plain[$0].elementsEqual("key".utf8) || plain[$0].elementsEqual("name".utf8) } ?? keys.first
+        if let key, !values.isEmpty {
             (self.key, self.values) = (key, values)
         } else if columns.count == 2, let key = columns.firstIndex(where: { $0.isUnique && $0.mayHoldNames }),
             !columns[1 - key].isTelling, !columns[1 - key].isRowID
@@ -40,30 +43,27 @@ struct RowNaming: Sendable {
 
 /// Words that a column's name is made of, if it is of one kind: at least one of the core, and nothing but known ones.
 struct ColumnVocabulary: Sendable {
-    private let core: Set<String>
-    private let besides: Set<String>
+    private let words: [(letters: [UInt8], isCore: Bool)]
     private static let longest = 32
 
-    init(core: Set<String>, besides: Set<String>) { (self.core, self.besides) = (core, besides) }
+    init(core: [String], besides: [String]) {
+        words = core.map { (Array($0.utf8), true) } + besides.map { (Array($0.utf8), false) }
+    }
 
     /// - Parameter name: In small letters without signs, as `ZSETTINGNAME` and `setting_name` become `settingname`.
-    func makes(_ name: String) -> Bool {
-        let letters = Array(name.utf8)
-        guard letters.count <= Self.longest, !letters.isEmpty else { return false }
-        // What can be told of the first letters: that known words make them, and that one is of the core.
-        var (known, hasCore) = ([true], [false])
-        for end in 1...letters.count {
-            var (isKnown, isCore) = (false, false)
-            for start in 0..<end where known[start] {
-                let word = String(decoding: letters[start..<end], as: UTF8.self)
-                let isOfCore = core.contains(word)
-                guard isOfCore || besides.contains(word) else { continue }
-                isKnown = true
-                isCore = isCore || isOfCore || hasCore[start]
+    func makes(_ name: [UInt8]) -> Bool {
+        guard 1...Self.longest ~= name.count else { return false }
+        // What can be told of the letters before each place: whether words make them, and whether one is of the core.
+        var known = [Bool](repeating: false, count: name.count + 1)
+        var hasCore = known
+        known[0] = true
+        for start in name.indices where known[start] {
+            for word in words where name[start...].starts(with: word.letters) {
+                let end = start + word.letters.count
+                known[end] = true
+                hasCore[end] = hasCore[end] || hasCore[start] || word.isCore
             }
-            known.append(isKnown)
-            hasCore.append(isCore)
         }
-        return known[letters.count] && hasCore[letters.count]
+        return hasCore[name.count]
     }
 }

@@ -53,10 +53,10 @@ struct SQLiteColumn: Sendable {
     }
 
     /// The name in small letters without signs, and without the `Z` of Core Data.
-    var plainName: String {
+    var plainName: [UInt8] {
         let letters = name.utf8.filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 >= 0x80 }
-        let isCoreData = letters.count > 1 && letters.allSatisfy { $0 & 0x20 == 0 } && letters[0] == UInt8(ascii: "Z")
-        return String(decoding: isCoreData ? letters.dropFirst() : letters[...], as: UTF8.self).lowercased()
+        let isCoreData = letters.count > 1 && letters[0] == UInt8(ascii: "Z") && letters.allSatisfy { $0 & 0x20 == 0 }
+        return letters.dropFirst(isCoreData ? 1 : 0).map { $0 < 0x80 ? $0 | 0x20 : $0 }
     }
 
     /// Whether the values can be text that names something.
@@ -64,13 +64,14 @@ struct SQLiteColumn: Sendable {
 
     /// Whether the name itself says that the values are secret: no other name would say more.
     var isTelling: Bool {
-        let name = plainName
-        return Self.tellingWords.contains { name.contains($0) }
+        let name = plainName.suffix(Self.mostTellingLetters)
+        return name.indices.contains { start in Self.tellingWords.contains { name[start...].starts(with: $0) } }
     }
 
+    private static let mostTellingLetters = 64
     private static let tellingWords = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "session", "cookie", "jwt",
         "bearer", "auth", "apikey", "accesskey", "privatekey", "masterkey", "signingkey", "encryptionkey", "mnemonic",
         "pincode", "cvv", "cardnumber", "ssn",
-    ]
+    ].map { Array($0.utf8) }
 }

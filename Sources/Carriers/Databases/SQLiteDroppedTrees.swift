@@ -6,7 +6,9 @@ extension SQLiteScan {
     /// Keeps in mind what the schema said in the database's file, where a log changes that.
     func rememberStoredSchema() throws(CarrierFault) {
         let overlay = pages.overlay
-        if overlay.isEmpty { return }
+        guard let page = try pages.stored(1), let stored = try? SQLiteHeader(page.bytes.all),
+            stored.schemaCookie != header.schemaCookie
+        else { return }
         pages.overlay = [:]
         defer { pages.overlay = overlay }
         // Damage of what nobody sees any more is no damage.

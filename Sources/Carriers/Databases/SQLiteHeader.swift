@@ -10,6 +10,8 @@ struct SQLiteHeader {
     let usable: Int
     let encoding: Encoding
     let firstFreePage: UInt32
+    /// Changes with every change of the schema.
+    let schemaCookie: UInt32
     /// Whether pages with the way back of each page are among the others.
     let hasPointerMaps: Bool
 
@@ -26,6 +28,7 @@ struct SQLiteHeader {
         else { throw Self.oddity(reserved: bytes[20]) }
         encoding = Encoding(rawValue: bytes.word(at: 56)) ?? .utf8
         firstFreePage = bytes.word(at: 32)
+        schemaCookie = bytes.word(at: 40)
         hasPointerMaps = bytes.word(at: 52) != 0
     }
 

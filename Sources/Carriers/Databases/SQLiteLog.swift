@@ -43,12 +43,24 @@ struct SQLiteLog {
             let bytes = CarrierBytes(try source.bytes(at: position, count: size))
             guard bytes.count == size else { return }
             isValid = isValid && check(bytes, &sums)
+            if bytes.isBlank(0..<Self.frameHeadSize) {
+                guard let next = frame(after: position, size) else { return }
+                position = next
+                continue
+            }
             try body(
                 Frame(
                     page: bytes.word(at: 0), position: position + Int64(Self.frameHeadSize),
                     endsTransaction: bytes.word(at: 4) != 0, isValid: isValid))
             position += Int64(size)
         }
+    }
+
+    /// Behind a frame that was never written: the one in which bytes are again, since logs may have holes. Nil where none are.
+    private func frame(after position: Int64, _ size: Int) -> Int64? {
+        guard let data = source.nextData(from: position) else { return nil }
+        let start = Int64(Self.headSize)
+        return max(position + Int64(size), start + (data - start) / Int64(size) * Int64(size))
     }
 
     /// Where the version of each page begins that a program would see.

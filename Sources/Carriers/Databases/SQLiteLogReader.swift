@@ -38,11 +38,12 @@ enum SQLiteLogReader: CarrierReader {
 
     /// Earlier versions of the first page tell of tables that later ones drop.
     private static func rememberSchemas(_ log: SQLiteLog, _ scan: SQLiteScan) throws(CarrierFault) {
-        var left = mostSchemas
+        var known: Set = [scan.header.schemaCookie]
         try log.forEach(scan.walk) { frame throws(CarrierFault) in
-            guard frame.page == 1, left > 0 else { return }
-            left -= 1
-            if let page = try scan.pages.logged(1, at: frame.position) { try scan.rememberSchema(on: page) }
+            guard frame.page == 1, known.count < mostSchemas, let page = try scan.pages.logged(1, at: frame.position),
+                let header = try? SQLiteHeader(page.bytes.all), known.insert(header.schemaCookie).inserted
+            else { return }
+            try scan.rememberSchema(on: page)
         }
     }
 

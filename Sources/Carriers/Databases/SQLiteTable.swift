@@ -15,6 +15,8 @@ final class SQLiteTable: Sendable {
     let isShadow: Bool
     /// Where the rows themselves say what their values are called.
     let naming: RowNaming?
+    /// Columns whose names say that they hold secrets.
+    private let telling: [Int]
     let step: LeafTrail.Step
     /// Only the schema's own table is rooted in the first page.
     var isSchema: Bool { root == 1 }
@@ -25,6 +27,7 @@ final class SQLiteTable: Sendable {
         self.root = root
         self.columns = columns
         self.isShadow = isShadow
+        telling = columns.indices.filter { columns[$0].isTelling }
         naming = kind == .index || root == 1 ? nil : RowNaming(columns)
         step = .words("table \(Self.shown(name))")
     }
@@ -58,11 +61,10 @@ final class SQLiteTable: Sendable {
 
     /// How many of the columns that have values in records have names that secrets have.
     func tellingValues(in rows: [[SerialType]]) -> Int {
-        columns.enumerated().count { index, column in
-            column.isTelling
-                && rows.contains { types in
-                    types.element(index).map { $0.size > 0 && ($0.kind == .text || $0.kind == .blob) } ?? false
-                }
+        telling.count { index in
+            rows.contains { types in
+                types.element(index).map { $0.size > 0 && ($0.kind == .text || $0.kind == .blob) } ?? false
+            }
         }
     }
 

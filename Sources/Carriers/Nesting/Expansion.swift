@@ -4,6 +4,9 @@ struct Expansion: ~Copyable {
     /// More would have come out.
     private(set) var isCut = false
     private(set) var isDone = false
+    /// Where in the file the last whole member ends; 0 before the first has ended.
+    private(set) var end: Int64 = 0
+    private var taken: Int64 = 0
     /// In a member: what ends here is cut off.
     private var isOpen = true
     private let most: Int
@@ -23,12 +26,14 @@ struct Expansion: ~Copyable {
         while !isDone {
             let result = inflater.inflate(rest, into: output)
             rest = UnsafeRawBufferPointer(rebasing: rest[result.taken...])
+            taken += Int64(result.taken)
             keep(result.made, take)
             switch result.step {
             // Behind the last member anything may follow: then no member is open.
             case .damaged: isDone = true
             case .memberEnded:
                 isOpen = false
+                end = taken
                 inflater.restart()
                 if rest.isEmpty { return }
             case .more:

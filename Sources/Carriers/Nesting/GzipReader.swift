@@ -12,10 +12,16 @@ package enum GzipReader: CarrierReader {
         try walk.budget.spendInflated(size.made)
         if size.isCut { walk.note(.exhausted(.inflated)) }
         if size.isDamaged { walk.note(.malformed("its compressed data ends early or is wrong")) }
-        if size.made == 0 { return }
+        if size.made > 0 { try readExpanded(size.made, input, walk) }
+        if size.end > 0, !size.isCut { try readAppended(input.source, from: size.end, walk) }
+    }
+
+    private static func readExpanded(
+        _ count: Int, _ input: CarrierInput, _ walk: LeafWalk
+    ) throws(CarrierFault) {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(size.made)
-        _ = try expand(input.source, walk, most: size.made) { piece in bytes.append(contentsOf: piece) }
+        bytes.reserveCapacity(count)
+        _ = try expand(input.source, walk, most: count) { piece in bytes.append(contentsOf: piece) }
         try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in
             let inner = CarrierInput(BorrowedSource(bytes), name: innerName(input.name))
             let form =
@@ -23,6 +29,18 @@ package enum GzipReader: CarrierReader {
             try walk.nested(NestedForm.label(form)) { () throws(CarrierFault) in
                 if form == .zlib { try GzipReader.read(inner, walk) } else { try Carriers.read(inner, as: form, walk) }
             }
+        }
+    }
+
+    /// What follows the last member, and is no member that broke off. Zeros fill up blocks.
+    private static func readAppended(
+        _ source: any ByteSource, from start: Int64, _ walk: LeafWalk
+    ) throws(CarrierFault) {
+        let head = try source.bytes(at: start, count: pieceSize)
+        guard !head.starts(with: [0x1F, 0x8B, 0x08]) else { return }
+        guard start + Int64(head.count) < source.count || head.contains(where: { $0 != 0 }) else { return }
+        try walk.nested("after the compressed data", at: start) { () throws(CarrierFault) in
+            try Carriers.read(CarrierInput(PartSource(source, start..<source.count)), walk)
         }
     }
 
