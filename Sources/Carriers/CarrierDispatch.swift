@@ -23,7 +23,10 @@ package enum Carriers {
     /// The same with a form that is known.
     package static func read(_ input: CarrierInput, as form: CarrierForm, _ walk: LeafWalk) throws(CarrierFault) {
         let depth = walk.trail.depth
-        defer { walk.trail.leave(to: depth) }
+        defer {
+            walk.trail.leave(to: depth)
+            if input.source.isCut { walk.note(.cut) }
+        }
         try reader(of: form).read(input, walk)
     }
 

@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import SharedFiles
 
 /// Why there is no report at all. What is wrong with a container that was audited are findings, never errors.
@@ -56,6 +57,8 @@ extension AuditError {
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file that was given opens no slot of the vault, or is none.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+        /// The vault had to be opened, and was not: `AuditOptions.requiresVault`.
+        public static let withoutKeys = Code(rawValue: "withoutKeys")
         /// An ignore file has a line that is no entry.
         public static let malformedIgnoreList = Code(rawValue: "malformedIgnoreList")
         /// A baseline is not what an audit writes.
@@ -68,6 +71,13 @@ extension AuditError {
         AuditError(
             .malformedIgnoreList, "read", "the ignore list", "Line \(line) is neither a fingerprint nor a comment.",
             advice: "Correct it, or begin it with #.")
+    }
+
+    /// - Parameter note: What the report would have said.
+    static func withoutKeys(_ group: AppGroup, _ note: String?) -> AuditError {
+        AuditError(
+            .withoutKeys, "audit with its keys", group.identifier, note ?? "The vault does not open.",
+            advice: "State what opens it, or audit without its keys.")
     }
 
     static let malformedBaseline = AuditError(

@@ -11,6 +11,9 @@ public struct AuditLimits: Sendable, Hashable {
     /// For how long an unnamed new value may be a writer's that is still at work; 60 seconds unless stated.
     public var temporaryGrace: Duration = .seconds(60)
 
+    /// For how long blobs may be sealed under one key before that is a finding; 365 days unless stated.
+    public var maximumKeyAge: Duration = .seconds(365 * 86400)
+
     /// How many bytes of an unsealed file are read value by value, from its start; all of them unless stated.
     public var maximumReadBytes: Int64 = .max
     /// For how long one unsealed file is read; 60 seconds unless stated. Where time decides, two audits may differ.
@@ -29,4 +32,24 @@ public struct AuditLimits: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// The same within what can be counted with: whoever says `.max` means no limit.
+    var bounded: AuditLimits {
+        var limits = self
+        limits.maximumDepth = min(max(maximumDepth, 1), 1 << 20)
+        limits.maximumEntries = min(max(maximumEntries, 0), Int(Int32.max))
+        limits.maximumRecordSize = min(max(maximumRecordSize, 0), 1 << 40)
+        limits.temporaryGrace = min(max(temporaryGrace, .zero), Self.longest)
+        limits.maximumReadBytes = max(maximumReadBytes, 0)
+        limits.maximumValues = max(maximumValues, 0)
+        limits.maximumNesting = min(max(maximumNesting, 0), 256)
+        limits.maximumInflatedBytes = max(maximumInflatedBytes, 0)
+        limits.maximumFileTime = min(max(maximumFileTime, .zero), Self.longest)
+        limits.maximumFindingsPerCheck = min(max(maximumFindingsPerCheck, 1), Self.mostFindings)
+        limits.maximumFindings = min(max(maximumFindings, 0), Self.mostFindings)
+        return limits
+    }
+
+    private static let longest = Duration.seconds(100 * 365 * 86_400)
+    private static let mostFindings = 1 << 40
 }

@@ -12,6 +12,12 @@ public struct AuditOptions: Sendable {
     public var ignoring = AuditIgnoreList()
     /// An earlier state: only what is new since then is reported.
     public var baseline: AuditBaseline?
+    /// Files that the audit uses or writes itself, should they lie in what is audited.
+    public var ownFiles: [AuditOwnFile] = []
+    /// Whether the vault of a group is opened; its places are compared in any case.
+    public var usesVault = true
+    /// Whether a vault that does not open ends the audit before it begins, as `AuditError.withoutKeys`.
+    public var requiresVault = false
     /// Told now and then how far the audit is, on a thread of the audit's.
     public var progress: (@Sendable (AuditProgress) -> Void)?
 

@@ -14,9 +14,17 @@ struct AuditRun {
     private let access: VaultAccess
     private let suppressions: Suppressions
     private let accepted: [NameTag]
+    private let clock: @Sendable () -> Date
 
     /// Takes the list of names; nothing is opened yet.
-    init(root: Directory, group: AppGroup?, access: VaultAccess, options: AuditOptions, now: Date) throws(FileError) {
+    ///
+    /// - Parameter clock: The time of day: asked at the beginning and at the end.
+    init(
+        root: Directory, group: (AppGroup, GroupsHome)?, access: VaultAccess, options: AuditOptions,
+        clock: @escaping @Sendable () -> Date
+    ) throws(FileError) {
+        self.clock = clock
+        let now = clock()
         // Before the names are listed: what is accepted later may lie in no list.
         accepted = access.store?.acceptedNames ?? []
         let root = try root.withoutTrace()
@@ -26,8 +34,8 @@ struct AuditRun {
         self.access = access
         scope = AuditScope(
             root: root, rootAttributes: rootAttributes, realPath: LinkTarget.location(of: root) ?? root.path.string,
-            group: group, store: access.store, options: options, now: now,
-            names: RecordNames(entries.all, group: group))
+            group: group?.0, home: group?.1, store: access.store, options: options,
+            ownFiles: OwnFiles(options.ownFiles), now: now, names: RecordNames(entries.all, group: group?.0))
     }
 
     /// Looks at everything.
@@ -39,10 +47,11 @@ struct AuditRun {
         tally.add(examiner.examineRoot())
         let files = tally.takeFiles()
         let above = Ancestors(scope: scope).judgement
-        var whole = access.findings + above.findings
+        var whole = Refusals(scope: scope).unexplained(access.findings + above.findings)
         whole += ContainerInspectors.findings(files: files, entries: entries.all, scope: scope)
         if entries.isCut {
-            let detail = "Only the first \(scope.limits.maximumEntries) names were looked at."
+            let most = scope.limits.maximumEntries
+            let detail = "Only the first \(most == 1 ? "name was" : "\(most) names were") looked at."
             whole.append(AuditCheck.fileUnexamined.finding(at: FindingPlace(".", in: scope), detail))
         }
         var missing = MissingRecords(accepted: accepted)
@@ -52,14 +61,15 @@ struct AuditRun {
         tally.add(examiner.outcome(of: whole))
         let findings = tally.shelf.sorted()
         return AuditReport(
-            containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
+            time: (scope.now, clock()), containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
             withKeys: scope.store != nil, files: files, findings: findings,
             notes: access.notes + above.notes + notes(on: tally), omissions: tally.allOmissions)
     }
 
     private func vaultIsMissing(_ vaultPath: String, blobs: Int) -> Finding {
         let place = FindingPlace(outside: vaultPath, group: scope.group?.identifier)
-        return AuditCheck.vaultAbsent.finding(at: place, "\(blobs) sealed blobs need it.")
+        return AuditCheck.vaultAbsent.finding(
+            at: place, "\(blobs == 1 ? "1 sealed blob needs" : "\(blobs) sealed blobs need") it.")
     }
 
     private func notes(on tally: RunTally) -> [String] {
@@ -74,9 +84,30 @@ struct AuditRun {
                 "\(tally.lockedBlobs) \(tally.lockedBlobs == 1 ? "blob is" : "blobs are") protected \"when unlocked\" and "
                     + "\(tally.lockedBlobs == 1 ? "was" : "were") not opened: the vault is locked.")
         }
-        let unlisted = tally.allOmissions.unlisted.values.reduce(0, +)
-        if unlisted > 0 { notes.append("\(unlisted) findings are beyond the limits and were only counted.") }
-        return notes + suppressions.notes + [suppressions.note(onUnused: tally.usedIgnores)].compactMap(\.self)
+        let unlisted = tally.allOmissions.unlisted.reduce(0) { $0 + $1.count }
+        if unlisted > 0 {
+            let subject = unlisted == 1 ? "1 finding is" : "\(unlisted) findings are"
+            notes.append("\(subject) beyond the limits, and counted without being listed.")
+        }
+        if !tally.ownFiles.isEmpty { notes.append(Self.note(onOwnFiles: tally.ownFiles)) }
+        return notes + suppressions.notes + notesOnKnown(tally)
+    }
+
+    private static let mostOwnFiles = 4
+
+    private static func note(onOwnFiles files: [String]) -> String {
+        let rest = files.count - mostOwnFiles
+        let names = files.sorted().prefix(mostOwnFiles).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return "That the audit's own files lie open is no finding: \(names)."
+    }
+
+    private func notesOnKnown(_ tally: RunTally) -> [String] {
+        // Whoever leaves out the search does not see what it would find.
+        guard scope.options.searchesSecrets else { return [] }
+        return [
+            suppressions.note(onUnused: tally.usedIgnores),
+            suppressions.note(onBaseline: tally.allOmissions.inBaseline),
+        ].compactMap(\.self)
     }
 }
 

@@ -13,9 +13,12 @@ struct AuditScope: Sendable {
     let realPath: String
     /// The group, where it is known.
     let group: AppGroup?
+    /// Where the group lies, where it is known.
+    let home: GroupsHome?
     /// Opens blobs and knows what was accepted; nil without keys.
     let store: SealedStore?
     let options: AuditOptions
+    let ownFiles: OwnFiles
     let now: Date
     /// The records that lie in their place, to tell whose blob a moved one is.
     let names: RecordNames

@@ -29,6 +29,8 @@ public struct ContainerAuditor: Sendable {
     ///   - options: What it looks for, what it may cost, and what it leaves out.
     ///   - now: The time of day.
     public init(options: AuditOptions, now: @escaping @Sendable () -> Date = { Date() }) {
+        var options = options
+        options.limits = options.limits.bounded
         self.options = options
         self.now = now
     }
@@ -38,7 +40,7 @@ public struct ContainerAuditor: Sendable {
     /// - Throws: `AuditError`: `.notFound`, `.notADirectory`, `.permissionDenied`, `.unreadable`.
     public func audit(path: String) throws(AuditError) -> AuditReport {
         let access = VaultAccess.withoutKeys(path, because: "no group was named; nor were their places compared.")
-        return try run(in: FilePath(path), group: nil, access: access, missingVault: nil)
+        return try run(in: FilePath(path), of: nil, access: access, missingVault: nil)
     }
 
     /// Audits a group's container with its vault: opens every sealed blob, and compares it with what was accepted before.
@@ -49,35 +51,41 @@ public struct ContainerAuditor: Sendable {
     ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
     ///   - credential: What opens the vault: its key file unless stated.
     /// - Throws: `AuditError`: `.containerMissing`, `.notADirectory`, `.permissionDenied`, `.unreadable`, `.invalidHome`;
-    ///   `.wrongPassphrase` and `.wrongKeyFile` only for a credential that was stated.
+    ///   `.wrongPassphrase` and `.wrongKeyFile` only for a credential that was stated; `.withoutKeys` where the options
+    ///   require the vault.
     public func audit(
         group: AppGroup, in home: GroupsHome? = nil, credential: VaultCredential = .automatic
     ) throws(AuditError) -> AuditReport {
         let home = try AuditError.resolving(home)
         var access = try admission(of: group, in: home)
         if access.findings.isEmpty && access.notes.isEmpty {
-            access = try VaultOpener(group: group, home: home, credential: credential).open()
+            access =
+                options.usesVault
+                ? try VaultOpener(group: group, home: home, credential: credential).open()
+                : .withoutKeys(group.identifier, because: "the vault was left alone.")
         }
+        if options.requiresVault, access.store == nil { throw .withoutKeys(group, access.notes.first) }
         access.findings += GroupSurroundings(group: group, home: home, credential: credential).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
         let place: FilePath
         do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home, isStrict: false) } catch {
             throw AuditError(error, group)
         }
-        return try run(in: place, group: group, access: access, missingVault: access.isAbsent ? vaultPath : nil)
+        return try run(
+            in: place, of: (group, home), access: access, missingVault: access.isAbsent ? vaultPath : nil)
     }
 }
 
 extension ContainerAuditor {
     private func run(
-        in path: FilePath, group: AppGroup?, access: VaultAccess, missingVault: String?
+        in path: FilePath, of group: (AppGroup, GroupsHome)?, access: VaultAccess, missingVault: String?
     ) throws(AuditError) -> AuditReport {
         do throws(FileError) {
             let root = try Directory.open(path)
-            return try AuditRun(root: root, group: group, access: access, options: options, now: now())
+            return try AuditRun(root: root, group: group, access: access, options: options, clock: now)
                 .report(missingVault: missingVault)
         } catch {
-            throw AuditError(error, auditing: group)
+            throw AuditError(error, auditing: group?.0)
         }
     }
 

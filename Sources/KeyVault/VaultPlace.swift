@@ -1,6 +1,6 @@
 package import AppGroups
 internal import CryptoPrimitives
-internal import SharedFiles
+package import SharedFiles
 package import SystemPackage
 
 /// Where the vault of an access group and its key file lie.
@@ -58,7 +58,7 @@ package struct VaultPlace: Sendable, Hashable {
     }
 
     /// The lock that every change of the vault is made under.
-    func lockFile(in directory: Directory) -> LockFile {
+    package func lockFile(in directory: Directory) -> LockFile {
         LockFile(directory: directory, name: Self.lockLeaf, mode: directory.fileMode)
     }
 
@@ -71,6 +71,15 @@ package struct VaultPlace: Sendable, Hashable {
             let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
             return WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
         }
+    }
+
+    /// What is known of the file of those notes, which is left as it is.
+    func watermarkCondition(of header: VaultHeader, root: borrowing SecretBytes) -> WatermarkCondition {
+        let leaf = marksLeaf(of: header)
+        let key = root.derived(.watermarkKey)
+        let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
+        let log = WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key, marker: marker)
+        return log.load(compacts: false).condition
     }
 
     /// The file of those notes. A new vault has a new root: it could not read the old file, and has no use for it.

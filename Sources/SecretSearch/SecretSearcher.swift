@@ -23,6 +23,18 @@ package struct SecretSearcher: Sendable {
         pass.run(found)
     }
 
+    /// Searches as `search` does, and gathers the runs in the text that may be carriers written in letters.
+    ///
+    /// A run in base64 may go on over line ends. Runs come in order and do not overlap.
+    package func searchAll(_ text: UnsafeRawBufferPointer, _ found: (SecretMatch) -> Void) -> [WrappedRun] {
+        var pass = SearchPass(engine, SearchText(text), withRuns: true)
+        pass.run {
+            found($0)
+            return true
+        }
+        return pass.runs
+    }
+
     /// Judges one value of a structure, with what it is called.
     ///
     /// What has a form of its own is found within the value; else the whole value counts, by its name.
@@ -36,23 +48,10 @@ package struct SecretSearcher: Sendable {
         let text = SearchText(value)
         let start = text.end(of: .space, from: 0)
         let range = start..<max(start, text.start(of: .space, before: text.count))
-        return FieldJudge.match(text, range, named: SearchText(name), .structured).map { [$0] } ?? []
-    }
-
-    /// The runs in a text, or a value, that may be carriers written in letters.
-    ///
-    /// A run in base64 may go on over line ends. Runs come in order and do not overlap.
-    package func wrappedRuns(in text: UnsafeRawBufferPointer) -> [WrappedRun] {
-        let text = SearchText(text)
-        var finder = WrappedRunFinder(text)
-        var runs: [WrappedRun] = []
-        engine.scan(text) { role, range in
-            guard case .wrapped(let encoding, let isStart) = role else { return .goOn }
-            guard let run = finder.run(around: range, encoding, isStart: isStart) else { return .goOn }
-            runs.append(run)
-            return .goOnFrom(run.range.upperBound)
-        }
-        return runs
+        let match =
+            WebKeyMember.match(text, range, named: SearchText(name))
+            ?? FieldJudge.match(text, range, named: SearchText(name), .structured)
+        return match.map { [$0] } ?? []
     }
 
     private static let mostMatchesInValue = 64

@@ -45,12 +45,26 @@ struct Sealctl: ParsableCommand {
     }
 
     private static func end(for error: any Error) -> Never {
-        guard !(error is ExitCode), exitCode(for: error) == .validationFailure else { exit(withError: error) }
+        if error is ExitCode { exit(withError: error) }
+        if exitCode(for: error) == .success { end(showing: fullMessage(for: error)) }
+        guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
         // The parser's message goes on with the whole usage: a mistake gets one sentence and the way to the rest.
         let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
         Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
             .report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
         exit(ExitStatus.usage)
+    }
+
+    /// Help, versions, scripts for shells and the words that those ask for: what cannot be written is an error.
+    private static func end(showing text: String) -> Never {
+        let isCompletion = CompletionText.isAsked(Array(CommandLine.arguments.dropFirst()))
+        do throws(Failure) {
+            try StandardStreams.print(isCompletion ? CompletionText.safe(text) : text)
+        } catch {
+            error.report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+            exit(error.status)
+        }
+        exit(.success)
     }
 
     /// The help of the innermost command that the arguments name.
@@ -78,7 +92,7 @@ protocol SealctlCommand: ParsableCommand {
 }
 
 extension SealctlCommand {
-    func prepare() throws(Failure) { try Settings.begin(with: output.settings) }
+    func prepare() throws(Failure) { try Settings.begin(with: statedSettings) }
 
     func run() throws {
         do throws(Failure) {

@@ -27,7 +27,7 @@ import Testing
         #expect(text.contains(#""notAfter":null"#))
         #expect(text.contains(#""name":null"#))
         #expect(text.contains(#""verdict":{"code":null,"state":"verified"}"#))
-        #expect(text.contains(#""record":null,"size":0,"verdict":null"#))
+        #expect(text.contains(#""record":null,"size":0,"storedSize":0,"verdict":null"#))
         #expect(String(decoding: try yard.auditByPath().json(), as: UTF8.self).contains(#""group":null"#))
     }
 

@@ -22,7 +22,7 @@ import Testing
         let report = try yard.audit()
         #expect(report.ids == ["link.leaves-container"])
         #expect(report.file("link")?.kind == .link)
-        #expect(report.finding("link.leaves-container")?.detail.contains(target) == true)
+        #expect(report.finding("link.leaves-container")?.detail == "It leads to \"\(target)\".")
     }
 
     @Test(arguments: ["Library", "Library/../Library", "./nothing"]) func aLinkInsideIsFound(target: String) throws {
@@ -93,6 +93,12 @@ import Testing
         #expect(report.ids == ["quarantine.present"])
         #expect(report.isClean)
         #expect(report.verdict(ofRecord: "state") == .verified)
+    }
+
+    @Test(arguments: [("x", "It has 1 byte."), ("xy", "It has 2 bytes.")])
+    func oneIsNotMany(text: String, detail: String) throws {
+        try yard.put("app.log", text)
+        #expect(try yard.audit().finding("log.present")?.detail == detail)
     }
 
     @Test func aQuarantinedPlaintextIsNotOverlooked() throws {

@@ -34,7 +34,11 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
         PlantedFile("notes16.txt", [0xFF, 0xFE, 0x62, 0], .text, .medium),
         PlantedFile("brace.txt", "{ not json", .text, .medium),
         PlantedFile(".sealedstate.lock", "hidden here", .text, .medium),
-        PlantedFile("picture", [0x89, 0x50, 0x4E, 0x47, 0], .binary, .low),
+        PlantedFile("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0], .binary, .info),
+        PlantedFile("photo.jpg", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2, 0xFF, 0xD9], .binary, .info),
+        PlantedFile("\(AuditYard.records)/photo", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2, 0xFF, 0xD9], .binary, .medium),
+        PlantedFile("Library/Cookies/Cookies.binarycookies", Array("cook".utf8) + [0, 0, 0, 0], .binary, .medium),
+        PlantedFile("unknown", [0x89, 0x50, 0, 1], .binary, .low),
     ]
 }
 

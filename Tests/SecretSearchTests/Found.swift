@@ -27,7 +27,7 @@ enum Found {
     }
 
     static func runs(in text: String) -> [WrappedRun] {
-        Array(text.utf8).withUnsafeBytes { SecretSearcher.standard.wrappedRuns(in: $0) }
+        Array(text.utf8).withUnsafeBytes { SecretSearcher.standard.searchAll($0) { _ in } }
     }
 
     /// The bytes of a match as text.

@@ -48,10 +48,20 @@ import Testing
                 end = match.range.upperBound
             }
             end = 0
-            for run in bytes.withUnsafeBytes({ SecretSearcher.standard.wrappedRuns(in: $0) }) {
+            for run in bytes.withUnsafeBytes({ SecretSearcher.standard.searchAll($0) { _ in } }) {
                 #expect(run.range.lowerBound >= end && run.range.upperBound <= bytes.count, "seed \(seed)")
                 end = run.range.upperBound
             }
+        }
+    }
+
+    @Test func gatheringRunsChangesNoMatch() {
+        for seed in 0..<Self.rounds {
+            var generator = SeededGenerator(seed: seed &+ 2_000_000)
+            let bytes = Self.bytes(&generator)
+            var matches: [SecretMatch] = []
+            _ = bytes.withUnsafeBytes { SecretSearcher.standard.searchAll($0) { matches.append($0) } }
+            #expect(matches == Found.all(in: bytes), "seed \(seed)")
         }
     }
 

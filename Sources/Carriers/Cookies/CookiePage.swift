@@ -37,6 +37,9 @@ struct CookiePage {
         let domain = try text(16, start, size)
         let name = try text(20, start, size)
         walk.trail.enter(.words("cookie of \(string(domain))"))
+        try walk.visitName(
+            UnsafeRawBufferPointer(rebasing: bytes[name]), range: Int64(name.lowerBound)..<Int64(name.upperBound),
+            form: .cookies)
         walk.trail.enter(.key(string(name)))
         try visit("secure", .flag(flags & 1 != 0))
         try visit("httpOnly", .flag(flags & 4 != 0))

@@ -25,6 +25,7 @@ enum SQLiteReader: CarrierReader {
         try scan.rememberStoredSchema()
         for table in scan.schema.tables where table.root > 0 {
             let depth = scan.walk.trail.depth
+            try scan.visitNames(of: table)
             try scan.walkTree(table.root, of: table)
             scan.walk.trail.leave(to: depth)
         }

@@ -35,6 +35,20 @@ final class SQLiteScan {
         return page
     }
 
+    /// Hands out what a table and its columns are called: its definition may be too long to be told apart.
+    func visitNames(of table: SQLiteTable) throws(CarrierFault) {
+        guard !table.isSchema, table.kind != .index else { return }
+        try visitName(table.name)
+        walk.trail.enter(table.step)
+        defer { walk.trail.leave() }
+        for column in table.columns { try visitName(column.name) }
+    }
+
+    private func visitName(_ name: String) throws(CarrierFault) {
+        let name = Array(name.utf8)
+        try name.span.withUnsafeBytes { name throws(CarrierFault) in try walk.visitName(name, form: form) }
+    }
+
     /// Hands out a leaf under a column's name.
     func leaf(
         _ value: Leaf.Value, _ column: SQLiteColumn?, _ range: Range<Int64>?, _ presence: Leaf.Presence

@@ -29,12 +29,8 @@ final class SQLiteTable: Sendable {
         self.isShadow = isShadow
         telling = columns.indices.filter { columns[$0].isTelling }
         naming = kind == .index || root == 1 ? nil : RowNaming(columns)
-        step = .words("table \(Self.shown(name))")
-    }
-
-    /// Names come from the file: only so much of one is shown.
-    private static func shown(_ name: String) -> String {
-        name.count > 64 ? name.prefix(64) + "…" : name
+        // Names come from the file: only so much of one is kept for each table.
+        step = LeafTrail.Step.words("table \(name)").cut
     }
 
     /// How well a record suits the columns; nil where it contradicts them.
@@ -74,7 +70,7 @@ final class SQLiteTable: Sendable {
     }
 
     /// The same columns, for rows that may be another table's.
-    var guessed: SQLiteTable { SQLiteTable("\(Self.shown(name))?", kind: kind, root: 0, columns: columns) }
+    var guessed: SQLiteTable { SQLiteTable("\(name)?", kind: kind, root: 0, columns: columns) }
 
     /// The schema's own table.
     static let schema: SQLiteTable = {

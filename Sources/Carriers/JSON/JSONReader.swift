@@ -26,6 +26,8 @@ private struct JSONLeaves: ~Copyable {
     private let walk: LeafWalk
     /// The open containers: the next index of an array, or `object`. Only as many as `deepestWay` have a step of the way.
     private var open: [Int32] = []
+    /// What is known of the members of the open containers that have a step of the way.
+    private var members: [StreamedMembers] = []
     private let deepestWay: Int
     private let names = ScratchBytes()
     private let texts = ScratchBytes()
@@ -49,6 +51,12 @@ private struct JSONLeaves: ~Copyable {
 
     /// - Returns: Where the rest begins that is no JSON; nil at the end.
     mutating func read() throws(CarrierFault) -> Rest? {
+        let rest = try readTokens()
+        while !open.isEmpty { try leave() }
+        return rest
+    }
+
+    private mutating func readTokens() throws(CarrierFault) -> Rest? {
         while let byte = try scanner.next() {
             let start = scanner.window.place(scanner.window.position)
             let line = scanner.line
@@ -65,8 +73,8 @@ private struct JSONLeaves: ~Copyable {
         case UInt8(ascii: "\""):
             return open.last == Self.object && !hasKey ? try takeKey() : try takeText()
         case UInt8(ascii: "{"), UInt8(ascii: "["): return mayHaveValue && enter(byte == UInt8(ascii: "{"))
-        case UInt8(ascii: "}"): return open.last == Self.object && !hasKey && leave()
-        case UInt8(ascii: "]"): return (open.last ?? Self.object) >= 0 && leave()
+        case UInt8(ascii: "}"): return open.last == Self.object && !hasKey ? try close() : false
+        case UInt8(ascii: "]"): return (open.last ?? Self.object) >= 0 ? try close() : false
         case UInt8(ascii: ","):
             guard let last = open.last, !hasKey else { return false }
             // Beyond two billions it stays.
@@ -85,16 +93,23 @@ private struct JSONLeaves: ~Copyable {
         guard open.count < Self.mostOpen else { return false }
         step()
         open.append(isObject ? Self.object : 0)
+        if open.count <= deepestWay { members.append(StreamedMembers(form: .json)) }
         hasKey = false
         scanner.window.position += 1
         return true
     }
 
-    private mutating func leave() -> Bool {
-        open.removeLast()
+    private mutating func close() throws(CarrierFault) -> Bool {
         scanner.window.position += 1
-        stepBack()
+        try leave()
         return true
+    }
+
+    /// Goes out of the innermost container.
+    private mutating func leave() throws(CarrierFault) {
+        if members.count == open.count, var members = members.popLast() { try members.end(walk) }
+        open.removeLast()
+        stepBack()
     }
 
     /// Goes to the value that comes.
@@ -132,6 +147,8 @@ private struct JSONLeaves: ~Copyable {
         names.removeAll()
         if key.hasEscapes { JSONEscapes.decode(raw, into: names) } else { names.append(raw) }
         hasKey = true
+        let range = scanner.window.place(key.range.lowerBound)..<scanner.window.place(key.range.upperBound)
+        try walk.visitName(names.bytes, range: range, form: .json)
         guard try scanner.next() == UInt8(ascii: ":") else { return false }
         scanner.window.position += 1
         return true
@@ -146,18 +163,24 @@ private struct JSONLeaves: ~Copyable {
         }
         let range = scanner.window.place(token.range.lowerBound)..<scanner.window.place(token.range.upperBound)
         step()
-        try walk.text(text, name: name, range: range, form: .json, isVerbatim: !token.hasEscapes)
+        try visit(.text(text, isVerbatim: !token.hasEscapes), range)
         stepBack()
         return true
     }
 
-    private var name: UnsafeRawBufferPointer? { hasKey ? names.bytes : nil }
+    /// Visits the value of an element or a member.
+    private mutating func visit(_ value: StreamedMembers.Value, _ range: Range<Int64>) throws(CarrierFault) {
+        if hasKey, members.count == open.count {
+            return try members[open.count - 1].take(value, key: names.bytes, range: range, walk)
+        }
+        try value.visit(name: hasKey ? names.bytes : nil, range, form: .json, walk)
+    }
 
     private mutating func takeWord() throws(CarrierFault) -> Bool {
         let start = scanner.window.position
         let token = try scanner.word()
         let word = UnsafeRawBufferPointer(rebasing: scanner.window.bytes[token])
-        let value: Leaf.Value?
+        let value: StreamedMembers.Value?
         if let number = JSONNumber.value(of: word) {
             value = .number(number)
         } else if word.elementsEqual("true".utf8) || word.elementsEqual("false".utf8) {
@@ -170,7 +193,7 @@ private struct JSONLeaves: ~Copyable {
         }
         step()
         let range = scanner.window.place(token.lowerBound)..<scanner.window.place(token.upperBound)
-        if let value { try walk.visit(name: name, value, range: range, form: .json) }
+        if let value { try visit(value, range) }
         stepBack()
         return true
     }

@@ -38,6 +38,19 @@ package final class LeafWalk {
                 form: form, trail: trail))
     }
 
+    /// Hands out a key, a column or another name as a text of its own, called nothing: a secret may be one.
+    ///
+    /// To be called once for each name of a container, where the trail is still the container's.
+    func visitName(
+        _ name: UnsafeRawBufferPointer, range: Range<Int64>? = nil, form: CarrierForm, presence: Leaf.Presence = .live
+    ) throws(CarrierFault) {
+        guard name.count >= Self.shortestSecret else { return }
+        try visit(name: nil, .text(name), range: range, form: form, presence: presence)
+    }
+
+    /// A shorter name is none.
+    private static let shortestSecret = 16
+
     /// Notes what is left unread here.
     package func note(_ fault: CarrierFault) { budget.note(fault, at: trail.text) }
 

@@ -18,6 +18,7 @@ enum HEIFImage {
                 let body = CarrierBytes(try source.bytes(at: position + 12, count: Int(size) - 12))
                 return try readItems(body, source, leaves)
             }
+            if head.word(at: 4) == code("meta") { leaves.noteLong("the list of its parts") }
             guard size <= source.count - position else { return }
             position += size
         }
@@ -40,6 +41,8 @@ enum HEIFImage {
             } else if range.count <= ImageLeaves.longest {
                 let text = try source.bytes(at: range.lowerBound, count: range.count)
                 try leaves.block(text, in: "XMP", at: range.lowerBound)
+            } else {
+                leaves.noteLong("a text")
             }
         }
     }

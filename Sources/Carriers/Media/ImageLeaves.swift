@@ -33,6 +33,18 @@ struct ImageLeaves {
         }
     }
 
+    /// A part that a program keeps in the image for itself, whatever it is.
+    func unknown(_ source: any ByteSource, _ range: Range<Int64>, called name: String) throws(CarrierFault) {
+        if range.isEmpty { return }
+        let part = PartSource(source, range)
+        try walk.nested(name, at: range.lowerBound) { () throws(CarrierFault) in
+            try Carriers.read(CarrierInput(part), walk)
+        }
+    }
+
+    /// Notes a part that was passed over because of its size.
+    func noteLong(_ what: String) { walk.note(.unsupported("\(what) in it is longer than 8 MiB")) }
+
     /// What follows the image's end in its file: no program that shows it looks there.
     func trailing(_ source: any ByteSource, from position: Int64) throws(CarrierFault) {
         guard position < source.count else { return }

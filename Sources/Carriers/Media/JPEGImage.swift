@@ -13,12 +13,24 @@ enum JPEGImage {
                 continue
             }
             if marker == 0xD9 { return try leaves.trailing(source, from: position + 2) }
-            if marker == 0xDA { return }
+            if marker == 0xDA { return try afterScan(source, from: position, leaves) }
             let length = Int64(max(2, head.short(at: 2)))
             try segment(marker, source, position + 4..<position + 2 + length, leaves)
             position += 2 + length
         }
         leaves.walk.note(.malformed("the image ends before its pixels"))
+    }
+
+    /// What follows the image in its file. Pixels are gone through only where the file does not end as an image does.
+    private static func afterScan(
+        _ source: any ByteSource, from start: Int64, _ leaves: ImageLeaves
+    ) throws(CarrierFault) {
+        let ending = try source.bytes(at: max(start, source.count - 2), count: 2)
+        if ending == [0xFF, 0xD9] { return }
+        guard let end = try JPEGScans.end(source, from: start, leaves.walk) else {
+            return leaves.walk.note(.malformed("the image ends before its end mark"))
+        }
+        try leaves.trailing(source, from: end)
     }
 
     private static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)

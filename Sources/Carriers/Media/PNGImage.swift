@@ -9,7 +9,7 @@ enum PNGImage {
             let head = CarrierBytes(try source.bytes(at: position, count: 8))
             let (length, type) = (Int64(head.word(at: 0)), String(decoding: head.all.dropFirst(4), as: UTF8.self))
             let body = position + 8..<min(position + 8 + length, source.count)
-            if length <= ImageLeaves.longest { try chunk(type, source, body, leaves) }
+            try chunk(type, source, body, leaves)
             position += 12 + length
             if type == "IEND" { return try leaves.trailing(source, from: position) }
         }
@@ -22,6 +22,7 @@ enum PNGImage {
         switch type {
         case "eXIf": try leaves.exif(source, range)
         case "tEXt", "zTXt", "iTXt":
+            guard range.count <= ImageLeaves.longest else { return leaves.noteLong("a text") }
             let body = try source.bytes(at: range.lowerBound, count: range.count)
             let keyword = body.prefix { $0 != 0 }
             let name = String(decoding: keyword, as: UTF8.self)
@@ -31,9 +32,16 @@ enum PNGImage {
             case "zTXt": try compressed(rest.dropFirst(), name, leaves)
             default: try international(rest, name, leaves, range)
             }
-        default: return
+        case _ where pictorial.contains(type): return
+        default: try leaves.unknown(source, range, called: "chunk \(type)")
         }
     }
+
+    /// Chunks of the picture, its colours, its size and its animation; the last two are Apple's.
+    private static let pictorial: Set = [
+        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
+        "hIST", "pHYs", "sPLT", "tIME", "acTL", "fcTL", "fdAT", "CgBI", "iDOT",
+    ]
 
     /// A flag, a method, a language and the keyword in that language, then the text.
     private static func international(

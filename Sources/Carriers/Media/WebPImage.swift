@@ -10,7 +10,9 @@ enum WebPImage {
             let size = Int64(little(Array(head.dropFirst(4))))
             let body = position + 8..<min(position + 8 + size, end)
             if head.starts(with: "EXIF".utf8) { try leaves.exif(source, body) }
-            if head.starts(with: "XMP ".utf8), size <= ImageLeaves.longest {
+            if head.starts(with: "XMP ".utf8), size > ImageLeaves.longest {
+                leaves.noteLong("a text")
+            } else if head.starts(with: "XMP ".utf8) {
                 let text = try source.bytes(at: body.lowerBound, count: body.count)
                 try leaves.block(text, in: "XMP", at: body.lowerBound)
             }

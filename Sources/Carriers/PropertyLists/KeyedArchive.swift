@@ -138,15 +138,36 @@ final class KeyedArchive {
         guard let names, case .array(let keys) = try table.object(names) else {
             return try elements(list, depth: depth)
         }
+        let siblings = try siblings(keys, list)
         for index in 0..<list.count {
             try leaves.passing { () throws(CarrierFault) in
                 try leaves.spendStep()
                 let key = index < keys.count ? try self.key(try table.element(index, of: keys), depth) : nil
+                let sibling = key.flatMap { siblings.called($0) }
                 walk.trail.enter(key.map(LeafTrail.Step.key) ?? .index(index))
-                try value(try table.element(index, of: list), name: key, depth: depth + 1)
+                if let words = sibling?.words { walk.trail.enter(.words(words)) }
+                try value(try table.element(index, of: list), name: sibling?.name ?? key, depth: depth + 1)
+                if sibling?.words != nil { walk.trail.leave() }
                 walk.trail.leave()
             }
         }
+    }
+
+    /// What the members of a dictionary say of each other; damaged ones say nothing.
+    private func siblings(_ keys: BinaryObjectList, _ list: BinaryObjectList) throws(CarrierFault) -> SiblingNames {
+        var names = SiblingNames()
+        guard 2...Self.mostLookedAt ~= keys.count, list.count == keys.count else { return names }
+        for index in 0..<keys.count {
+            try leaves.spendStep()
+            guard let key = text(index, of: keys) else { continue }
+            names.learn(key: key) { text(index, of: list) }
+        }
+        return names
+    }
+
+    private func text(_ index: Int, of list: BinaryObjectList) -> String? {
+        guard let object = try? table.element(index, of: list), let target = try? resolve(object) else { return nil }
+        return leaves.shortText(target)
     }
 
     /// The key of a dictionary's member as text; nil for an object that is none, which is read as a value.
@@ -202,6 +223,8 @@ final class KeyedArchive {
             case .dictionary(let classKeys, let classValues) = try table.object(target),
             let name = try Self.find("$classname", classKeys, classValues, table)
         else { return nil }
+        // No key: a class's name is not handed out.
+        leaves.mark(name)
         return try leaves.key(name)
     }
 

@@ -31,6 +31,8 @@ final class ObjectLeaves {
     private static let largestValue = 8 << 20
     private static let longestKey = 1024
     private static let mostKeys = 1024
+    /// A dictionary of more is no record.
+    private static let mostSiblings = 64
     /// More places than a file's notes are.
     private static let mostNotes = 32
 
@@ -132,8 +134,9 @@ final class ObjectLeaves {
             try elements(list, depth: depth)
         case .dictionary(let keys, let values):
             guard enters(object, depth: depth) else { return }
+            let names = try names(keys, values)
             for index in 0..<keys.count {
-                try passing { () throws(CarrierFault) in try member(index, keys, values, depth: depth) }
+                try passing { () throws(CarrierFault) in try member(index, keys, values, names, depth: depth) }
             }
         case let scalar: try visit(scalar, object, name: name)
         }
@@ -159,13 +162,41 @@ final class ObjectLeaves {
     }
 
     private func member(
-        _ index: Int, _ keys: BinaryObjectList, _ values: BinaryObjectList, depth: Int
+        _ index: Int, _ keys: BinaryObjectList, _ values: BinaryObjectList, _ names: SiblingNames, depth: Int
     ) throws(CarrierFault) {
         try spendStep()
         let key = try key(try table.element(index, of: keys))
         walk.trail.enter(.key(key))
-        try visit(try table.element(index, of: values), name: key, depth: depth + 1)
+        let sibling = names.called(key)
+        if let words = sibling?.words { walk.trail.enter(.words(words)) }
+        try visit(try table.element(index, of: values), name: sibling?.name ?? key, depth: depth + 1)
+        if sibling?.words != nil { walk.trail.leave() }
         walk.trail.leave()
+    }
+
+    /// What the members of a dictionary say of each other; damaged ones say nothing.
+    private func names(_ keys: BinaryObjectList, _ values: BinaryObjectList) throws(CarrierFault) -> SiblingNames {
+        var names = SiblingNames()
+        guard 2...Self.mostSiblings ~= keys.count else { return names }
+        for index in 0..<keys.count {
+            try spendStep()
+            do throws(CarrierFault) {
+                let key = try self.key(try table.element(index, of: keys))
+                names.learn(key: key) { self.shortText(try? table.element(index, of: values)) }
+            } catch {
+                guard case .malformed = error, !isOver else { throw error }
+            }
+        }
+        return names
+    }
+
+    /// A text that may be a name.
+    func shortText(_ object: Int?) -> String? {
+        guard let object, case .text(let range, let isWide)? = try? table.object(object),
+            range.count <= SiblingNames.longestName * (isWide ? 2 : 1), let bytes = try? table.contents(range)
+        else { return nil }
+        guard isWide else { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: WidePropertyText.utf8(bytes, in: wideBytes), as: UTF8.self)
     }
 
     /// The text of a key, cut where it is very long; a mark for what is none.
@@ -177,11 +208,18 @@ final class ObjectLeaves {
     }
 
     private func newKey(_ object: Int) throws(CarrierFault) -> String {
-        met.insert(object)
-        guard case .text(let range, let isWide) = try table.object(object) else { return "?" }
-        let bytes = try table.contents(range.prefix(Self.longestKey))
-        guard isWide else { return String(decoding: bytes, as: UTF8.self) }
-        return String(decoding: WidePropertyText.utf8(bytes, in: wideBytes), as: UTF8.self)
+        let isNew = met.insert(object)
+        guard case .text(let whole, let isWide) = try table.object(object) else { return "?" }
+        let range = whole.prefix(Self.longestKey)
+        let bytes = try table.contents(range)
+        let text = isWide ? WidePropertyText.utf8(bytes, in: wideBytes) : bytes
+        let key = String(decoding: text, as: UTF8.self)
+        if isNew {
+            fresh -= range.count
+            if fresh < 0 { try giveUp() }
+            try walk.visitName(text, range: isWide ? nil : Self.place(range), form: form)
+        }
+        return key
     }
 
     /// Visits what is no container.

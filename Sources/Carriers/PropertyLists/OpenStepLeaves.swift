@@ -5,6 +5,7 @@ struct OpenStepLeaves {
     private struct Container {
         let isDictionary: Bool
         var index = 0
+        var members = StreamedMembers(form: .openStepPropertyList)
     }
 
     private let text: UnsafeRawBufferPointer
@@ -29,6 +30,12 @@ struct OpenStepLeaves {
 
     /// - Returns: Where the rest begins that is no property list; nil at the end.
     mutating func read() throws(CarrierFault) -> Int? {
+        let rest = try readParts()
+        while let last = open.popLast() { try leave(last) }
+        return rest
+    }
+
+    private mutating func readParts() throws(CarrierFault) -> Int? {
         guard try skipSpace() else { return start }
         isBare = beginsBare()
         if isBare { open.append(Container(isDictionary: true)) }
@@ -73,8 +80,8 @@ struct OpenStepLeaves {
     private mutating func takeNext() throws(CarrierFault) -> Bool {
         let isKeyExpected = open.last?.isDictionary == true && key == nil
         if scanner.take(";") || scanner.take(",") { return open.last != nil && key == nil }
-        if scanner.take("}") { return key == nil && leave(isDictionary: true) }
-        if scanner.take(")") { return leave(isDictionary: false) }
+        if scanner.take("}") { return key == nil ? try leave(isDictionary: true) : false }
+        if scanner.take(")") { return try leave(isDictionary: false) }
         if isKeyExpected { return try takeKey() }
         if scanner.take("{") { return enter(isDictionary: true) }
         if scanner.take("(") { return enter(isDictionary: false) }
@@ -84,6 +91,7 @@ struct OpenStepLeaves {
     private mutating func takeKey() throws(CarrierFault) -> Bool {
         guard let text = attempt({ reader throws(StructureFault) in try reader.string() }) else { return false }
         key = text
+        try walk.visitName(names.assign(text), form: .openStepPropertyList)
         guard try skipSpace() else { return false }
         if scanner.take("=") { return true }
         // A key with no value is its own.
@@ -98,9 +106,8 @@ struct OpenStepLeaves {
             guard let data = attempt({ reader throws(StructureFault) in try reader.data() }) else { return false }
             let range = Int64(begin)..<Int64(scanner.cursor.position)
             step()
-            let name = key.map { names.assign($0) }
             try data.span.withUnsafeBytes { data throws(CarrierFault) in
-                try walk.data(data, name: name, range: range, form: .openStepPropertyList, isVerbatim: false)
+                try visit(.data(data, isVerbatim: false), range)
             }
             stepBack()
             return true
@@ -112,11 +119,17 @@ struct OpenStepLeaves {
 
     private mutating func visit(_ text: String, _ range: Range<Int>) throws(CarrierFault) {
         step()
-        let name = key.map { names.assign($0) }
         let place = range.isEmpty ? nil : Int64(range.lowerBound)..<Int64(range.upperBound)
-        try walk.text(
-            texts.assign(text), name: name, range: place, form: .openStepPropertyList, isVerbatim: false)
+        try visit(.text(texts.assign(text), isVerbatim: false), place)
         stepBack()
+    }
+
+    private mutating func visit(_ value: StreamedMembers.Value, _ range: Range<Int64>?) throws(CarrierFault) {
+        let name = key.map { names.assign($0) }
+        guard let name, !open.isEmpty, open.count <= deepestWay else {
+            return try value.visit(name: name, range, form: .openStepPropertyList, walk)
+        }
+        try open[open.count - 1].members.take(value, key: name, range: range, walk)
     }
 
     // MARK: The way
@@ -128,12 +141,20 @@ struct OpenStepLeaves {
         return true
     }
 
-    private mutating func leave(isDictionary: Bool) -> Bool {
-        guard let last = open.popLast(), last.isDictionary == isDictionary, !(open.isEmpty && isBare) else {
+    private mutating func leave(isDictionary: Bool) throws(CarrierFault) -> Bool {
+        guard let last = open.last, last.isDictionary == isDictionary, !(open.count == 1 && isBare) else {
             return false
         }
-        stepBack()
+        open.removeLast()
+        try leave(last)
         return true
+    }
+
+    /// Goes out of the innermost container.
+    private mutating func leave(_ container: Container) throws(CarrierFault) {
+        var members = container.members
+        try members.end(walk)
+        stepBack()
     }
 
     private func step() {

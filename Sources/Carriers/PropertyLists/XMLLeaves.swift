@@ -11,6 +11,7 @@ struct XMLLeaves {
     private struct Container {
         let isDictionary: Bool
         var index = 0
+        var members = StreamedMembers(form: .xmlPropertyList)
     }
 
     private let text: UnsafeRawBufferPointer
@@ -34,6 +35,12 @@ struct XMLLeaves {
 
     /// - Returns: Where the rest begins that is no property list; nil at the end.
     mutating func read() throws(CarrierFault) -> Rest? {
+        let rest = try readElements()
+        while let last = open.popLast() { try leave(last) }
+        return rest
+    }
+
+    private mutating func readElements() throws(CarrierFault) -> Rest? {
         guard attempt({ reader throws(StructureFault) in try reader.prolog() }) != nil else { return rest() }
         try visitGap(from: 0, to: scanner.cursor.position)
         while true {
@@ -84,8 +91,9 @@ struct XMLLeaves {
             hasKey = false
             return true
         case .end(.dict), .end(.array):
-            guard let last = open.popLast(), last.isDictionary == isDictionary(tag) else { return false }
-            stepBack()
+            guard let last = open.last, last.isDictionary == isDictionary(tag) else { return false }
+            open.removeLast()
+            try leave(last)
             return true
         case .start(let element):
             let begin = scanner.cursor.position
@@ -103,7 +111,7 @@ struct XMLLeaves {
 
     private mutating func takeEmpty(_ element: XMLElement) throws(CarrierFault) {
         switch element {
-        case .key: takeKey(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .key: try takeKey(UnsafeRawBufferPointer(start: nil, count: 0), nil)
         case .yes, .no: try flag(element == .yes)
         case .plist: break
         case .string:
@@ -140,7 +148,7 @@ struct XMLLeaves {
         _ element: XMLElement, _ text: UnsafeRawBufferPointer, _ range: Range<Int64>, isVerbatim: Bool
     ) throws(CarrierFault) {
         switch element {
-        case .key: takeKey(text)
+        case .key: try takeKey(text, range)
         case .yes, .no: try flag(element == .yes)
         default:
             step()
@@ -150,18 +158,25 @@ struct XMLLeaves {
     }
 
     /// Visits a scalar; one that is not what its element says is text.
-    private func visit(
+    private mutating func visit(
         _ element: XMLElement, _ text: UnsafeRawBufferPointer, _ range: Range<Int64>, isVerbatim: Bool
     ) throws(CarrierFault) {
         if element == .data, let data = LetterCoding.base64.decode(text) {
             return try data.span.withUnsafeBytes { data throws(CarrierFault) in
-                try walk.data(data, name: name, range: range, form: .xmlPropertyList, isVerbatim: false)
+                try visit(.data(data, isVerbatim: false), range)
             }
         }
         if let number = Self.number(element, text) {
-            return try walk.visit(name: name, .number(number), range: range, form: .xmlPropertyList)
+            return try visit(.number(number), range)
         }
-        try walk.text(text, name: name, range: range, form: .xmlPropertyList, isVerbatim: isVerbatim)
+        try visit(.text(text, isVerbatim: isVerbatim), range)
+    }
+
+    private mutating func visit(_ value: StreamedMembers.Value, _ range: Range<Int64>?) throws(CarrierFault) {
+        guard hasKey, !open.isEmpty, open.count <= deepestWay else {
+            return try value.visit(name: name, range, form: .xmlPropertyList, walk)
+        }
+        try open[open.count - 1].members.take(value, key: names.bytes, range: range, walk)
     }
 
     private static func number(_ element: XMLElement, _ text: UnsafeRawBufferPointer) -> Double? {
@@ -176,7 +191,7 @@ struct XMLLeaves {
 
     private mutating func flag(_ flag: Bool) throws(CarrierFault) {
         step()
-        try walk.visit(name: name, .flag(flag), range: nil, form: .xmlPropertyList)
+        try visit(.flag(flag), nil)
         stepBack()
     }
 
@@ -184,10 +199,11 @@ struct XMLLeaves {
 
     private var name: UnsafeRawBufferPointer? { hasKey ? names.bytes : nil }
 
-    private mutating func takeKey(_ text: UnsafeRawBufferPointer) {
+    private mutating func takeKey(_ text: UnsafeRawBufferPointer, _ range: Range<Int64>?) throws(CarrierFault) {
         names.removeAll()
         names.append(text)
         hasKey = true
+        try walk.visitName(text, range: range, form: .xmlPropertyList)
     }
 
     /// Goes to the value that comes. Steps deeper than the walk goes are left out.
@@ -198,6 +214,13 @@ struct XMLLeaves {
         } else {
             walk.trail.enter(.index(last.index))
         }
+    }
+
+    /// Goes out of the innermost container.
+    private mutating func leave(_ container: Container) throws(CarrierFault) {
+        var members = container.members
+        try members.end(walk)
+        stepBack()
     }
 
     /// Goes back from a value that was read.

@@ -10,10 +10,13 @@ package protocol ByteSource: AnyObject {
     func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int
     /// Where bytes begin again, at this position or after it, that are not the zeros of a hole; nil where none follow.
     func nextData(from position: Int64) -> Int64?
+    /// Whether less was read, at some time, than `count` said: somebody cut the file after it was opened.
+    var isCut: Bool { get }
 }
 
 extension ByteSource {
     package func nextData(from position: Int64) -> Int64? { position < count ? position : nil }
+    package var isCut: Bool { false }
 
     /// The bytes of a range, cut where the source ends.
     package func bytes(at position: Int64, count wanted: Int) throws(CarrierFault) -> [UInt8] {

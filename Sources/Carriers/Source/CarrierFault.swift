@@ -9,6 +9,9 @@ package enum CarrierFault: Error, Hashable, Sendable {
     /// A bound of the budget was reached.
     case exhausted(Bound)
 
+    /// Somebody cut the file after it was opened.
+    package static let cut = CarrierFault.unreadable("It became shorter while it was read.")
+
     /// What an audit of one file may cost.
     package enum Bound: String, Hashable, Sendable {
         case depth, values, inflated, time

@@ -3,6 +3,9 @@ enum UTF16Reader: CarrierReader {
     /// The order of the two bytes of a unit.
     enum ByteOrder { case little, big }
 
+    /// In units: longer than any secret of one line but keys in PEM.
+    private static let overlap = 8 << 10
+
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: Carriers.headSize)
         guard let order = order(of: head) else { return try TextReader.read(input, walk) }
@@ -18,7 +21,9 @@ enum UTF16Reader: CarrierReader {
                 line += LineCount.newlines(in: bytes)
             }
             if block.isLast { return }
-            blocks.advance(by: end)
+            // Only a line without an end is cut inside: then its last units are seen once more.
+            let endsLine = unit(block.bytes, end / 2 - 1, order) == 0x0A
+            blocks.advance(by: endsLine ? end : end - 2 * overlap)
         }
     }
 

@@ -49,7 +49,7 @@ extension AuditCheck {
         meaning:
             "A core file holds what the program had in memory, keys and plaintext included. Those of the library are "
             + "kept out of it, others are not.",
-        remedy: "Remove it (rm {file}), and keep cores out of containers: ulimit -c 0, or coredumpctl",
+        remedy: "Remove it, and start the program without cores (ulimit -c 0): rm {file}",
         references: [Reference.leakage, Reference.testMemory])
 
     static let staleLock = AuditCheck(

@@ -14,20 +14,24 @@ extension AuditCheck {
 
     static let worldWritable = AuditCheck(
         id: "mode.world-writable", severity: .high, title: "Everybody may write here",
-        meaning: "Every user of the machine can change, replace or plant what lies there.",
-        remedy: "chmod go-w {file}",
+        meaning:
+            "Every user of the machine can change, replace or plant what lies there; the group's programs refuse a "
+            + "container of such a mode.",
+        remedy: "chmod g-w,o-rwx {file}",
         references: [Reference.interaction, Reference.tampering])
 
     static let groupWritable = AuditCheck(
         id: "mode.group-writable", severity: .medium, title: "A unix group may write here",
-        meaning: "Every member of the file's unix group can change, replace or plant what lies there.",
+        meaning: "Every member of the file's unix group can change, replace or plant what lies there. High for the "
+            + "container and its own directories: the group's programs refuse it then.",
         remedy: "chmod g-w {file}",
         references: [Reference.interaction, Reference.tampering])
 
     static let worldReadable = AuditCheck(
         id: "mode.world-readable", severity: .low, title: "Everybody may read here",
-        meaning: "Names, sizes and times, and what is not sealed, are open to every user who reaches it; medium for a "
-            + "file that is not sealed.",
+        meaning: "The container lets every user of the machine in: names, sizes and times lie open, and what is not "
+            + "sealed where its own mode allows that, which is medium. A directory above that others may not enter "
+            + "closes all that lies below, whatever the modes there.",
         remedy: "chmod o-rwx {file}",
         references: [Reference.leakage, Reference.testStorage])
 
@@ -61,7 +65,7 @@ extension AuditCheck {
         id: "hardlink.leaves-container", severity: .medium, title: "A file has a name outside of the container",
         meaning: "It has more names (hard links) than the container shows: whoever has the other one reads and changes "
             + "it there, and it stays when it is removed here.",
-        remedy: "Find the other name (find / -xdev -samefile {file}), or put a copy in its place: "
+        remedy: "Find the other name (find / -samefile {file}), or put a copy in its place: "
             + "cp -p {file} {file}.copy && mv {file}.copy {file}",
         references: [Reference.leakage, Reference.interaction])
 

@@ -4,7 +4,7 @@ extension AuditCheck {
         id: "plaintext.file", severity: .medium, title: "A file is not sealed",
         meaning:
             "Whoever reads the disk, a backup or the container reads it. High among the records, low in the caches; "
-            + "one step less where it is of no known form.",
+            + "one step less where it is of no known form, information only for an image.",
         remedy: "Seal it and remove the original: sealctl encrypt --group {group} -o {file}.sealed {file} && rm {file}",
         references: [Reference.storage, Reference.testStorage, Reference.testBackups])
 

@@ -28,6 +28,20 @@ extension AuditCheck {
         remedy: "Take get-task-allow out of what is released: sealctl entitlements show {file}",
         references: [Reference.dynamicAnalysis, Reference.testDebuggable])
 
+    static let entitlementsWithoutVault = AuditCheck(
+        id: "entitlements.vault-missing", severity: .info, title: "A member may use an access group that has no vault",
+        meaning: "Its entitlements name a keychain access group, and nobody has made a vault for it here: the name is "
+            + "wrong, or not needed.",
+        remedy: "Take what is not needed out of the file, or make the vault: sealctl vault create --access-group GROUP",
+        references: [Reference.keys, Reference.testPermissions])
+
+    static let vaultNotEntitled = AuditCheck(
+        id: "vault.not-entitled", severity: .info, title: "A vault that no member program may use",
+        meaning: "It belongs to the members' team, and by the entitlements that are at hand none of them may open it: "
+            + "it is another group's, or was left behind.",
+        remedy: "See which programs use it: sealctl vault log --access-group GROUP",
+        references: [Reference.keys, Reference.testPermissions])
+
     static let memberGone = AuditCheck(
         id: "registry.member-gone", severity: .info, title: "A member program is not installed any more",
         meaning: "The registry keeps the container for a program that is gone; another one that is put in its place "
@@ -44,7 +58,7 @@ extension AuditCheck {
         references: [Reference.interaction, Reference.tampering])
 
     static let programs = [
-        entitlementsWithoutGroup, entitlementsUnusable, entitlementsWildcard, entitlementsDebuggable, memberGone,
-        copyDiffers,
+        entitlementsWithoutGroup, entitlementsUnusable, entitlementsWildcard, entitlementsDebuggable,
+        entitlementsWithoutVault, vaultNotEntitled, memberGone, copyDiffers,
     ]
 }

@@ -29,10 +29,11 @@ extension AuditCheck {
 
     static let databaseLogged = AuditCheck(
         id: "database.logged-values", severity: .info, title: "A database's log holds values of its own",
-        meaning: "They are in the write-ahead log or the journal beside the database: who copies or seals only the "
-            + "database leaves them lying there, and deleted rows stay in it.",
+        meaning:
+            "They are in the write-ahead log or the journal beside the database, what was written last among them: "
+            + "who copies or seals only the database leaves them lying there, and deleted rows stay in it.",
         remedy: "Close the programs, then move the log into the database: "
-            + "sqlite3 DATABASE 'PRAGMA wal_checkpoint(TRUNCATE)'",
+            + "sqlite3 {database} 'PRAGMA wal_checkpoint(TRUNCATE)'",
         references: [Reference.storage, Reference.testStorage])
 
     static let databaseCoreData = AuditCheck(

@@ -89,10 +89,10 @@ extension AuditCheck {
         references: [Reference.cryptography, Reference.keys, Reference.testAlgorithms, Reference.testKeys])
 
     static let keyOld = AuditCheck(
-        id: "vault.key-old", severity: .low, title: "The group's key is over a year old",
+        id: "vault.key-old", severity: .low, title: "The group's key is old",
         meaning:
-            "All blobs were sealed under one key for longer than 365 days: whoever got hold of it once opens all of "
-            + "them.",
+            "All blobs were sealed under one key for longer than the audit allows, 365 days unless stated: whoever got "
+            + "hold of it once opens all of them.",
         remedy: "Make a new one and reseal: sealctl vault rotate --group {group}",
         references: [Reference.keys, Reference.testKeys])
 
@@ -104,6 +104,15 @@ extension AuditCheck {
             + "sealctl vault destroy-key --group {group} ID",
         references: [Reference.keys, Reference.testKeys])
 
+    static let itemReachable = AuditCheck(
+        id: "vault.item-reachable", severity: .info, title: "Items of credentials are open after the first unlock",
+        meaning:
+            "By their names they hold tokens or sessions, and their values are at hand until the machine restarts, "
+            + "although this vault has a class that is locked when its user is away.",
+        remedy: "Where no unattended program reads them: "
+            + "sealctl vault update --group {group} -s SERVICE -a ACCOUNT --accessible when-unlocked",
+        references: [Reference.storage, Reference.keys, Reference.testKeys])
+
     static let rotationUnfinished = AuditCheck(
         id: "vault.rotation-unfinished", severity: .low, title: "A rotation was not finished",
         meaning: "It began more than a day ago: blobs under the old key are still accepted.",
@@ -112,7 +121,8 @@ extension AuditCheck {
 
     static let vault = [
         vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, weakPassphraseCosts,
-        keyOld, keyUnused, rotationUnfinished, keyFileMode, keyFileAbsent, keyFileDamaged, watermarksMode,
+        keyOld, keyUnused, itemReachable, rotationUnfinished, keyFileMode, keyFileAbsent, keyFileDamaged,
+        watermarksMode,
         watermarksDamaged, watermarksLost,
     ]
 }

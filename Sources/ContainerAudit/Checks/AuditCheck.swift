@@ -12,7 +12,8 @@ package struct AuditCheck: Hashable, Sendable {
     package let title: String
     /// What it means, for somebody who reads the id for the first time.
     package let meaning: String
-    /// What to do. `{file}` stands for the file's path as a shell word, `{group}` for the app group.
+    /// What to do. `{file}` stands for the file's path as a shell word, `{database}` for the database that the file is or
+    /// belongs to, `{group}` for the app group.
     package let remedy: String
     /// The controls and tests of OWASP MASVS and MASTG that it answers.
     package let references: [String]

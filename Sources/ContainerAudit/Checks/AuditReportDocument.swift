@@ -8,11 +8,12 @@ enum AuditReportDocument {
 
         | field | type | meaning |
         | --- | --- | --- |
+        | `auditedAt`, `finishedAt` | strings | times: when the audit began and ended |
         | `containerPath` | string | the directory that was looked at |
         | `group` | string or null | the app group; null for a directory that was named by its path |
         | `withKeys` | boolean | whether the vault was open, so that blobs were verified; without, a note says why not |
         | `isClean` | boolean | no finding above `info`; without keys only as far as the audit could see |
-        | `counts` | object | how many findings there are of each severity |
+        | `counts` | object | how many findings there are of each severity, those that are not listed included |
         | `notes` | array of strings | what could not be seen, and why |
         | `findings` | array | the gravest first |
         | `omissions` | object | what the list of findings leaves out, see below |
@@ -25,7 +26,7 @@ enum AuditReportDocument {
 
         | field of `location` | type | meaning |
         | --- | --- | --- |
-        | `line`, `column` | numbers | from 1, the column in bytes; where the file is text |
+        | `line`, `column` | numbers | from 1, the column in Unicode characters; where the file is text |
         | `offset`, `length` | numbers | bytes of the file, from 0; where the value lies in one piece |
         | `place` | string | the place in the file's structure: `accounts[2].token`, `table users, row 12, email` |
 
@@ -34,7 +35,7 @@ enum AuditReportDocument {
         | `ignored` | number | findings that an ignore file names |
         | `inBaseline` | number | findings that the baseline has |
         | `allowedInline` | number | findings on a line that says `sealaudit:allow` |
-        | `unlisted` | object | findings beyond the limits of one file or of the report, by check |
+        | `unlisted` | array | findings beyond the limits of one file or of the report: objects with `id`, `severity` and `count` |
 
         A file has
 
@@ -43,6 +44,8 @@ enum AuditReportDocument {
         | `path` | string | below the container |
         | `kind` | string | what it is, such as `sealedRecord`, `json`, `link`, `signal` or `quarantineNote`; the set grows |
         | `size` | number | bytes |
+        | `storedSize` | number | bytes without large holes |
+        | `isPlaintext` | boolean | whether its contents are not sealed, a quarantined copy's included |
         | `mode` | string or null | permission bits, set-id and sticky, octal |
         | `record` | object or null | what the header of a sealed blob claims |
         | `verdict` | object or null | `state`: `verified`, `unverified` or `refused`; `code`: why it is refused, else null |

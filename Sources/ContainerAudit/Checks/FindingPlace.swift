@@ -7,6 +7,8 @@ struct FindingPlace: Sendable {
     /// Below the container, or absolute outside of it.
     let path: String
     private let absolutePath: String
+    /// The last segment where that is no UTF-8.
+    private var rawName: [UInt8]?
     private let group: String?
 
     /// Something below the container; `.` is the container itself.
@@ -15,6 +17,12 @@ struct FindingPlace: Sendable {
         // A command has to work wherever it is run, and its file must not look like an option.
         absolutePath = scope.root.path.isAbsolute ? scope.root.display(path) : Self.joined(scope.realPath, path)
         group = scope.group?.identifier
+    }
+
+    /// The same of a name that may be no UTF-8.
+    init(_ path: String, rawName: [UInt8]?, in scope: AuditScope) {
+        self.init(path, in: scope)
+        self.rawName = rawName
     }
 
     /// Something outside the container.
@@ -31,7 +39,11 @@ struct FindingPlace: Sendable {
 
     /// The template with its placeholders filled in.
     func filling(_ template: String) -> String {
-        Self.replacing("{file}", in: Self.replacing("{group}", in: template, by: group ?? "GROUP"), by: shellWord)
+        let named = Self.replacing("{group}", in: template, by: group ?? "GROUP")
+        let database = String(FileNames.database(ofCompanion: absolutePath) ?? absolutePath[...])
+        return Self.replacing(
+            "{file}", in: Self.replacing("{database}", in: named, by: Self.shellWord(database)),
+            by: Self.shellWord(absolutePath, rawName))
     }
 
     private static func joined(_ root: String, _ path: String) -> String { path == "." ? root : "\(root)/\(path)" }
@@ -50,9 +62,10 @@ struct FindingPlace: Sendable {
 
     /// The path as one word of bash, ksh or zsh. A name with control characters is spelled out: printed as it is it would
     /// drive the terminal, and escaped for the eye it would name another file.
-    private var shellWord: String {
-        guard absolutePath.printable != absolutePath else { return absolutePath.shellQuoted }
-        return absolutePath.utf8.reduce(into: "$'") { word, byte in
+    private static func shellWord(_ path: String, _ rawName: [UInt8]? = nil) -> String {
+        guard rawName != nil || path.printable != path else { return path.shellQuoted }
+        let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8[...$0] } ?? path.utf8.prefix(0)
+        return (rawName.map { Array(directory) + $0 } ?? Array(path.utf8)).reduce(into: "$'") { word, byte in
             let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "\\")
             word += isPlain ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         } + "'"

@@ -15,15 +15,23 @@ enum SecretHolder {
             }
     }
 
+    /// What holds the values of a file that a program still sees.
+    init(_ subject: AuditSubject) { self = Self.by(subject) }
+
     private static func by(_ subject: AuditSubject) -> SecretHolder {
         if subject.kind == .temporary { return .temporary }
         if FileNames.isLog(subject.entry.leaf) { return .log }
         if subject.place == .caches { return .cache }
-        if subject.content == .sqlite { return .database }
+        if subject.isDatabase { return .database }
+        if FileNames.database(ofCompanion: subject.path) != nil,
+            subject.content == .sqlite || subject.content == .binary
+        {
+            return .databaseLog
+        }
         return FileNames.isPreferences(subject.path) ? .preferences : .other
     }
 
-    /// A sentence that follows the rule's own remedy; `{file}` and `{group}` as in a check's.
+    /// A sentence that follows the rule's own remedy; placeholders as in a check's.
     var remedy: String {
         switch self {
         case .log: "Stop writing it to logs, and remove this one: rm {file}"
@@ -33,7 +41,7 @@ enum SecretHolder {
                 + "sqlite3 {file} 'PRAGMA secure_delete = ON; VACUUM'"
         case .databaseLog:
             "Then let the program close the database, or move the log into it: "
-                + "sqlite3 DATABASE 'PRAGMA wal_checkpoint(TRUNCATE)'"
+                + "sqlite3 {database} 'PRAGMA wal_checkpoint(TRUNCATE)'"
         case .database: "Keep it in a sealed record instead, and delete it with PRAGMA secure_delete = ON."
         case .preferences: "Make a sealed suite of the file: sealctl import defaults --group {group} {file}"
         case .cookies: "Keep sessions in a sealed record, and remove the file when the session has ended: rm {file}"

@@ -1,3 +1,4 @@
+internal import Carriers
 internal import Sealing
 internal import SharedFiles
 
@@ -13,6 +14,8 @@ struct AuditSubject: Sendable {
     let header: Result<UnverifiedHeader, SealingError>?
     /// What else its first bytes say.
     var marks: ContentMarks = []
+    /// The form that its reader knows, of content that is no text, property list or database; nil where there is none.
+    var form: CarrierForm?
 
     var path: String { entry.path }
     var place: ContainerPlace { entry.place }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SharedFiles
 
 /// Everything below a container in byte order, within the limits: many names in little memory.
@@ -8,6 +9,7 @@ struct ContainerEntries: Sendable {
         let directory: UInt32
         let leafStart: UInt32
         let leafCount: UInt16
+        let isReachable: Bool
         let attributes: FileAttributes?
     }
 
@@ -17,7 +19,7 @@ struct ContainerEntries: Sendable {
     private var leaves: [UInt8] = []
     /// What few entries have: why they could not be examined, or a name that is no UTF-8.
     private var errors: [Int: FileError] = [:]
-    private var unnameable: Set<Int> = []
+    private var rawNames: [Int: [UInt8]] = [:]
     /// The rows of the directories that the walk is in.
     private var open: [UInt32] = []
     /// Whether the limit on entries was reached before the end.
@@ -41,18 +43,24 @@ struct ContainerEntries: Sendable {
     private mutating func append(_ entry: WalkEntry) {
         let seen = ContainerEntry(entry)
         if let error = entry.error { errors[rows.count] = error }
-        if !seen.isNameable { unnameable.insert(rows.count) }
+        if let name = seen.rawName { rawNames[rows.count] = name }
         // Where a directory failed while it was listed, the walk names it once more: by its own path.
         let isBelow = entry.depth > 0 && !entry.nameBytes.isEmpty
         open.removeLast(max(0, open.count - max(0, entry.depth - 1)))
         let leaf = isBelow ? seen.leaf[...] : entry.path[...]
         let start = UInt32(leaves.count)
         leaves += leaf.utf8
+        let directory = isBelow ? open.last ?? Self.top : Self.top
         rows.append(
             Row(
-                directory: isBelow ? open.last ?? Self.top : Self.top, leafStart: start,
-                leafCount: UInt16(clamping: leaf.utf8.count), attributes: entry.attributes))
+                directory: directory, leafStart: start, leafCount: UInt16(clamping: leaf.utf8.count),
+                isReachable: directory == Self.top || letsOthersThrough(rows[Int(directory)]),
+                attributes: entry.attributes))
         if isBelow, entry.kind == .directory { open.append(UInt32(rows.count - 1)) }
+    }
+
+    private func letsOthersThrough(_ directory: Row) -> Bool {
+        directory.isReachable && (directory.attributes?.mode ?? 0) & S_IXOTH != 0
     }
 
     /// Every entry.
@@ -69,7 +77,7 @@ struct ContainerEntries: Sendable {
     private func entry(_ index: Int) -> ContainerEntry {
         ContainerEntry(
             path: path(index), attributes: rows[index].attributes, error: errors[index],
-            isNameable: !unnameable.contains(index))
+            rawName: rawNames[index], isReachable: rows[index].isReachable)
     }
 
     private func path(_ index: Int) -> String {

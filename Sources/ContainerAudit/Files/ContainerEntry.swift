@@ -8,25 +8,33 @@ struct ContainerEntry: Sendable {
     let attributes: FileAttributes?
     /// Why it could not be examined or entered.
     let error: FileError?
+    /// The last segment as it lies on the disk, where that is no UTF-8; nil for every other.
+    let rawName: [UInt8]?
     /// Whether the name's bytes are the path's: one that is no UTF-8 shows, and cannot be opened.
-    let isNameable: Bool
+    var isNameable: Bool { rawName == nil }
+    /// Whether every directory between it and the container lets everybody through.
+    let isReachable: Bool
 
     var place: ContainerPlace { ContainerPlace(path) }
 
     /// The last segment.
     var leaf: Substring { path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...] }
 
-    init(path: String, attributes: FileAttributes?, error: FileError?, isNameable: Bool = true) {
+    init(
+        path: String, attributes: FileAttributes?, error: FileError?, rawName: [UInt8]? = nil, isReachable: Bool = true
+    ) {
         self.path = path
         self.attributes = attributes
         self.error = error
-        self.isNameable = isNameable
+        self.rawName = rawName
+        self.isReachable = isReachable
     }
 
     init(_ entry: WalkEntry) {
         let leaf = entry.path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }
+        let isNameable = entry.path == "." || entry.nameBytes.elementsEqual(leaf.reversed())
         self.init(
             path: entry.path, attributes: entry.attributes, error: entry.error,
-            isNameable: entry.path == "." || entry.nameBytes.elementsEqual(leaf.reversed()))
+            rawName: isNameable ? nil : entry.nameBytes)
     }
 }

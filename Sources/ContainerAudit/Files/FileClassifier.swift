@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import Carriers
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -31,7 +32,13 @@ struct FileClassifier: Sendable {
         let (content, header) = content(of: head, isNamedSealed: entry.path.hasSuffix(ContainerLayout.recordSuffix))
         return AuditSubject(
             entry: entry, attributes: attributes, kind: kind(of: content, entry), content: content, header: header,
-            marks: ContentMarks.of(head, size: attributes.size))
+            marks: ContentMarks.of(head, size: attributes.size),
+            form: content == .binary ? form(of: head, entry) : nil)
+    }
+
+    private func form(of head: [UInt8], _ entry: ContainerEntry) -> CarrierForm? {
+        let form = Carriers.form(of: head, name: String(entry.leaf))
+        return form == .binary ? nil : form
     }
 
     private func content(

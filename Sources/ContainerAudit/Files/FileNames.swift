@@ -36,6 +36,14 @@ enum FileNames {
     /// Whether it is named as SQLite names its logs and journals.
     static func isJournal(_ leaf: some StringProtocol) -> Bool { leaf.hasSuffix("-wal") || leaf.hasSuffix("-journal") }
 
+    /// The path of the database that a file of this path belongs to, by the names that SQLite gives its log, its journal
+    /// and their index; nil for every other name.
+    static func database(ofCompanion path: String) -> Substring? {
+        guard let ending = ["-wal", "-journal", "-shm"].first(where: path.hasSuffix) else { return nil }
+        let database = path.dropLast(ending.utf8.count)
+        return database.isEmpty || database.hasSuffix("/") ? nil : database
+    }
+
     /// Whether it is named as editors and people name copies of what was there before: `x~`, `x.bak`, `.x.swp`.
     static func isBackup(_ leaf: some StringProtocol) -> Bool {
         let name = leaf.lowercased()

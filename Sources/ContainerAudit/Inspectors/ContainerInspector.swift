@@ -26,7 +26,9 @@ protocol ContainerInspector: Sendable {
 /// The inspectors of whole containers, in the order in which they are asked.
 enum ContainerInspectors {
     static let all: [any ContainerInspector] = [
-        ShareInspector(), HardLinkInspector(), KeyringInspector(), RecordHabitInspector(), RegistryInspector(),
+        ReachInspector(), ShareInspector(), HardLinkInspector(), KeyringInspector(), VaultItemInspector(),
+        RecordHabitInspector(),
+        RegistryInspector(),
     ]
 
     /// What all of them find.

@@ -8,11 +8,15 @@ struct HousekeepingInspector: Inspector {
         let place = FindingPlace(subject.path, in: scope)
         switch subject.kind {
         case .quarantined:
-            return [AuditCheck.quarantinePresent.finding(at: place, "It has \(subject.attributes.size) bytes.")]
+            return [
+                AuditCheck.quarantinePresent.finding(at: place, "It has \(subject.attributes.size.counted("byte")).")
+            ]
         case .temporary:
             let grace = Double(scope.limits.temporaryGrace.components.seconds)
             guard Self.isAbandoned(subject, for: grace, scope) else { return [] }
-            return [AuditCheck.leftoverTemporary.finding(at: place, "It has \(subject.attributes.size) bytes.")]
+            return [
+                AuditCheck.leftoverTemporary.finding(at: place, "It has \(subject.attributes.size.counted("byte")).")
+            ]
         default: return subject.attributes.kind == .regular ? Self.foreign(subject, place, scope) : []
         }
     }
@@ -20,7 +24,7 @@ struct HousekeepingInspector: Inspector {
     /// What programs of any kind leave, by name. An empty file tells nothing.
     private static func foreign(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> [Finding] {
         guard subject.attributes.size > 0 else { return [] }
-        let detail = "It has \(subject.attributes.size) bytes."
+        let detail = "It has \(subject.attributes.size.counted("byte"))."
         let leaf = subject.entry.leaf
         if FileNames.isBackup(leaf) { return [AuditCheck.leftoverBackup.finding(at: place, detail)] }
         if FileNames.isLog(leaf) { return [AuditCheck.logPresent.finding(at: place, detail)] }

@@ -6,8 +6,6 @@ internal import Sealing
 
 /// The group's keys by age and use; asks an open vault, and makes nothing.
 struct KeyringInspector: ContainerInspector {
-    /// For how long blobs are sealed under one key as a rule.
-    static let longestUse: Double = 365 * 86400
     /// For how long a rotation may be at work.
     static let longestRotation: Double = 86400
 
@@ -23,7 +21,7 @@ struct KeyringInspector: ContainerInspector {
 
     private func old(_ keys: [KeySummary], at place: FindingPlace, _ seen: SeenContainer) -> [Finding] {
         let ages = keys.filter { $0.state == .active }.map { seen.scope.seconds(since: $0.createdAt) }
-        guard let age = ages.max(), age > Self.longestUse else { return [] }
+        guard let age = ages.max(), age > Double(seen.scope.limits.maximumKeyAge.components.seconds) else { return [] }
         return [AuditCheck.keyOld.finding(at: place, "It was made \(Int(age / 86400)) days ago.")]
     }
 
@@ -37,7 +35,11 @@ struct KeyringInspector: ContainerInspector {
         let needed = Set(seen.files.compactMap { $0.record?.keyID })
         let unused = retired.map(\.id.description).filter { !needed.contains($0) }
         guard !unused.isEmpty else { return [] }
-        return [AuditCheck.keyUnused.finding(at: place, "By id: \(unused.listed()).")]
+        let commands = unused.prefix(8).map { "sealctl vault destroy-key --group {group} \($0)" }
+        let remedy =
+            "See what still needs it (sealctl vault rotate --status --group {group}), then destroy it: "
+            + commands.joined(separator: " && ")
+        return [AuditCheck.keyUnused.finding(at: place, "By id: \(unused.listed()).", remedy: remedy)]
     }
 
     private func unfinished(_ rotation: RotationState, at place: FindingPlace, _ scope: AuditScope) -> [Finding] {

@@ -23,7 +23,7 @@ struct LinkInspector: Inspector {
         }
         let check = Self.leaves(subject.path, target, scope.realPath) ? AuditCheck.linkLeaves : .linkPresent
         let severity = subject.isNamedAsRecord ? max(check.severity, .medium) : check.severity
-        return check.finding(at: place, "It leads to \(target).", severity: severity)
+        return check.finding(at: place, "It leads to \"\(target)\".", severity: severity)
     }
 
     /// By the text alone: what it leads to may itself be a link, which is then a finding of its own.

@@ -1,13 +1,14 @@
+internal import AppGroups
 internal import Glibc
 internal import SharedFiles
 
-/// Modes and owners, of files and of directories.
+/// Modes and owners, of files and of directories; who reads them depends on what lies above, and is `ReachInspector`'s.
 struct PermissionInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         // A link's own mode means nothing.
         guard subject.attributes.kind != .symbolicLink else { return owner(subject, scope) }
         let lists = AccessLists(of: subject, in: scope)
-        return owner(subject, scope) + writers(subject, lists, scope) + readers(subject, scope)
+        return owner(subject, scope) + writers(subject, lists, scope)
             + setuid(subject, scope) + listed(subject, lists, scope)
     }
 
@@ -32,24 +33,24 @@ struct PermissionInspector: Inspector {
     private func writers(_ subject: AuditSubject, _ lists: AccessLists, _ scope: AuditScope) -> [Finding] {
         let mode = subject.attributes.mode
         let place = FindingPlace(subject.path, in: scope)
-        if mode & S_IWOTH != 0 { return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode))] }
+        if mode & S_IWOTH != 0 {
+            // One command for all that is too much.
+            let remedy = "chmod \(isShared(subject, scope) ? "o-rwx" : "g-w,o-rwx") {file}"
+            return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode), remedy: remedy)]
+        }
         // With a list the mode's group bits say what anybody of it may get at most, and nothing of the group.
         let groupMayWrite = lists.present.map { $0.owningGroupPermissions & 2 != 0 } ?? (mode & S_IWGRP != 0)
         if groupMayWrite && !isShared(subject, scope) {
-            return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode))]
+            let severity: Severity? = Self.closesContainer(subject.path) ? .high : nil
+            return [AuditCheck.groupWritable.finding(at: place, Self.sentence(mode), severity: severity)]
         }
         return []
     }
 
-    private func readers(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
-        let mode = subject.attributes.mode
-        let refused = subject.attributes.kind == .directory ? S_IROTH | S_IXOTH : S_IROTH
-        guard mode & refused != 0 else { return [] }
-        return [
-            AuditCheck.worldReadable.finding(
-                at: FindingPlace(subject.path, in: scope), Self.sentence(mode),
-                severity: subject.content.isPlaintext ? .medium : nil)
-        ]
+    /// Whether the group's programs refuse the whole container where others may write this directory.
+    private static func closesContainer(_ path: String) -> Bool {
+        path == "." || path == "Library"
+            || GroupContainer.StandardDirectory.allCases.contains { $0.relativePath == path }
     }
 
     private func setuid(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {

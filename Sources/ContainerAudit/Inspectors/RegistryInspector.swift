@@ -4,8 +4,8 @@ internal import SealedState
 /// The container's copy of the registry against the registry itself.
 struct RegistryInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
-        guard let store = seen.scope.store else { return [] }
-        let registry = GroupRegistry(store.group, in: store.home)
+        guard let group = seen.scope.group, let home = seen.scope.home else { return [] }
+        let registry = GroupRegistry(group, in: home)
         // Twice: a program that changes its registration writes one after the other.
         guard registry.copyDiffers(in: seen.scope.root) == true, registry.copyDiffers(in: seen.scope.root) == true
         else { return [] }

@@ -1,7 +1,7 @@
 /// How much of a container that seals lies open all the same.
 struct ShareInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
-        let open = Self.bytes(seen.files) { $0.kind.isPlaintext }
+        let open = Self.bytes(seen.files) { $0.isPlaintext }
         let sealed = Self.bytes(seen.files) { $0.kind.isSealed }
         // Of a container that seals nothing, or leaves little open, each file says so.
         guard sealed > 0, open >= Self.leastBytes else { return [] }
@@ -20,6 +20,6 @@ struct ShareInspector: ContainerInspector {
     private static let leastShare = 10
 
     private static func bytes(_ files: [AuditedFile], _ isCounted: (AuditedFile) -> Bool) -> Int64 {
-        files.reduce(0) { isCounted($1) ? $0 + $1.size : $0 }
+        files.reduce(0) { isCounted($1) ? $0 + $1.storedSize : $0 }
     }
 }

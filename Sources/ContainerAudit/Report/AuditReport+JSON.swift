@@ -13,7 +13,8 @@ extension AuditReport {
     ///
     /// - Parameter write: Takes each piece, in order.
     public func writeJSON(_ write: (Data) throws -> Void) throws {
-        try write(Data("{".utf8) + field("containerPath", containerPath) + Data(",".utf8))
+        let began = try field("auditedAt", MillisecondTime.text(auditedAt))
+        try write(Data("{".utf8) + began + Data(",".utf8) + field("containerPath", containerPath) + Data(",".utf8))
         let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
         try write(field("counts", named) + Data(#","files":["#.utf8))
         try writeElements(of: files, write)
@@ -21,7 +22,8 @@ extension AuditReport {
         try writeElements(of: findings, write)
         try write(Data("],".utf8))
         let rest = [
-            try field("group", group), try field("isClean", isClean), try field("notes", notes),
+            try field("finishedAt", MillisecondTime.text(finishedAt)), try field("group", group),
+            try field("isClean", isClean), try field("notes", notes),
             try field("omissions", omissions), try field("withKeys", withKeys),
         ]
         try write(Data(rest.joined(separator: Data(",".utf8))) + Data("}".utf8))

@@ -1,5 +1,11 @@
+public import FoundationEssentials
+
 /// What lies in a container and what is wrong with it: plain data, in the same order whenever the container is the same.
 public struct AuditReport: Sendable, Hashable {
+    /// When the audit began, in whole milliseconds.
+    public let auditedAt: Date
+    /// When it ended.
+    public let finishedAt: Date
     /// The container's path. Safe to print.
     public let containerPath: String
     /// The app group, where the audit was asked for one.
@@ -16,10 +22,14 @@ public struct AuditReport: Sendable, Hashable {
     /// What was left out of the findings.
     public let omissions: AuditOmissions
 
+    /// - Parameter time: When the audit began and ended.
     init(
-        containerPath: String, group: String?, withKeys: Bool, files: [AuditedFile], findings: [Finding],
+        time: (began: Date, ended: Date), containerPath: String, group: String?, withKeys: Bool, files: [AuditedFile],
+        findings: [Finding],
         notes: [String], omissions: AuditOmissions = AuditOmissions()
     ) {
+        auditedAt = MillisecondTime.rounded(time.began)
+        finishedAt = MillisecondTime.rounded(max(time.began, time.ended))
         self.containerPath = containerPath
         self.group = group
         self.withKeys = withKeys
@@ -29,32 +39,31 @@ public struct AuditReport: Sendable, Hashable {
         self.omissions = omissions
     }
 
-    /// How many findings there are of each severity; 0 for those without.
+    /// How many findings there are of each severity, those that were only counted included; 0 for severities without.
     public var counts: [Severity: Int] {
-        findings.reduce(into: Dictionary(uniqueKeysWithValues: Severity.allCases.map { ($0, 0) })) { counts, finding in
-            counts[finding.severity, default: 0] += 1
-        }
+        var counts = Dictionary(uniqueKeysWithValues: Severity.allCases.map { ($0, 0) })
+        for finding in findings { counts[finding.severity, default: 0] += 1 }
+        for entry in omissions.unlisted { counts[entry.severity, default: 0] += entry.count }
+        return counts
     }
 
     /// Whether nothing has to be mended: there is no finding above `info`, those that were only counted included.
     public var isClean: Bool {
         !findings.contains { $0.severity > .info }
-            && !omissions.unlisted.keys.contains { Self.severities[$0] ?? .low > .info }
+            && !omissions.unlisted.contains { $0.severity > .info && $0.count > 0 }
     }
-
-    private static let severities = Dictionary(
-        AuditCheck.all.map { ($0.id, $0.severity) }, uniquingKeysWith: { first, _ in first })
 }
 
 extension AuditReport: Codable {
     private enum Key: String, CodingKey {
-        case containerPath, group, withKeys, files, findings, notes, counts, isClean, omissions
+        case auditedAt, finishedAt, containerPath, group, withKeys, files, findings, notes, counts, isClean, omissions
     }
 
     /// Reads what `encode(to:)` writes; `counts` and `isClean` follow from the findings and are not read.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
+            time: (try Self.time(.auditedAt, container), try Self.time(.finishedAt, container)),
             containerPath: try container.decode(String.self, forKey: .containerPath),
             group: try container.decodeIfPresent(String.self, forKey: .group),
             withKeys: try container.decode(Bool.self, forKey: .withKeys),
@@ -64,9 +73,19 @@ extension AuditReport: Codable {
             omissions: try container.decode(AuditOmissions.self, forKey: .omissions))
     }
 
+    private static func time(_ key: Key, _ container: KeyedDecodingContainer<Key>) throws -> Date {
+        guard let time = MillisecondTime.date(try container.decode(String.self, forKey: key)) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: container, debugDescription: "Not an RFC 3339 time.")
+        }
+        return time
+    }
+
     /// Writes every field, null for what is not known, and `counts` by severity and `isClean` for readers that do no arithmetic.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
+        try container.encode(MillisecondTime.text(auditedAt), forKey: .auditedAt)
+        try container.encode(MillisecondTime.text(finishedAt), forKey: .finishedAt)
         try container.encode(containerPath, forKey: .containerPath)
         try container.encode(group, forKey: .group)
         try container.encode(withKeys, forKey: .withKeys)

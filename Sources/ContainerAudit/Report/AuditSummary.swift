@@ -6,8 +6,9 @@ public struct AuditOmissions: Codable, Sendable, Hashable {
     public var inBaseline = 0
     /// Findings on a line that says `sealaudit:allow`.
     public var allowedInline = 0
-    /// Findings beyond the limit of one file or of the whole report, by check; they count for `isClean` as those in the list do.
-    public var unlisted: [String: Int] = [:]
+    /// Findings beyond the limit of one file or of the whole report, the gravest first; they count for `counts`, `isClean` and
+    /// the exit status as those in the list do.
+    public var unlisted: [UnlistedFindings] = []
 
     /// Nothing was left out.
     public init() {}
@@ -22,7 +23,7 @@ public struct KindTotal: Sendable, Hashable {
     public let kind: FileClass
     /// How many files.
     public let files: Int
-    /// Their bytes together.
+    /// Their stored bytes together: holes are none.
     public let bytes: Int64
 }
 
@@ -32,14 +33,14 @@ extension AuditReport {
         var totals: [FileClass: (Int, Int64)] = [:]
         for file in files {
             let old = totals[file.kind] ?? (0, 0)
-            totals[file.kind] = (old.0 + 1, old.1 + file.size)
+            totals[file.kind] = (old.0 + 1, old.1 + file.storedSize)
         }
         return totals.map { KindTotal(kind: $0.key, files: $0.value.0, bytes: $0.value.1) }
             .sorted { ($1.bytes, $0.kind.rawValue) < ($0.bytes, $1.kind.rawValue) }
     }
 
-    /// The bytes of sealed blobs.
-    public var sealedBytes: Int64 { files.filter { $0.kind.isSealed }.reduce(0) { $0 + $1.size } }
-    /// The bytes of files that anybody can read who reads the disk.
-    public var plaintextBytes: Int64 { files.filter { $0.kind.isPlaintext }.reduce(0) { $0 + $1.size } }
+    /// The stored bytes of sealed blobs.
+    public var sealedBytes: Int64 { files.reduce(0) { $0 + ($1.kind.isSealed ? $1.storedSize : 0) } }
+    /// The stored bytes of files that anybody can read who reads the disk, quarantined copies of such files among them.
+    public var plaintextBytes: Int64 { files.reduce(0) { $0 + ($1.isPlaintext ? $1.storedSize : 0) } }
 }

@@ -1,5 +1,5 @@
 extension AuditedFile: Codable {
-    private enum Key: String, CodingKey { case path, kind, size, mode, record, verdict }
+    private enum Key: String, CodingKey { case path, kind, size, storedSize, isPlaintext, mode, record, verdict }
 
     /// Reads what `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
@@ -14,7 +14,9 @@ extension AuditedFile: Codable {
         self.init(
             path: try container.decode(String.self, forKey: .path),
             kind: try container.decode(FileClass.self, forKey: .kind),
-            size: try container.decode(Int64.self, forKey: .size), mode: mode,
+            size: try container.decode(Int64.self, forKey: .size),
+            storedSize: try container.decode(Int64.self, forKey: .storedSize),
+            isPlaintext: try container.decode(Bool.self, forKey: .isPlaintext), mode: mode,
             record: try container.decode(SealedFacts?.self, forKey: .record),
             verdict: try container.decode(Verdict?.self, forKey: .verdict))
     }
@@ -25,6 +27,8 @@ extension AuditedFile: Codable {
         try container.encode(path, forKey: .path)
         try container.encode(kind, forKey: .kind)
         try container.encode(size, forKey: .size)
+        try container.encode(storedSize, forKey: .storedSize)
+        try container.encode(isPlaintext, forKey: .isPlaintext)
         try container.encode(mode.map(Self.octal), forKey: .mode)
         try container.encode(record, forKey: .record)
         try container.encode(verdict, forKey: .verdict)

@@ -42,6 +42,8 @@ extension FileClass {
     public static let signal = FileClass(rawValue: "signal")
     /// A new value that a writer has not given its name yet, or that a crash left.
     public static let temporary = FileClass(rawValue: "temporary")
+    /// What the audit itself was told to use or to write: an ignore list, a baseline, a report.
+    public static let auditFile = FileClass(rawValue: "auditFile")
     /// A file without contents.
     public static let empty = FileClass(rawValue: "empty")
     /// A key file of a vault: it has no business in a container.

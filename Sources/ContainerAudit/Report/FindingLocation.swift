@@ -2,7 +2,7 @@
 public struct FindingLocation: Codable, Sendable, Hashable {
     /// The line, from 1, where the file is text.
     public var line: Int?
-    /// The column in bytes, from 1, where the file is text.
+    /// The column in Unicode characters, from 1, where the file is text.
     public var column: Int?
     /// The first byte, from 0; nil where the value does not lie in the file in one piece.
     public var offset: Int64?

@@ -26,6 +26,9 @@ enum MillisecondTime {
         return (try? Date(text, strategy: style)).map { date(whole($0)) }
     }
 
+    /// The time as a report has it.
+    static func rounded(_ date: Date) -> Date { self.date(whole(date)) }
+
     private static func whole(_ date: Date) -> UInt64 {
         UInt64(min(max(0, date.timeIntervalSince1970 * 1000), Double(latest)).rounded())
     }

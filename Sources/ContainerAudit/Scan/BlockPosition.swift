@@ -7,7 +7,8 @@ struct BlockPosition {
     /// The leaf's bytes in the file; nil where they do not lie there.
     private let range: Range<Int64>?
     private var line: Int?
-    private var lineStart = 0
+    /// Characters of the line before `counted`: bytes of UTF-8 that begin one.
+    private var column = 0
     private var counted = 0
 
     /// - Parameter wrapped: Where the run lies that the leaf was decoded from, if it was.
@@ -36,13 +37,17 @@ struct BlockPosition {
     private mutating func lineAndColumn(of index: Int) -> (Int?, Int?) {
         guard var line else { return (nil, nil) }
         if index < counted { return (nil, nil) }
-        for position in counted..<index where bytes[position] == UInt8(ascii: "\n") {
-            line += 1
-            lineStart = position + 1
+        for position in counted..<index {
+            if bytes[position] == UInt8(ascii: "\n") {
+                line += 1
+                column = 0
+            } else if bytes[position] & 0xC0 != 0x80 {
+                column += 1
+            }
         }
         counted = index
         self.line = line
-        return (line, index - lineStart + 1)
+        return (line, column + 1)
     }
 }
 
@@ -52,6 +57,15 @@ extension Leaf {
         switch value {
         case .text(let bytes), .data(let bytes), .block(let bytes, _), .strings(let bytes): bytes
         case .number, .flag: UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// The bytes of a part of the value; a number's and a flag's are all of it.
+    func withValue(_ part: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
+        switch value {
+        case .number(let number): withUnsafeBytes(of: number.bitPattern.littleEndian, body)
+        case .flag(let flag): withUnsafeBytes(of: flag ? UInt8(1) : 0, body)
+        default: body(UnsafeRawBufferPointer(rebasing: bytes[part]))
         }
     }
 }

@@ -33,6 +33,7 @@ final class ContentScan {
         search.begin(walk)
         defer { search.end() }
         do throws(CarrierFault) { try read(source, walk) } catch { budget.note(error, at: "") }
+        if source.isCut { budget.note(.cut, at: "") }
         search.conclude()
         UnreadParts(budget.unread).report(to: found)
         return found.result()
@@ -54,7 +55,10 @@ final class ContentScan {
         do throws(CarrierFault) { try Carriers.read(input, as: form, walk) } catch {
             try readAsBytes(input, form, walk, after: error)
         }
-        if end < file.count { budget.note(.unsupported("it is longer than \(end) bytes"), at: "") }
+        if form == .binary, let reason = UnreadForm.reason(head, of: file, subject) { throw .unsupported(reason) }
+        if end < file.count {
+            budget.note(.unsupported("it is longer than \(end) byte\(end == 1 ? "" : "s")"), at: "")
+        }
     }
 
     /// What is damaged, or of a form that its reader does not know, may still hold secrets as they are.

@@ -13,7 +13,9 @@ struct EntryExaminer: Sendable {
             if let error = entry.error { throw error }
             guard let attributes = entry.attributes else { return EntryOutcome() }
             guard entry.isNameable else {
-                throw FileError(.invalidName, operation: "open", path: scope.root.display(entry.path))
+                throw FileError(
+                    .invalidName, operation: "open", path: scope.root.display(entry.path),
+                    advice: "Give it a name in UTF-8, and audit again.")
             }
             return try examine(entry, attributes)
         } catch {
@@ -42,6 +44,7 @@ struct EntryExaminer: Sendable {
         _ entry: ContainerEntry, _ attributes: FileAttributes
     ) throws(FileError) -> EntryOutcome {
         let subject = try FileClassifier(root: scope.root, group: scope.group).classify(entry, attributes)
+        if let use = scope.ownFiles.use(of: entry, attributes, in: scope.root) { return try examineOwn(subject, use) }
         let blob = try BlobExaminer(scope: scope).examine(subject)
         var outcome = EntryOutcome()
         var findings = inspections(of: subject)
@@ -55,11 +58,33 @@ struct EntryExaminer: Sendable {
         let header = try? subject.header?.get().claimed
         claim(header, of: subject, in: &outcome)
         outcome.file = AuditedFile(
-            path: subject.path.printable, kind: subject.kind, size: attributes.size, mode: attributes.mode,
+            path: subject.path.printable, kind: subject.kind, size: attributes.size,
+            storedSize: Self.storedSize(attributes), isPlaintext: subject.content.isPlaintext, mode: attributes.mode,
             record: header.map { SealedFacts($0, name: subject.place.recordName) }, verdict: blob?.verdict)
         keep(findings, in: &outcome)
         try search(subject, blob?.verdict, in: &outcome)
         return outcome
+    }
+
+    /// A file that this audit uses or writes. What it says is searched as ever, unless it is about to be replaced.
+    private func examineOwn(_ subject: AuditSubject, _ use: AuditOwnFile.Use) throws(FileError) -> EntryOutcome {
+        var outcome = EntryOutcome()
+        // It tells nothing to whoever reads it, and hides nothing for whoever writes it: both take the key.
+        let harmless = [AuditCheck.worldReadable.id, AuditCheck.groupWritable.id]
+        let findings = inspections(of: AuditSubject(subject.entry, subject.attributes, .auditFile))
+        keep(findings.filter { !harmless.contains($0.id) }, in: &outcome)
+        outcome.file = AuditedFile(
+            path: subject.path.printable, kind: .auditFile, size: subject.attributes.size,
+            mode: subject.attributes.mode,
+            record: nil, verdict: nil)
+        if use != .output { try search(subject, nil, in: &outcome) }
+        return outcome
+    }
+
+    /// Few missing blocks are none: file systems differ in when and how they count them.
+    private static func storedSize(_ attributes: FileAttributes) -> Int64 {
+        let holes = attributes.size - attributes.allocatedSize
+        return attributes.kind == .regular && holes > 1 << 20 ? attributes.allocatedSize : attributes.size
     }
 
     private func claim(_ header: BlobHeader?, of subject: AuditSubject, in outcome: inout EntryOutcome) {
@@ -77,7 +102,11 @@ struct EntryExaminer: Sendable {
     private func unexamined(_ entry: ContainerEntry, _ error: FileError) -> EntryOutcome {
         let attributes = entry.attributes
         var findings = attributes.map { inspections(of: AuditSubject(entry, $0, .unreadable)) } ?? []
-        findings.append(AuditCheck.fileUnexamined.finding(at: FindingPlace(entry.path, in: scope), error.description))
+        let place = FindingPlace(entry.path, rawName: entry.rawName, in: scope)
+        // Others that go by bytes do open it.
+        findings.append(
+            AuditCheck.fileUnexamined.finding(
+                at: place, error.description, severity: entry.isNameable ? nil : .medium))
         var outcome = outcome(of: findings)
         outcome.file = AuditedFile(
             path: entry.path.printable, kind: attributes?.kind == .directory ? .directory : .unreadable,
@@ -93,6 +122,7 @@ struct EntryExaminer: Sendable {
         outcome.findings += result.findings
         outcome.usedIgnores.formUnion(result.usedIgnores)
         outcome.omissions.add(result.omissions)
+        outcome.unlisted.add(result.unlisted)
     }
 
     private func keep(_ findings: [Finding], in outcome: inout EntryOutcome) {
@@ -114,6 +144,5 @@ extension AuditOmissions {
         ignored += other.ignored
         inBaseline += other.inBaseline
         allowedInline += other.allowedInline
-        unlisted.merge(other.unlisted, uniquingKeysWith: +)
     }
 }

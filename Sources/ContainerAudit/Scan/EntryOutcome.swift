@@ -13,7 +13,9 @@ struct EntryOutcome: Sendable {
     var isLocked = false
     /// The tag of the record that it carries.
     var carried: NameTag?
+    /// What was left out; findings that are only counted are in `unlisted`.
     var omissions = AuditOmissions()
+    var unlisted = FindingTally()
     /// The entries of the ignore list that matched.
     var usedIgnores: Set<String> = []
 }

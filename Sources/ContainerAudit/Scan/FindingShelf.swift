@@ -1,4 +1,4 @@
-/// The findings of a run, at most as many as are listed: the gravest are kept, the others counted by check.
+/// The findings of a run, at most as many as are listed: the gravest are kept, the others counted by check and severity.
 ///
 /// Which are kept does not depend on the order in which they come, for their own order is total.
 struct FindingShelf: Sendable {
@@ -6,27 +6,25 @@ struct FindingShelf: Sendable {
     private var kept: [Finding] = []
     /// Once it was full: whatever comes behind this one has no place any more.
     private var last: Finding?
-    private(set) var unlisted: [String: Int] = [:]
+    private(set) var unlisted = FindingTally()
     /// All that were added.
     private(set) var total = 0
 
-    init(limit: Int) { self.limit = max(0, limit) }
+    init(limit: Int) { self.limit = limit }
 
     mutating func add(_ finding: Finding) {
         total += 1
         if let last, last.precedes(finding) {
-            unlisted[finding.id, default: 0] += 1
+            unlisted.add(finding.id, finding.severity)
             return
         }
         kept.append(finding)
         if kept.count >= limit + limit / 4 + 64 { trim() }
     }
 
-    mutating func countUnlisted(_ counts: [String: Int]) {
-        for (check, count) in counts {
-            unlisted[check, default: 0] += count
-            total += count
-        }
+    mutating func countUnlisted(_ counts: FindingTally) {
+        unlisted.add(counts)
+        total += counts.total
     }
 
     /// The findings in the order of the report.
@@ -38,7 +36,7 @@ struct FindingShelf: Sendable {
     private mutating func trim() {
         kept.sort { $0.precedes($1) }
         guard kept.count > limit else { return }
-        for finding in kept[limit...] { unlisted[finding.id, default: 0] += 1 }
+        for finding in kept[limit...] { unlisted.add(finding.id, finding.severity) }
         kept.removeSubrange(limit...)
         last = kept.last ?? last
     }

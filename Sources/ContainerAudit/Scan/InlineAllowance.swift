@@ -17,23 +17,36 @@ struct InlineAllowance {
     /// Whether the line of a match allows what was found there.
     func covers(_ check: String, at match: Range<Int>) -> Bool {
         guard isPresent else { return false }
-        let line = UnsafeRawBufferPointer(rebasing: text[lineStart(match.lowerBound)..<lineEnd(match.upperBound)])
-        guard let start = Self.position(in: line) else { return false }
-        let rest = line[(start + Self.mark.count)...]
-        guard rest.first == UInt8(ascii: "=") else { return true }
-        let list = rest.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && !"\"'<>;)".utf8.contains($0) }
+        var rest = UnsafeRawBufferPointer(rebasing: text[lineStart(match.lowerBound)..<lineEnd(match.upperBound)])
+        while let start = Self.position(in: rest) {
+            rest = UnsafeRawBufferPointer(rebasing: rest[(start + Self.mark.count)...])
+            if Self.allows(check, rest) { return true }
+        }
+        return false
+    }
+
+    /// Whether what follows a mark allows the check: nothing, or a list that has it. A longer word is another word.
+    private static func allows(_ check: String, _ rest: UnsafeRawBufferPointer) -> Bool {
+        guard let next = rest.first else { return true }
+        guard next == UInt8(ascii: "=") else { return next <= 0x20 || endMarks.contains(next) }
+        let list = rest.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && !endMarks.contains($0) }
+        // With a space behind the sign the list is empty, and allows nothing.
         return list.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(check.utf8) }
     }
 
+    private static let endMarks = Array("\"'<>;)*}]".utf8)
+
     private func lineStart(_ index: Int) -> Int {
         let first = max(0, index - Self.longestLine)
-        return text[first..<index].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? first
+        return text[first..<index].lastIndex(where: Self.endsLine).map { $0 + 1 } ?? first
     }
 
     private func lineEnd(_ index: Int) -> Int {
         let last = min(text.count, index + Self.longestLine)
-        return text[index..<last].firstIndex(of: UInt8(ascii: "\n")) ?? last
+        return text[index..<last].firstIndex(where: Self.endsLine) ?? last
     }
+
+    private static func endsLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     /// By Horspool's method: a text without the mark is passed in steps of nearly the mark's length.
     private static func position(in text: UnsafeRawBufferPointer) -> Int? {

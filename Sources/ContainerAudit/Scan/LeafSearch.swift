@@ -23,7 +23,11 @@ final class LeafSearch {
     }
 
     /// The walk that visits; it and this object hold each other until `end()`.
-    func begin(_ walk: LeafWalk) { self.walk = walk }
+    func begin(_ walk: LeafWalk) {
+        walk.trail.replacement = PlaceRedaction.replacement
+        self.walk = walk
+    }
+
     func end() { walk = nil }
 
     func visit(_ leaf: Leaf) {
@@ -51,7 +55,8 @@ final class LeafSearch {
         let matches = searcher.judge(value, named: leaf.name)
         if matches.isEmpty { return }
         var position = BlockPosition(leaf, wrapped: wrapped)
-        for match in matches { add(match, leaf, &position) }
+        found.enter(leaf)
+        for match in matches where !Fingerprint.covers(match.range, of: value) { add(match, leaf, &position) }
     }
 
     private func search(_ bytes: UnsafeRawBufferPointer, _ leaf: Leaf, line: Int?) {
@@ -59,16 +64,18 @@ final class LeafSearch {
         guard searcher.isSuspicious(bytes) else { return }
         let allowance = InlineAllowance(in: line == nil ? UnsafeRawBufferPointer(start: nil, count: 0) : bytes)
         var position = BlockPosition(leaf, wrapped: wrapped)
-        searcher.search(bytes) { match in
-            if match.range.upperBound <= before { return true }
+        var hasEntered = false
+        let runs = searcher.searchAll(bytes) { match in
+            if match.range.upperBound <= before || Fingerprint.covers(match.range, of: bytes) { return }
+            if !hasEntered { found.enter(leaf) }
+            hasEntered = true
             if allowance.covers(match.rule.id, at: match.range) {
                 found.countAllowed()
             } else {
                 add(match, leaf, &position)
             }
-            return true
         }
-        unwrap(searcher.wrappedRuns(in: bytes), of: bytes, leaf)
+        unwrap(runs, of: bytes, leaf)
     }
 
     /// How many of a block's first bytes were the last ones of the block before: what lies in them was found there.

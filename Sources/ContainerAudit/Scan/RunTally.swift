@@ -13,6 +13,8 @@ struct RunTally: Sendable {
     private(set) var lockedBlobs = 0
     private(set) var carried: Set<NameTag> = []
     private(set) var usedIgnores: Set<String> = []
+    /// The paths of the audit's own files.
+    private(set) var ownFiles: [String] = []
     private var omissions = AuditOmissions()
 
     /// - Parameter entries: How many there are.
@@ -33,12 +35,13 @@ struct RunTally: Sendable {
 
     mutating func add(_ outcome: EntryOutcome) {
         for finding in outcome.findings { shelf.add(finding) }
-        shelf.countUnlisted(outcome.omissions.unlisted)
+        shelf.countUnlisted(outcome.unlisted)
         ownBlobs += outcome.isOwnBlob ? 1 : 0
         firstContacts += outcome.isFirstContact ? 1 : 0
         lockedBlobs += outcome.isLocked ? 1 : 0
         if let tag = outcome.carried { carried.insert(tag) }
         usedIgnores.formUnion(outcome.usedIgnores)
+        if let file = outcome.file, file.kind == .auditFile { ownFiles.append(file.path) }
         omissions.ignored += outcome.omissions.ignored
         omissions.inBaseline += outcome.omissions.inBaseline
         omissions.allowedInline += outcome.omissions.allowedInline
@@ -53,7 +56,7 @@ struct RunTally: Sendable {
     /// What was left out, the findings beyond the limits with it. Ask once the shelf is sorted.
     var allOmissions: AuditOmissions {
         var all = omissions
-        all.unlisted = shelf.unlisted
+        all.unlisted = shelf.unlisted.entries
         return all
     }
 }

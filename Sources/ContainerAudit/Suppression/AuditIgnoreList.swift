@@ -70,6 +70,27 @@ public struct AuditIgnoreList: Sendable, Hashable {
         }
     }
 
+    /// The lines that add findings to the file of this list: those that have a fingerprint and are not in it, each with the
+    /// finding in words above it and a reason still to be written.
+    ///
+    /// - Returns: The lines, and how many findings they add.
+    public func addition(of findings: some Sequence<Finding>, key: FingerprintKey) -> (text: String, count: Int) {
+        var known = Set(entries.filter { $0.keyID == nil || $0.keyID == key.id }.map(\.fingerprint))
+        var lines: [String] = []
+        var count = 0
+        for finding in findings {
+            guard let fingerprint = finding.fingerprint, known.insert(fingerprint).inserted else { continue }
+            let place = finding.location?.place.map { ", \($0)" } ?? ""
+            lines += ["# \(finding.title): \(finding.path)\(place)", "\(fingerprint)  \(Self.missingReason)"]
+            count += 1
+        }
+        // Whatever key the lines above are of.
+        if count > 0 { lines.insert("key: \(key.id)", at: 0) }
+        return (lines.map { $0 + "\n" }.joined(), count)
+    }
+
+    private static let missingReason = "REASON"
+
     /// Adds the entries of another list that are not in this one.
     public mutating func add(_ other: AuditIgnoreList) {
         var known = Set(entries)

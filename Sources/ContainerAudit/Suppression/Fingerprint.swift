@@ -52,6 +52,22 @@ struct Fingerprint {
         return parts.count == 3 && parts[0] == "v1" && !parts[1].isEmpty && isHexadecimal(parts[2], count: 32)
     }
 
+    /// Whether a part of a text lies in a fingerprint: that is made of a secret, and is none.
+    static func covers(_ part: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
+        // The shortest one, and what a check's id may add.
+        guard part.count <= longest else { return false }
+        let isPart = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !"\"'<>,;()[]{}".utf8.contains(byte) }
+        let first = max(0, part.lowerBound - longest)
+        let last = min(text.count, part.upperBound + longest)
+        let start = text[first..<part.lowerBound].lastIndex { !isPart($0) }.map { $0 + 1 } ?? first
+        let end = text[part.upperBound..<last].firstIndex { !isPart($0) } ?? last
+        let word = text[start..<end]
+        guard word.starts(with: "v1:".utf8) else { return false }
+        return isWellFormed(String(decoding: word, as: UTF8.self))
+    }
+
+    private static let longest = 128
+
     static func isHexadecimal(_ word: some StringProtocol, count: Int) -> Bool {
         word.utf8.count == count && word.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }

@@ -3,6 +3,8 @@
 struct Suppressions: Sendable {
     private let fingerprint: Fingerprint?
     private let ignored: Set<String>
+    /// Those that were surely made with this run's key: that they match nothing says something.
+    private let surelyOurs: Set<String>
     private let baseline: [String: Int]
     /// What the report says about lists that do not apply.
     let notes: [String]
@@ -13,6 +15,7 @@ struct Suppressions: Sendable {
         let entries = options.ignoring.entries
         let ours = id == nil ? [] : entries.filter { $0.keyID == nil || $0.keyID == id }
         ignored = Set(ours.map(\.fingerprint))
+        surelyOurs = Set(ours.filter { $0.keyID != nil }.map(\.fingerprint))
         let isOurs = options.baseline.map { $0.keyID == id } ?? true
         baseline = isOurs ? options.baseline?.counts ?? [:] : [:]
         var notes: [String] = []
@@ -44,10 +47,20 @@ struct Suppressions: Sendable {
 
     /// What the report says about entries that matched nothing.
     func note(onUnused used: Set<String>) -> String? {
-        let unused = ignored.subtracting(used).sorted()
+        let unused = surelyOurs.subtracting(used).sorted()
         guard let first = unused.first else { return nil }
         let subject = unused.count == 1 ? "1 entry of the ignore list" : "\(unused.count) entries of the ignore list"
         return "\(subject) matched nothing and can be removed, beginning with \(first)."
+    }
+
+    /// What the report says about findings of the baseline that are gone.
+    ///
+    /// - Parameter used: How many of them were found again.
+    func note(onBaseline used: Int) -> String? {
+        let gone = baseline.values.reduce(0, +) - used
+        guard gone > 0 else { return nil }
+        let subject = gone == 1 ? "1 finding of the baseline is" : "\(gone) findings of the baseline are"
+        return "\(subject) not there any more: write it anew, so that they are told if they come back."
     }
 }
 

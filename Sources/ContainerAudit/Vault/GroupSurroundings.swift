@@ -11,5 +11,6 @@ struct GroupSurroundings {
     var findings: [Finding] {
         VaultFiles(group: group, home: home, credential: credential).findings
             + VaultSlots(group: group, home: home).findings + MemberPrograms(group: group, home: home).findings
+            + VaultEntitlements(group: group, home: home).findings
     }
 }

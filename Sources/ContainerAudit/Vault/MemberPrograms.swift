@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import PropertyLists
+internal import SharedFiles
 
 /// The programs that the registry has as members of a group, against the entitlements that lie beside them.
 ///
@@ -25,7 +26,7 @@ struct MemberPrograms {
     }
 
     private func entitlements(of member: GroupMember) -> [Finding] {
-        let path = "\(member.executablePath).entitlements"
+        let path = VaultEntitlements.path(of: member)
         let place = FindingPlace(outside: path, group: group.identifier)
         let document: EntitlementsDocument
         do throws(AppGroupError) { document = try EntitlementsDocument.read(path: path) } catch {
@@ -44,7 +45,11 @@ struct MemberPrograms {
             guard error.code != .unresolvedVariable else { return [] }
             return [AuditCheck.entitlementsUnusable.finding(at: place, "\(error.reason.capitalizedSentence).")]
         }
-        return [AuditCheck.entitlementsWithoutGroup.finding(at: place, "\(name) does not hold \(group.identifier).")]
+        return [
+            AuditCheck.entitlementsWithoutGroup.finding(
+                at: place, "\(name) does not hold \(group.identifier).",
+                remedy: AuditCheck.entitlementsWithoutGroup.remedy.replacing("APPLICATION", with: name.shellQuoted))
+        ]
     }
 
     private func wildcards(_ document: EntitlementsDocument, _ name: String, _ place: FindingPlace) -> [Finding] {

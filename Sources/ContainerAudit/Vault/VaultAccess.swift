@@ -93,11 +93,27 @@ struct VaultOpener {
         }
     }
 
+    private var othersWriteWatermarks: Bool {
+        VaultFiles(group: group, home: home, credential: credential).findings.contains {
+            $0.id == AuditCheck.watermarksMode.id
+        }
+    }
+
+    /// Accepting mends nothing that cannot be read.
+    private static let unreadable = "See why it cannot be read, and mend that: ls -la {file}"
+
     private func watermarks(_ store: SealedStore) -> [Finding] {
         let condition = store.watermarkCondition
         let place = FindingPlace(outside: home.watermarksPath.string, group: group.identifier)
         return switch condition {
-        case .damaged, .unreadable: [AuditCheck.watermarksDamaged.finding(at: place, "\(condition).")]
+        case .damaged(let entries):
+            [
+                AuditCheck.watermarksDamaged.finding(
+                    at: place, "\(entries.counted("entry", "entries")) \(entries == 1 ? "is" : "are") not authentic.")
+            ]
+        // Who may write there is the reason, and said.
+        case .unreadable where othersWriteWatermarks: []
+        case .unreadable: [AuditCheck.watermarksDamaged.finding(at: place, "\(condition).", remedy: Self.unreadable)]
         case .lost: [AuditCheck.watermarksLost.finding(at: place, "\(condition).")]
         case .firstContact, .intact, .notPersisted: []
         }

@@ -43,7 +43,12 @@ struct VaultFiles {
         // What a unix group shares says so itself; a file follows its directory.
         let isShared = facts.sharing != .ownerOnly || (try? parent.sharing) == .unixGroup(facts.gid)
         let unwanted = isShared ? refused & ~S_IRWXG : refused
-        if facts.mode & unwanted != 0 { findings.append(check.finding(at: place, "Its mode is \(facts.mode.octal).")) }
+        if facts.mode & unwanted != 0 {
+            findings.append(
+                check.finding(
+                    at: place, "Its mode is \(facts.mode.octal).",
+                    remedy: refused & S_IRWXO == S_IWOTH ? "chmod go-w {file}" : nil))
+        }
         if !isShared && facts.uid != 0 && facts.uid != geteuid() && geteuid() != 0 {
             findings.append(AuditCheck.ownerForeign.finding(at: place, "It belongs to user \(facts.uid)."))
         }

@@ -15,7 +15,8 @@ struct VaultSlots {
             guard let costs = slot.costs, !PassphraseFloor.isReached(by: costs) else { return nil }
             return AuditCheck.weakPassphraseCosts.finding(
                 at: place,
-                "One try at its slot \(slot.id) costs \(costs); \(PassphraseFloor.description), are the least.")
+                "One try at its slot \(slot.id) costs \(costs); \(PassphraseFloor.description), are the least.",
+                remedy: "\(AuditCheck.weakPassphraseCosts.remedy) \(slot.id)")
         }
     }
 }

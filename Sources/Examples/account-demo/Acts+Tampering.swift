@@ -33,7 +33,7 @@ extension Demo {
         intrude(#"writes {"isAuthenticated": true, "displayName": "Mallory", …}"#)
         let forged = #"{"isAuthenticated": true, "displayName": "Mallory", "tokenExpiresAt": "2099-01-01T00:00:00Z"}"#
         try record.replace(with: Data(forged.utf8))
-        try expectRefusal("malformed", as: "plaintext.file", "the widget refuses what was never sealed")
+        try expectRefusal("malformed", as: "blob.not-sealed", "the widget refuses what was never sealed")
         try pause()
     }
 

@@ -65,7 +65,9 @@ final class WatermarkLog: Sendable {
     }
 
     /// Reads the file from its beginning. A damaged one is reported; its intact entries count.
-    func load() -> Contents {
+    ///
+    /// - Parameter compacts: Whether a large one is made smaller on the way.
+    func load(compacts: Bool = true) -> Contents {
         position.withLock { position in
             do throws(FileError) {
                 position.offset = 0
@@ -74,7 +76,7 @@ final class WatermarkLog: Sendable {
                 let (scan, others) = try readOn(in: directory, from: &position)
                 let entries = scan.entries + others
                 let condition = condition(of: scan, size: position.size, in: directory)
-                if position.size > Self.compactionSize { compact(in: directory, &position) }
+                if compacts, position.size > Self.compactionSize { compact(in: directory, &position) }
                 return Contents(
                     floors: Self.floors(of: entries), condition: condition,
                     isForeign: entries.isEmpty && !scan.damage.isEmpty)

@@ -4,22 +4,29 @@ internal import Glibc
 enum Entropy {
     /// Shannon's entropy of the bytes' frequencies, in bits for each byte; of the first 1,024 bytes.
     static func bitsPerByte(_ text: SearchText) -> Float {
-        let count = min(text.count, 1024)
+        let count = min(text.count, longest)
         guard count > 1 else { return 0 }
-        return withUnsafeTemporaryAllocation(of: UInt16.self, capacity: 256) { tally in
+        let sum = withUnsafeTemporaryAllocation(of: UInt16.self, capacity: 256) { tally in
             tally.initialize(repeating: 0)
-            for position in 0..<count { tally[Int(text.bytes[position])] += 1 }
-            var sum: Float = 0
-            for position in 0..<count {
-                let times = tally[Int(text.bytes[position])]
-                guard times > 0 else { continue }
-                sum += products[Int(times)]
-                tally[Int(text.bytes[position])] = 0
+            var sum: Int64 = 0
+            for byte in text.bytes[..<count] {
+                let times = tally[Int(byte)]
+                sum &+= steps[Int(times)]
+                tally[Int(byte)] = times &+ 1
             }
-            return products[1] + log2f(Float(count)) - sum / Float(count)
+            return sum
         }
+        return logarithms[count] - Float(Double(sum) / unit) / Float(count)
     }
 
-    /// n times log2 n.
-    private static let products: [Float] = (0...1024).map { $0 < 2 ? 0 : Float($0) * log2f(Float($0)) }
+    private static let longest = 1024
+    /// Whole numbers, so that the sum does not depend on the order of the bytes.
+    private static let unit = Double(1 << 40)
+
+    /// By how much n log2 n grows when n does, in parts of `unit`.
+    private static let steps: [Int64] = {
+        let products = (0...longest).map { $0 < 2 ? 0 : Int64(Double($0) * log2(Double($0)) * unit) }
+        return zip(products, products.dropFirst()).map { $1 - $0 }
+    }()
+    private static let logarithms: [Float] = (0...longest).map { $0 < 2 ? 0 : log2f(Float($0)) }
 }

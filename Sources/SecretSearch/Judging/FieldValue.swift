@@ -65,7 +65,8 @@ struct FieldValue {
         guard isWhole, made.capitals == 0, text.count >= 15 else { return nil }
         let parts = text.bytes.split { !ByteClass.lowerAlphanumeric.contains($0) }
         guard parts.count >= 4, parts.count <= 12, made.symbols + made.blanks == parts.count - 1 else { return nil }
-        return parts.contains { Self.grammar.contains(String(decoding: $0, as: UTF8.self)) } ? nil : .likely
+        return parts.contains { Self.grammar.contains(SearchText(UnsafeRawBufferPointer(rebasing: $0))) }
+            ? nil : .likely
     }
 
     private var seedPhrase: SecretMatch.Certainty? {
@@ -120,7 +121,7 @@ struct FieldValue {
         return text.count >= 20 ? 3.2 : text.count >= 12 ? 2.8 : 2.3
     }
 
-    private static let grammar: Set<String> = [
+    private static let grammar: WordSet = [
         "the", "your", "you", "please", "enter", "must", "this", "that", "with", "for", "and", "not", "is", "are", "at",
         "to", "of",
         "a", "an", "in", "or", "be", "has", "have", "password", "passphrase",

@@ -39,24 +39,36 @@ enum Placeholder {
 
     /// Whether one character stands so often behind itself.
     static func hasRow(of length: Int, in text: SearchText) -> Bool {
-        var row = 1
-        for position in 1..<max(1, text.count) {
-            row = text.bytes[position] == text.bytes[position - 1] ? row + 1 : 1
-            if row >= length { return true }
-        }
-        return false
+        hasRun(of: length, in: text) { $0 == $1 }
     }
 
     /// Whether so many characters count up: `1234567`, `abcdefg`.
     static func hasSequence(of length: Int, in text: SearchText) -> Bool {
-        var run = 1
-        for position in 1..<max(1, text.count) {
-            let (last, byte) = (text.bytes[position - 1].lowered, text.bytes[position].lowered)
+        hasRun(of: length, in: text) { last, byte in
+            let (last, byte) = (last.lowered, byte.lowered)
             let counts =
                 byte == last &+ 1
                 || last == UInt8(ascii: "9") && (byte == UInt8(ascii: "0") || byte == UInt8(ascii: "a"))
-            run = counts && (byte.isLetter || byte.isDigit) ? run + 1 : 1
-            if run >= length { return true }
+            return counts && (byte.isLetter || byte.isDigit)
+        }
+    }
+
+    /// Whether so many bytes, two at least, each go on from the one before.
+    ///
+    /// A run of n bytes has n - 1 steps, one of which leads to a place that n - 1 divides: only from there it is followed.
+    @inline(__always)
+    private static func hasRun(of length: Int, in text: SearchText, _ goesOn: (UInt8, UInt8) -> Bool) -> Bool {
+        let steps = length - 1
+        var place = steps
+        while place < text.count {
+            if goesOn(text.bytes[place - 1], text.bytes[place]) {
+                var start = place - 1
+                while start > 0, place - start < steps, goesOn(text.bytes[start - 1], text.bytes[start]) { start -= 1 }
+                var end = place + 1
+                while end < text.count, end - start < length, goesOn(text.bytes[end - 1], text.bytes[end]) { end += 1 }
+                if end - start >= length { return true }
+            }
+            place += steps
         }
         return false
     }

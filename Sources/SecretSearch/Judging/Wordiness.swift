@@ -1,50 +1,41 @@
 /// What a text is made of, to tell words and identifiers from what a generator drew.
 struct Wordiness {
-    private(set) var letters = 0
-    private(set) var capitals = 0
-    private(set) var digits = 0
-    private(set) var symbols = 0
-    private(set) var blanks = 0
+    let letters: Int
+    let capitals: Int
+    let digits: Int
+    let symbols: Int
+    let blanks: Int
     /// Runs of letters; a capital after a small letter begins a new one.
-    private var runs = 0
-    private var pairs = 0
-    private var usualPairs = 0
+    private let runs: Int
+    private let pairs: Int
+    private let usualPairs: Int
 
     init(_ text: SearchText) {
-        var last: UInt8 = 0
-        for position in 0..<min(text.count, 512) {
-            let byte = text.bytes[position]
-            add(byte, after: last)
-            last = byte
+        let (kinds, followings, usual) = (Self.kinds, Self.followings, Self.usual)
+        var tally: UInt64 = 0
+        var joined: UInt32 = 0
+        var usualPairs: UInt32 = 0
+        var (last, lastKind): (UInt8, UInt8) = (0, ByteKind.blank.rawValue)
+        // Without a branch: in what a generator drew, none could be foretold.
+        for byte in text.bytes.prefix(Self.longest) {
+            let kind = kinds[Int(byte)]
+            tally &+= 1 &<< UInt64(kind &* Self.tallyBits)
+            let following = followings[Int(lastKind << 3 | kind)]
+            joined &+= following
+            usualPairs &+= following >> 16 & usual[Int(last & 31)] &>> UInt32(byte & 31)
+            (last, lastKind) = (byte, kind)
         }
-    }
-
-    private mutating func add(_ byte: UInt8, after last: UInt8) {
-        if byte.isLetter || byte >= 128 {
-            addLetter(byte, after: last)
-        } else if byte.isDigit {
-            digits += 1
-        } else if byte <= 32 {
-            blanks += 1
-        } else {
-            symbols += 1
+        func count(_ kind: ByteKind) -> Int {
+            Int(tally >> UInt64(kind.rawValue &* Self.tallyBits) & (1 << UInt64(Self.tallyBits) - 1))
         }
-    }
-
-    private mutating func addLetter(_ byte: UInt8, after last: UInt8) {
-        letters += 1
-        let isCapital = byte.isCapital
-        if isCapital { capitals += 1 }
-        guard last.isLetter || last >= 128 else {
-            runs += 1
-            return
-        }
-        if isCapital, last.isSmall {
-            runs += 1
-        } else if byte < 128, last < 128 {
-            pairs += 1
-            if Self.isUsual(last.lowered, byte.lowered) { usualPairs += 1 }
-        }
+        blanks = count(.blank)
+        symbols = count(.symbol)
+        digits = count(.digit)
+        capitals = count(.capital)
+        letters = count(.small) + capitals + count(.foreign)
+        runs = Int(joined & 0xFFFF)
+        pairs = Int(joined >> 16)
+        self.usualPairs = Int(usualPairs)
     }
 
     /// Whether the letters read like words of a language that is written in Latin letters, however they are joined.
@@ -60,15 +51,53 @@ struct Wordiness {
     /// Words with a few digits, as names of things are: `oauth2_token_v1`.
     var isIdentifier: Bool { isWords && digits <= 4 && letters >= digits }
 
-    private static func isUsual(_ first: UInt8, _ second: UInt8) -> Bool {
-        usual[Int(first) - 97] >> UInt32(second - 97) & 1 != 0
+    private static let longest = 512
+    /// Enough to count `longest` bytes of each of the six kinds in one number.
+    private static let tallyBits: UInt8 = 10
+}
+
+/// What a byte is in a text.
+private enum ByteKind: UInt8, CaseIterable {
+    case blank, symbol, digit, small, capital
+    /// A part of a character beyond ASCII, which is taken for a letter.
+    case foreign
+
+    init(_ byte: UInt8) {
+        if byte >= 128 {
+            self = .foreign
+        } else if byte.isLetter {
+            self = byte.isCapital ? .capital : .small
+        } else {
+            self = byte.isDigit ? .digit : byte <= 32 ? .blank : .symbol
+        }
     }
 
-    /// The letters that usually follow each letter, a to z: 19 of 20 pairs in English and UI words of ten other languages.
+    private var isLetter: Bool { rawValue >= Self.small.rawValue }
+
+    /// What a byte of this kind adds behind one of another: 1 for a new run of letters, 1 << 16 for a pair of letters.
+    func following(_ last: ByteKind) -> UInt32 {
+        guard isLetter else { return 0 }
+        if !last.isLetter || self == .capital && last == .small { return 1 }
+        return self == .foreign || last == .foreign ? 0 : 1 << 16
+    }
+}
+
+extension Wordiness {
+    /// The kind of each byte.
+    private static let kinds: [UInt8] = (0...255).map { ByteKind($0).rawValue }
+
+    /// By the kind of the byte before, then its own, 8 to a row.
+    private static let followings: [UInt32] = ByteKind.allCases.flatMap { last in
+        (0..<8).map { (kind: UInt8) in ByteKind(rawValue: kind)?.following(last) ?? 0 }
+    }
+
+    /// By the lowest five bits of a letter, those of the letters that usually follow it, a to z: 19 of 20 pairs in English
+    /// and UI words of ten other languages.
     private static let usual: [UInt32] = [
-        "abcdfgiklmnprstuvwxy", "aceijlorsuy", "acdefhiklmoprstu", "abcdefilorstu", "abcdefghiklmnopqrstuvwxy",
+        "", "abcdfgiklmnprstuvwxy", "aceijlorsuy", "acdefhiklmoprstu", "abcdefilorstu", "abcdefghiklmnopqrstuvwxy",
         "aefilorstuy", "aeghilnorstu", "aeilortu", "abcdefgklmnoprstvxz", "aeo", "aeilos", "acdefilmopstuvy",
         "abdeilmopsu", "acdefgiklnopstuvy", "abcdefgiklmnoprstuvw", "acdehiloprstuy", "u", "abcdefgiklmnoprstuvy",
         "acefhiklmnopstuwy", "acdefhilmoprstuwy", "abcdefgilmnprst", "aeio", "aehinors", "ceipt", "aelmnpst", "aei",
-    ].map { (followers: String) in followers.utf8.reduce(0) { $0 | 1 << UInt32($1 - 97) } }
+        "", "", "", "", "",
+    ].map { (followers: String) in followers.utf8.reduce(0) { $0 | 1 << UInt32($1 & 31) } }
 }

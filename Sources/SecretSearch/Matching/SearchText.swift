@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The bytes that are searched. Positions outside of them are no error: nothing is there.
 struct SearchText {
     let bytes: UnsafeRawBufferPointer
@@ -30,6 +32,8 @@ struct SearchText {
         return true
     }
 
+    func equals(_ pattern: StaticString) -> Bool { count == pattern.utf8CodeUnitCount && holds(pattern, at: 0) }
+
     /// As `holds`, where the pattern is in lower case and the text in either.
     func holdsFolded(_ pattern: StaticString, at position: Int) -> Bool {
         let pattern = UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount)
@@ -61,10 +65,15 @@ struct SearchText {
     func first(_ pattern: StaticString, in range: Range<Int>) -> Int? {
         let range = range.clamped(to: 0..<count)
         let size = pattern.utf8CodeUnitCount
-        guard size > 0, range.count >= size else { return nil }
-        let head = pattern.utf8Start.pointee
-        for position in range.lowerBound...(range.upperBound - size)
-        where bytes[position] == head && holds(pattern, at: position) { return position }
+        guard size > 0, range.count >= size, let base = bytes.baseAddress else { return nil }
+        let head = Int32(pattern.utf8Start.pointee)
+        let end = range.upperBound - size + 1
+        var position = range.lowerBound
+        while position < end, let hit = memchr(base + position, head, end - position) {
+            position = UnsafeRawPointer(hit) - base
+            if holds(pattern, at: position) { return position }
+            position += 1
+        }
         return nil
     }
 

@@ -5,48 +5,62 @@ enum SecretName {
         /// A key that may as well be the key of a dictionary.
         case weakKey
         case pin, oneTimeCode, cardNumber, cardCode, socialSecurity, seedPhrase
+
+        /// Whether a word of this kind is a secret's only where no other follows, or one of a few.
+        fileprivate var mustEnd: Bool {
+            switch self {
+            case .session, .credential, .pin, .oneTimeCode, .weakKey: true
+            default: false
+            }
+        }
     }
 
     /// The kind of secret that has such a name; nil if none has.
     static func kind(of name: SearchText) -> Kind? {
         // `Space::Name` is a type.
         guard name.first("::", in: 0..<name.count) == nil else { return nil }
-        let words = NameWords.split(name)
+        return NameWords.split(name) { kind(of: $0) }
+    }
+
+    private static func kind(of words: NameWords) -> Kind? {
         guard let core = core(of: words) else { return nil }
-        guard !words[..<core.words.lowerBound].contains(where: NameWords.disqualifiesBefore) else { return nil }
-        let after = words[core.words.upperBound...]
-        guard !after.contains(where: NameWords.disqualifiesAfter) else { return nil }
-        let mustEnd = NameWords.mustEnd.contains(core.kind) || words[core.words] == ["refresh"]
-        return mustEnd && !after.allSatisfy(NameWords.mayFollow.contains) ? nil : core.kind
+        for index in 0..<core.words.lowerBound where NameVocabulary.before.contains(words[index]) { return nil }
+        let mustEnd = core.kind.mustEnd || words[core.words].equals("refresh")
+        for index in core.words.upperBound..<words.count {
+            if NameVocabulary.after.contains(words[index]) { return nil }
+            if mustEnd, !NameVocabulary.mayFollow.contains(words[index]) { return nil }
+        }
+        return core.kind
     }
 
     private typealias Core = (kind: Kind, words: Range<Int>)
 
     /// The words that say it is a secret: the last ones that do.
-    private static func core(of words: [String]) -> Core? {
-        for index in words.indices.reversed() {
-            if index > 0, let kind = NameWords.pairs[words[index - 1] + words[index]] {
+    private static func core(of words: NameWords) -> Core? {
+        for index in (0..<words.count).reversed() {
+            let word = words[index]
+            if index > 0, let kind = NameVocabulary.pairs[words[index - 1..<index + 1]] {
                 return (kind, index - 1..<index + 1)
             }
-            if words[index] == "key" || words[index] == "keys" { return keyCore(words, index) }
-            if let kind = NameWords.single[words[index]] { return (kind, index..<index + 1) }
-            if let kind = suffixKind(words[index]) { return (kind, index..<index + 1) }
+            if word.equals("key") || word.equals("keys") { return keyCore(words, index) }
+            if let kind = NameVocabulary.single[word] { return (kind, index..<index + 1) }
+            if let kind = suffixKind(word) { return (kind, index..<index + 1) }
         }
         return nil
     }
 
-    private static func keyCore(_ words: [String], _ index: Int) -> Core? {
+    private static func keyCore(_ words: NameWords, _ index: Int) -> Core? {
         guard index > 0 else { return words.count == 1 ? (.weakKey, 0..<1) : nil }
         let before = words[index - 1]
-        if NameWords.harmlessKeys.contains(before) { return nil }
+        if NameVocabulary.harmlessKeys.contains(before) { return nil }
         let kind: Kind =
-            NameWords.secretKeys.contains(before) ? (before == "private" ? .privateKey : .apiKey) : .weakKey
+            NameVocabulary.secretKeys.contains(before) ? (before.equals("private") ? .privateKey : .apiKey) : .weakKey
         return (kind, index..<index + 1)
     }
 
     /// Of words written together: `accesstoken`, `dbpassword`.
-    private static func suffixKind(_ word: String) -> Kind? {
-        guard word.utf8.count >= 6 else { return nil }
-        return NameWords.suffixes.first { word.hasSuffix($0.0) }?.1
+    private static func suffixKind(_ word: SearchText) -> Kind? {
+        guard word.count >= 6 else { return nil }
+        return NameVocabulary.suffixes.first { word.holds($0.0, at: word.count - $0.0.utf8CodeUnitCount) }?.1
     }
 }

@@ -1,45 +1,68 @@
 /// Secrets without a form of their own, which the vendor's name in the name of their field gives away.
 enum ContextRules {
-    private struct Entry {
+    private struct Entry: Sendable {
         let rule: SecretRule
         /// One of these has to be in the name, in small letters without signs.
         let vendors: [StaticString]
-        let fits: @Sendable (SearchText) -> Bool
+        let forms: Forms
+    }
 
-        func names(_ name: SearchText) -> Bool {
-            let letters = name.bytes.map(\.lowered).filter(ByteClass.lower.contains)
-            return letters.withUnsafeBytes { letters in
-                let letters = SearchText(letters)
-                return vendors.contains { letters.first($0, in: 0..<letters.count) != nil }
-            }
+    /// How the values of these fields look.
+    private struct Forms: OptionSet {
+        let rawValue: Int
+        static let hex32 = Forms(rawValue: 1)
+        static let hex37 = Forms(rawValue: 2)
+        static let hex40 = Forms(rawValue: 4)
+        /// 40 letters of base64 that are more than hexadecimal digits.
+        static let base64 = Forms(rawValue: 8)
+        /// 40 letters of base64url.
+        static let base64url = Forms(rawValue: 16)
+        static let uuid = Forms(rawValue: 32)
+    }
+
+    /// All forms that a value has.
+    private static func forms(of value: SearchText) -> Forms {
+        switch value.count {
+        case 32: return value.allSatisfy(.hex) ? .hex32 : []
+        case 36: return value.isUUID ? .uuid : []
+        case 37: return value.allSatisfy(.hex) ? .hex37 : []
+        case 40:
+            if value.allSatisfy(.hex) { return [.hex40, .base64url] }
+            var forms: Forms = value.allSatisfy(.base64) ? .base64 : []
+            if value.allSatisfy(.base64url) { forms.insert(.base64url) }
+            return forms
+        default: return []
         }
     }
 
     static func rule(for value: SearchText, named name: SearchText) -> SecretRule? {
-        guard value.count >= 32, value.count <= 40,
-            let entry = entries.first(where: { $0.fits(value) && $0.names(name) })
-        else { return nil }
-        return Placeholder.isIn(field: value) || Entropy.bitsPerByte(value) < 3 ? nil : entry.rule
+        let forms = forms(of: value)
+        guard !forms.isEmpty, let rule = rule(for: forms, named: name) else { return nil }
+        return Placeholder.isIn(field: value) || Entropy.bitsPerByte(value) < 3 ? nil : rule
+    }
+
+    private static func rule(for forms: Forms, named name: SearchText) -> SecretRule? {
+        let letters = name.bytes.map(\.lowered).filter(ByteClass.lower.contains)
+        return letters.withUnsafeBytes { letters in
+            let letters = SearchText(letters)
+            return entries.first { entry in
+                !entry.forms.isDisjoint(with: forms)
+                    && entry.vendors.contains { letters.first($0, in: 0..<letters.count) != nil }
+            }?.rule
+        }
     }
 
     static let all = entries.map(\.rule)
 
     private static let entries: [Entry] = [
-        Entry(rule: CloudRules.awsSecret, vendors: ["aws", "secretaccesskey", "secretkey", "ssecret"]) {
-            $0.count == 40 && $0.allSatisfy(.base64) && !$0.allSatisfy(.hex)
-        },
-        Entry(rule: heroku, vendors: ["heroku"]) { $0.isUUID },
-        Entry(rule: datadog, vendors: ["datadog", "ddapikey", "ddapp"]) {
-            ($0.count == 32 || $0.count == 40) && $0.allSatisfy(.hex)
-        },
-        Entry(rule: CloudRules.twilio, vendors: ["twilio"]) { $0.count == 32 && $0.allSatisfy(.hex) },
-        Entry(rule: cloudflare, vendors: ["cloudflare", "cfapi"]) {
-            $0.count == 40 && $0.allSatisfy(.base64url) || $0.count == 37 && $0.allSatisfy(.hex)
-        },
-        Entry(rule: facebook, vendors: ["facebook", "fbapp", "fbsecret", "instagram"]) {
-            $0.count == 32 && $0.allSatisfy(.hex)
-        },
-        Entry(rule: algolia, vendors: ["algolia"]) { $0.count == 32 && $0.allSatisfy(.hex) },
+        Entry(
+            rule: CloudRules.awsSecret, vendors: ["aws", "secretaccesskey", "secretkey", "ssecret"], forms: .base64),
+        Entry(rule: heroku, vendors: ["heroku"], forms: .uuid),
+        Entry(rule: datadog, vendors: ["datadog", "ddapikey", "ddapp"], forms: [.hex32, .hex40]),
+        Entry(rule: CloudRules.twilio, vendors: ["twilio"], forms: .hex32),
+        Entry(rule: cloudflare, vendors: ["cloudflare", "cfapi"], forms: [.base64url, .hex37]),
+        Entry(rule: facebook, vendors: ["facebook", "fbapp", "fbsecret", "instagram"], forms: .hex32),
+        Entry(rule: algolia, vendors: ["algolia"], forms: .hex32),
     ]
 
     private static let heroku = SecretRule(

@@ -20,12 +20,13 @@ enum WebRules {
         meaning: "Whoever reads it can sign in to the machine that it names.",
         remedy: "Change it, and keep a token that can be revoked.", weight: .high)
 
-    static let detectors: [Detector] = [
-        Detector(address, "://") { CredentialAddress.find(in: $0, $1) },
-        Detector(address, ":\\/\\/") { CredentialAddress.find(in: $0, $1) },
-        Detector(basic, "basic ", isExact: false) { HeaderCredential.basic(in: $0, $1) },
-        Detector(bearer, "bearer ", isExact: false) { HeaderCredential.bearer(in: $0, $1) },
-        Detector(command, "curl ") { CommandCredential.curl(in: $0, $1) },
-        Detector(netrc, "machine ") { CommandCredential.netrc(in: $0, $1) },
-    ]
+    static let detectors: [Detector] =
+        CommandPassword.detectors(command) + [
+            Detector(address, "://") { CredentialAddress.find(in: $0, $1) },
+            Detector(address, ":\\/\\/") { CredentialAddress.find(in: $0, $1) },
+            Detector(basic, "basic ", isExact: false) { HeaderCredential.basic(in: $0, $1) },
+            Detector(bearer, "bearer ", isExact: false) { HeaderCredential.bearer(in: $0, $1) },
+            Detector(command, "curl ") { CommandCredential.curl(in: $0, $1) },
+            Detector(netrc, "machine ") { CommandCredential.netrc(in: $0, $1) },
+        ]
 }

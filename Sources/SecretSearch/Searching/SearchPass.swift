@@ -8,22 +8,41 @@ struct SearchPass {
     private var handedOut = 0
     /// The end of the last name that was looked at.
     private var nameEnd = 0
+    /// Gathers what is wrapped, where somebody wants it.
+    private var finder: WrappedRunFinder?
+    private(set) var runs: [WrappedRun] = []
+    /// From the end of a certain match's keyword to its own end, where nothing but what is wrapped is of interest.
+    private var settled = 0..<0
 
-    init(_ engine: SearchEngine, _ text: SearchText) {
+    init(_ engine: SearchEngine, _ text: SearchText, withRuns: Bool = false) {
         self.engine = engine
         self.text = text
+        finder = withRuns ? WrappedRunFinder(text) : nil
     }
 
     mutating func run(_ found: (SecretMatch) -> Bool) {
         var goesOn = true
+        if let key = BinaryKey.match(in: text) { add(key) }
         engine.scan(text) { role, range in
+            if case .wrapped(let encoding, let isStart) = role,
+                let run = finder?.run(around: range, encoding, isStart: isStart)
+            {
+                runs.append(run)
+            }
+            if range.lowerBound < settled.upperBound, range.upperBound > settled.lowerBound { return .goOn }
             goesOn = flush(before: range.lowerBound, found)
             guard goesOn else { return .stop }
             guard let match = match(role, range) else { return .goOn }
             add(match)
-            return match.certainty == .certain ? .goOnFrom(match.range.upperBound) : .goOn
+            return match.certainty == .certain ? settle(range.upperBound, match.range.upperBound) : .goOn
         }
         if goesOn { _ = flush(before: Int.max, found) }
+    }
+
+    private mutating func settle(_ keywordEnd: Int, _ matchEnd: Int) -> SearchEngine.HitAnswer {
+        if finder == nil { return .goOnFrom(matchEnd) }
+        if matchEnd > keywordEnd { settled = keywordEnd..<max(settled.upperBound, matchEnd) }
+        return .goOn
     }
 
     private mutating func match(_ role: Keyword.Role, _ range: Range<Int>) -> SecretMatch? {

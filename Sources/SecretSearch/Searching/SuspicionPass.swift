@@ -12,7 +12,8 @@ struct SuspicionPass {
     }
 
     mutating func run() -> Bool {
-        var isSuspicious = false
+        var isSuspicious = BinaryKey.match(in: text) != nil
+        if isSuspicious { return true }
         engine.scan(text) { role, range in
             guard suspects(role, range) else { return .goOn }
             isSuspicious = true
@@ -34,7 +35,9 @@ struct SuspicionPass {
     private mutating func suspectsName(_ part: Range<Int>) -> Bool {
         guard part.lowerBound >= nameEnd else { return false }
         let name = Assignment.name(around: part, in: text)
-        guard let start = Assignment.Start(after: name, in: text) else { return false }
+        guard let start = Assignment.Start(after: name, in: text) else {
+            return NamedSibling.isNamed(by: name, in: text)
+        }
         nameEnd = name.upperBound
         guard SecretName.kind(of: text.slice(name)) != nil else { return false }
         let first = text[start.position]

@@ -17,12 +17,16 @@ enum WebKey {
             let start = text.end(of: .memberJoint, from: place + 2, atMost: 24)
             let end = text.end(of: .base64url, from: start)
             let value = text.slice(start..<end)
-            guard start - place >= 4, ByteClass.memberEnd.contains(text[end]), (22...1024).contains(value.count) else {
-                continue
-            }
-            if !Placeholder.isIn(token: value), Entropy.bitsPerByte(value) >= 3.5 { return start..<end }
+            guard start - place >= 4, ByteClass.memberEnd.contains(text[end]) else { continue }
+            if isPrivatePart(value) { return start..<end }
         }
         return nil
+    }
+
+    /// Whether a value looks like a key's number in base64url.
+    static func isPrivatePart(_ value: SearchText) -> Bool {
+        (22...1024).contains(value.count) && value.allSatisfy(.base64url) && !Placeholder.isIn(token: value)
+            && Entropy.bitsPerByte(value) >= 3.5
     }
 }
 

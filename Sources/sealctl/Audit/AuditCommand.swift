@@ -14,10 +14,10 @@ struct AuditCommand: SealctlCommand {
 
             Examples:
               sealctl audit --group group.com.example.app
-              sealctl audit -f html -o report.html ~/old-container
-              sealctl audit -f sarif --fail-on high . > audit.sarif
-              sealctl audit --write-baseline known.json .
-              sealctl audit --baseline known.json .
+              sealctl audit -f html -o ~/report.html ~/old-container
+              sealctl audit -f sarif --fail-on high container > audit.sarif
+              sealctl audit --write-baseline known.json container
+              sealctl audit --baseline known.json container
               sealctl audit --explain plaintext.file
             """)
 
@@ -48,6 +48,13 @@ struct AuditCommand: SealctlCommand {
         if path != nil || from != nil, search.withKeys {
             throw ValidationError("--with-keys needs the vault of a group: give --group.")
         }
+        if search.withoutKeys, !keyOptions.isUnstated {
+            throw ValidationError("--without-keys needs nothing that opens the vault.")
+        }
+        if from != nil, suppression.writesAnything {
+            throw ValidationError(
+                "--write-baseline and --write-ignore take what an audit finds, not an earlier report.")
+        }
         if output.json, let format = reporting.format, format != .json {
             throw ValidationError("--json is -f json: give one format.")
         }
@@ -56,11 +63,14 @@ struct AuditCommand: SealctlCommand {
     func perform() throws(Failure) {
         if let explain { return try StandardStreams.print(try CheckExplanation.text(explain, json: output.json)) }
         let run = AuditJob(
-            path: path, groupOptions: groupOptions, keyOptions: keyOptions, search: search, suppression: suppression)
+            path: path, groupOptions: groupOptions, keyOptions: keyOptions, search: search, suppression: suppression,
+            reportFile: reporting.file)
         let result = try result(of: run)
         let view = view(of: result)
         try write(view)
-        if let file = suppression.writeBaseline { return try run.writeBaseline(result, to: file) }
+        if let file = suppression.writeBaseline { try run.writeBaseline(result, to: file) }
+        if let file = suppression.writeIgnore { try run.writeIgnoreList(view.findings, to: file) }
+        if suppression.writesAnything { return }
         if view.failing > 0, !reporting.exitZero { throw Findings.failure }
     }
 
@@ -86,7 +96,7 @@ struct AuditCommand: SealctlCommand {
         format.write(view, to: file)
         try file.finish()
         guard let name = reporting.file, name != "-" else { return }
-        let total = FindingText.count(view.report.findings.count + view.unlisted, "finding")
+        let total = FindingText.count(view.total, "finding")
         Talk.note("\(name): \(total), \(view.failing) at or above \(view.threshold)")
     }
 

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ContainerAudit
+internal import Glibc
 internal import KeyVault
 internal import SystemPackage
 
@@ -16,6 +17,8 @@ struct AuditJob {
     let keyOptions: KeyOptions
     let search: AuditSearchOptions
     let suppression: SuppressionOptions
+    /// Where the report goes; nil and `-` are standard output.
+    let reportFile: String?
 
     func result() throws(Failure) -> Result {
         let group: AppGroup? = path == nil ? try groupOptions.appGroup() : nil
@@ -23,32 +26,45 @@ struct AuditJob {
         var options = AuditOptions()
         search.apply(to: &options)
         try suppression.apply(to: &options, auditing: try directory(of: group), key: key)
+        options.ownFiles += [report].compactMap(\.self)
+        options.usesVault = !search.withoutKeys
+        options.requiresVault = search.withKeys
         let progress = AuditProgressLine()
         options.progress = { progress.show($0) }
-        let report = try audit(group, options)
-        if search.withKeys, !report.withKeys {
-            throw Failure(
-                .locked, "withoutKeys", report.notes.first ?? "the vault does not open",
-                hint: "Try --passphrase, or leave --with-keys out.")
-        }
-        let left =
-            group != nil && search.withoutKeys
-            ? "--without-keys: the vault and the group's registry were left alone." : nil
-        return Result(report: report, notes: [note, left].compactMap { $0 })
+        return Result(report: try audit(group, options), notes: [note].compactMap(\.self))
+    }
+
+    /// The file that the report replaces. A file that standard output goes to counts as long as it is empty: the shell has
+    /// just made it, and nothing in it is passed over.
+    private var report: AuditOwnFile? {
+        if let reportFile, reportFile != "-" { return AuditOwnFile(path: reportFile, use: .output) }
+        var status = stat()
+        guard fstat(STDOUT_FILENO, &status) == 0, status.st_size == 0 else { return nil }
+        return AuditOwnFile(descriptor: STDOUT_FILENO, use: .output)
     }
 
     func writeBaseline(_ result: Result, to file: String) throws(Failure) {
-        guard let key = try fingerprintKey().key else {
-            throw Failure(
-                .configuration, "noFingerprintKey", "a baseline needs a fingerprint key, and there is none",
-                hint: "Try --fingerprint-key FILE.")
-        }
-        try KnownFindings.write(result.report, key, to: file)
+        try KnownFindings.write(result.report, try requiredKey(), to: file)
         Talk.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) known from now on")
     }
 
+    /// - Parameter findings: Those that are listed.
+    func writeIgnoreList(_ findings: [Finding], to file: String) throws(Failure) {
+        let added = try KnownFindings.add(findings, try requiredKey(), to: file)
+        Talk.note("\(file): \(FindingText.count(added, "finding")) added: write the reason behind each, or remove it")
+    }
+
+    private func requiredKey() throws(Failure) -> FingerprintKey {
+        if let key = try fingerprintKey().key { return key }
+        throw Failure(
+            .configuration, "noFingerprintKey", "a list of known findings needs a fingerprint key, and there is none",
+            hint: "Try --fingerprint-key FILE.")
+    }
+
     private func fingerprintKey() throws(Failure) -> (key: FingerprintKey?, note: String?) {
-        if let file = suppression.fingerprintKey { return (try FingerprintKeyFile.read(file), nil) }
+        if let file = suppression.fingerprintKey {
+            return (try FingerprintKeyFile.read(file), FingerprintKeyFile.looseMode(of: file))
+        }
         return FingerprintKeyFile.usual()
     }
 
@@ -64,14 +80,16 @@ struct AuditJob {
 
     private func audit(_ group: AppGroup?, _ options: AuditOptions) throws(Failure) -> AuditReport {
         let auditor = ContainerAuditor(options: options)
-        guard let group, !search.withoutKeys else {
-            let directory = try directory(of: group)
+        guard let group else {
+            let directory = try directory(of: nil)
             do throws(AuditError) { return try auditor.audit(path: directory) } catch { throw Failure(error) }
         }
-        let credential = try keyOptions.opening(group) ?? .automatic
+        let credential: VaultCredential = search.withoutKeys ? .automatic : try keyOptions.opening(group) ?? .automatic
         let home = try GroupOptions.home()
         do throws(AuditError) { return try auditor.audit(group: group, in: home, credential: credential) } catch {
-            throw Failure(error)
+            guard error.code == .withoutKeys else { throw Failure(error) }
+            throw Failure(
+                .locked, error.code.rawValue, error.reason, hint: "Try --passphrase, or leave --with-keys out.")
         }
     }
 }

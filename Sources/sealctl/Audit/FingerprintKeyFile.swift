@@ -55,7 +55,8 @@ enum FingerprintKeyFile {
         Talk.detail("made the fingerprint key \(path.appending(name).string)")
     }
 
-    private static func looseMode(of path: String) -> String? {
+    /// What a report says of a key file that others may read; nil where they may not.
+    static func looseMode(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
         return "Others may read the fingerprint key: chmod 600 \(path.shellQuoted)"

@@ -25,8 +25,25 @@ enum KnownFindings {
             throw Failure(
                 .internalError, "unencodable", "the baseline could not be written as JSON", hint: "Report it.")
         }
+        try write(String(decoding: json, as: UTF8.self) + "\n", to: path)
+    }
+
+    /// Adds findings to an ignore list, which is made where there is none; what stands in it stays as it is.
+    ///
+    /// - Returns: How many were added.
+    static func add(_ findings: [Finding], _ key: FingerprintKey, to path: String) throws(Failure) -> Int {
+        let isNew = !isThere(path)
+        let old = isNew ? AuditIgnoreList() : try ignoreList(path)
+        let text = isNew ? AuditIgnoreList().text : String(decoding: try SmallFile.read(path), as: UTF8.self)
+        let addition = old.addition(of: findings, key: key)
+        let joint = text.isEmpty || text.hasSuffix("\n") ? "" : "\n"
+        try write(text + joint + addition.text, to: path)
+        return addition.count
+    }
+
+    private static func write(_ text: String, to path: String) throws(Failure) {
         let file = ReportFile(try OutputFile(path, mode: ordinaryFileMode()))
-        file.writeLine(String(decoding: json, as: UTF8.self))
+        file.write(text)
         try file.finish()
     }
 

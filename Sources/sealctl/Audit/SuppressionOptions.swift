@@ -25,9 +25,18 @@ struct SuppressionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Add what is listed now to FILE, for --ignore-file, to write the reasons in; ends with status 0.",
+            valueName: "FILE"), completion: .file())
+    var writeIgnore: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The key of fingerprints; made in $XDG_CONFIG_HOME/sealedstate unless given.", valueName: "FILE"),
         completion: .file())
     var fingerprintKey: String?
+
+    /// Whether the run is there to write down what is known.
+    var writesAnything: Bool { writeBaseline != nil || writeIgnore != nil }
 
     func validate() throws {
         if baseline != nil, writeBaseline != nil {
@@ -38,23 +47,30 @@ struct SuppressionOptions: ParsableArguments {
     /// - Parameter directory: What is audited.
     func apply(to options: inout AuditOptions, auditing directory: String, key: FingerprintKey?) throws(Failure) {
         options.fingerprintKey = key
-        options.ignoring = try ignoreList(directory)
+        let files = ignoreFiles(directory)
+        for file in files { options.ignoring.add(try KnownFindings.ignoreList(file)) }
         if let baseline { options.baseline = try KnownFindings.baseline(baseline) }
+        options.ownFiles = ownFiles(files)
         guard writeBaseline != nil else { return }
         options.limits.maximumFindings = Self.everything
         options.limits.maximumFindingsPerCheck = Self.everything
     }
 
-    private func ignoreList(_ directory: String) throws(Failure) -> AuditIgnoreList {
-        var list = AuditIgnoreList()
-        for file in ignoreFile { list.add(try KnownFindings.ignoreList(file)) }
-        guard ignoreFile.isEmpty else { return list }
-        for place in [directory, "."] {
-            let path = place + "/" + Self.usualName
-            guard KnownFindings.isThere(path) else { continue }
-            Talk.detail("ignore file \(path): read")
-            list.add(try KnownFindings.ignoreList(path))
+    private func ignoreFiles(_ directory: String) -> [String] {
+        guard ignoreFile.isEmpty else { return ignoreFile }
+        let files = [directory, "."].map { $0 + "/" + Self.usualName }.filter(KnownFindings.isThere)
+        for file in files { Talk.detail("ignore file \(file): read") }
+        return files
+    }
+
+    private func ownFiles(_ ignoreFiles: [String]) -> [AuditOwnFile] {
+        // A list that is written anew keeps what it has.
+        let lists = (ignoreFiles + [writeIgnore].compactMap(\.self)).compactMap {
+            AuditOwnFile(path: $0, use: .ignoreList)
         }
-        return list
+        let baselines = [baseline, writeBaseline].compactMap(\.self).compactMap {
+            AuditOwnFile(path: $0, use: .baseline)
+        }
+        return lists + baselines
     }
 }

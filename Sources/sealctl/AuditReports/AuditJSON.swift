@@ -11,12 +11,14 @@ struct AuditJSON {
 
     func write(to sink: any ReportSink) {
         let report = view.report
-        sink.write("{\"containerPath\":" + JSONText.string(report.containerPath).text)
+        sink.write("{\"auditedAt\":" + JSONText.string(Timestamp(report.auditedAt).rfc3339).text)
+        sink.write(",\"containerPath\":" + JSONText.string(report.containerPath).text)
         sink.write(",\"counts\":" + counts.text + ",\"files\":[")
         write(report.files, AuditedFileJSON.json, to: sink)
         sink.write("],\"findings\":[")
         write(view.findings, FindingJSON.json, to: sink)
-        sink.write("],\"group\":" + JSONText.optional(report.group).text)
+        sink.write("],\"finishedAt\":" + JSONText.string(Timestamp(report.finishedAt).rfc3339).text)
+        sink.write(",\"group\":" + JSONText.optional(report.group).text)
         sink.write(",\"isClean\":\(report.isClean),\"notes\":" + JSONText.array(view.notes.map { .string($0) }).text)
         sink.write(",\"omissions\":" + OmissionsJSON.json(report.omissions).text)
         sink.writeLine(",\"withKeys\":\(report.withKeys)}")
@@ -70,9 +72,11 @@ enum AuditedFileJSON {
     /// Every field, null for what is not known.
     static func fields(_ file: AuditedFile) -> [(String, JSONText)] {
         [
-            ("kind", .string(file.kind.rawValue)), ("mode", .optional(file.mode.map(octal))),
+            ("isPlaintext", .bool(file.isPlaintext)), ("kind", .string(file.kind.rawValue)),
+            ("mode", .optional(file.mode.map(octal))),
             ("path", .string(file.path)), ("record", file.record.map(record) ?? .null),
-            ("size", .number(Int(file.size))), ("verdict", file.verdict.map(verdict) ?? .null),
+            ("size", .number(Int(file.size))), ("storedSize", .number(Int(file.storedSize))),
+            ("verdict", file.verdict.map(verdict) ?? .null),
         ]
     }
 
@@ -104,10 +108,15 @@ enum AuditedFileJSON {
 /// What was left out, for machines.
 enum OmissionsJSON {
     static func json(_ omissions: AuditOmissions) -> JSONText {
-        let unlisted = omissions.unlisted.sorted { $0.key < $1.key }.map { ($0.key, JSONText.number($0.value)) }
+        let unlisted = omissions.unlisted.map { entry in
+            JSONText.object([
+                ("count", .number(entry.count)), ("id", .string(entry.id)),
+                ("severity", .string(entry.severity.rawValue)),
+            ])
+        }
         return .object([
             ("allowedInline", .number(omissions.allowedInline)), ("ignored", .number(omissions.ignored)),
-            ("inBaseline", .number(omissions.inBaseline)), ("unlisted", .object(unlisted)),
+            ("inBaseline", .number(omissions.inBaseline)), ("unlisted", .array(unlisted)),
         ])
     }
 }

@@ -13,6 +13,8 @@ struct AuditJSONLines {
         line(
             "audit",
             [
+                ("auditedAt", .string(Timestamp(report.auditedAt).rfc3339)),
+                ("finishedAt", .string(Timestamp(report.finishedAt).rfc3339)),
                 ("containerPath", .string(report.containerPath)), ("group", .optional(report.group)),
                 ("withKeys", .bool(report.withKeys)),
             ], to: sink)

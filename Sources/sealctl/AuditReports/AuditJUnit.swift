@@ -1,4 +1,5 @@
 internal import ContainerAudit
+internal import FoundationEssentials
 
 /// The findings as tests, for servers that show those: each check is a class, each finding a test that failed.
 ///
@@ -17,7 +18,7 @@ struct AuditJUnit {
         let suites = suites
         sink.writeLine(#"<?xml version="1.0" encoding="UTF-8"?>"#)
         let cases = suites.flatMap(\.cases)
-        sink.writeLine("<testsuites name=\"sealctl audit\"\(Self.counts(cases)) errors=\"0\" time=\"0\">")
+        sink.writeLine("<testsuites name=\"sealctl audit\"\(Self.counts(cases)) errors=\"0\"\(times)>")
         for suite in suites { write(suite, to: sink) }
         sink.writeLine("</testsuites>")
     }
@@ -25,12 +26,19 @@ struct AuditJUnit {
     private func write(_ suite: Suite, to sink: any ReportSink) {
         let name = XMLText.escaped("\(view.report.containerPath): \(suite.name)")
         sink.writeLine(
-            "  <testsuite name=\"\(name)\"\(Self.counts(suite.cases)) errors=\"0\" skipped=\"0\" time=\"0\">")
+            "  <testsuite name=\"\(name)\"\(Self.counts(suite.cases)) errors=\"0\" skipped=\"0\"\(times)>")
         for test in suite.cases { test.write(to: sink) }
         if !suite.notes.isEmpty {
             sink.writeLine("    <system-out>\(XMLText.escaped(suite.notes.joined(separator: " ")))</system-out>")
         }
         sink.writeLine("  </testsuite>")
+    }
+
+    /// When the audit began, as `xs:dateTime`, and how many seconds it took: what each suite took of it is not known.
+    private var times: String {
+        let seconds = view.report.finishedAt.timeIntervalSince(view.report.auditedAt)
+        let milliseconds = String(Int((seconds * 1000).rounded()) % 1000 + 1000).dropFirst()
+        return " timestamp=\"\(Timestamp(view.report.auditedAt).rfc3339)\" time=\"\(Int(seconds)).\(milliseconds)\""
     }
 
     private static func counts(_ cases: [JUnitCase]) -> String {
@@ -47,26 +55,27 @@ extension AuditJUnit {
 
     private var suites: [Suite] {
         var suites = AuditCheck.families.map { family in
-            Suite(name: family.title, cases: family.checks.flatMap { cases($0.id, $0.title, $0.severity) })
+            Suite(name: family.title, cases: family.checks.flatMap { cases($0.id, $0.title) })
         }
-        let foreign = Set(byCheck.keys).union(view.report.omissions.unlisted.keys)
+        let foreign = Set(byCheck.keys).union(view.report.omissions.unlisted.map(\.id))
             .filter { AuditCheck.named($0) == nil }.sorted()
         if !foreign.isEmpty {
-            suites.append(Suite(name: "Others", cases: foreign.flatMap { cases($0, $0, .medium) }))
+            suites.append(Suite(name: "Others", cases: foreign.flatMap { cases($0, $0) }))
         }
         if !suites.isEmpty { suites[0].notes = view.notes }
         return suites
     }
 
-    private func cases(_ id: String, _ title: String, _ severity: Severity) -> [JUnitCase] {
+    private func cases(_ id: String, _ title: String) -> [JUnitCase] {
         var cases = (byCheck[id] ?? []).map(failed)
-        if let unlisted = view.report.omissions.unlisted[id], unlisted > 0 {
-            let message = "\(unlisted) more findings are not listed."
+        for entry in view.report.omissions.unlisted where entry.id == id && entry.count > 0 {
+            let message =
+                entry.count == 1 ? "1 more finding is not listed." : "\(entry.count) more findings are not listed."
+            let word = entry.severity.rawValue
             cases.append(
                 JUnitCase(
-                    check: id, name: "beyond the limit",
-                    failure: severity >= view.threshold ? .init(severity.rawValue, message, message) : nil, output: nil)
-            )
+                    check: id, name: "beyond the limit, \(word)",
+                    failure: entry.severity >= view.threshold ? .init(word, message, message) : nil, output: nil))
         }
         return cases.isEmpty ? [JUnitCase(check: id, name: title, failure: nil, output: nil)] : cases
     }
@@ -77,7 +86,7 @@ extension AuditJUnit {
         let counts = finding.severity >= view.threshold
         return JUnitCase(
             check: finding.id, name: finding.path + (place.isEmpty ? "" : " \(place)"),
-            failure: counts ? .init(finding.severity.rawValue, finding.detail, text) : nil,
+            failure: counts ? .init(finding.severity.rawValue, FindingText.message(finding), text) : nil,
             output: counts ? nil : "\(finding.severity): \(text)")
     }
 }

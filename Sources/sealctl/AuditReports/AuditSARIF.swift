@@ -6,18 +6,26 @@ struct AuditSARIF {
     private static let limit = 5000
 
     private let view: AuditView
+    private let paths: SARIFPaths
 
-    init(_ view: AuditView) { self.view = view }
+    init(_ view: AuditView) {
+        self.view = view
+        paths = SARIFPaths(root: view.report.containerPath)
+    }
 
     func write(to sink: any ReportSink) {
         SARIFReport(
-            rules: rules, results: results, notes: notes, root: view.report.containerPath, category: "sealctl/audit/"
+            rules: rules, results: results, notes: notes, root: paths.base,
+            times: (Timestamp(view.report.auditedAt).rfc3339, Timestamp(view.report.finishedAt).rfc3339),
+            category: "sealctl/audit/"
         ).write(to: sink)
     }
 
     private var notes: [String] {
         let beyond = view.findings.count - Self.limit
-        return view.notes + (beyond > 0 ? ["\(beyond) findings beyond the first \(Self.limit) are not listed."] : [])
+        return view.notes
+            + (beyond > 0
+                ? ["\(FindingText.count(beyond, "finding")) beyond the first \(Self.limit) left out here."] : [])
     }
 
     /// Those of this version; a finding of another one brings its rule along.
@@ -57,8 +65,9 @@ struct AuditSARIF {
     /// - Parameter identity: The same from one machine to the next, which the finding's own fingerprint is not.
     private func result(_ finding: Finding, _ identity: String) -> SARIFResult {
         SARIFResult(
-            rule: finding.id, level: Self.level(finding.severity), message: "\(finding.detail) \(finding.remedy)",
-            path: finding.path, line: finding.location?.line, bytes: finding.location.flatMap(Self.bytes),
+            rule: finding.id, level: Self.level(finding.severity),
+            message: "\(FindingText.message(finding)) \(finding.remedy)", path: paths.path(finding.path),
+            line: finding.location?.line, column: finding.location?.column, bytes: finding.location.flatMap(Self.bytes),
             place: finding.location?.place, fingerprint: identity, isNew: view.hasBaseline ? true : nil,
             properties: Self.properties(finding))
     }

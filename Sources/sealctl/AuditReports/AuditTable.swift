@@ -28,7 +28,7 @@ struct AuditTable {
         let keys = report.withKeys ? "with keys" : "without keys"
         let facts = [
             report.group.map { $0.printable }, keys, FindingText.count(report.files.count, "file"),
-            ByteText.text(view.totalBytes),
+            ByteText.text(view.totalBytes), Timestamp(report.auditedAt).short,
         ]
         return palette.strong(report.containerPath.printable) + "\n"
             + facts.compactMap { $0 }.joined(separator: " · ")
@@ -129,21 +129,19 @@ struct AuditTable {
         let omitted = report.omissions
         return [
             (omitted.ignored, "ignored by fingerprint"), (omitted.inBaseline, "in the baseline"),
-            (omitted.allowedInline, "allowed in the file"), (view.unlisted, "beyond the limits, not listed"),
-            (view.hidden, "below --severity \(view.least)"),
+            (omitted.allowedInline, "allowed in the file"), (view.hidden, "below --severity \(view.least)"),
         ].filter { $0.0 > 0 }.map { "note: \(FindingText.count($0.0, "finding")) \($0.1)" }
     }
 
     /// Blobs that nobody opened are no clean ones.
-    private var isUnopened: Bool { !report.withKeys && report.findings.isEmpty && view.unlisted == 0 }
+    private var isUnopened: Bool { !report.withKeys && view.total == 0 }
 
     private var conclusion: String {
         if isUnopened {
             return "nothing found; sealed blobs were not opened: \(FindingText.reasonForNoKeys(report).printable)"
         }
-        let total = report.findings.count + view.unlisted
-        guard total > 0 else { return palette.good("no findings") }
-        let count = FindingText.count(total, "finding")
+        guard view.total > 0 else { return palette.good("no findings") }
+        let count = FindingText.count(view.total, "finding")
         guard view.failing > 0 else { return palette.good("\(count), none at or above \(view.threshold)") }
         return palette.bad("\(count), \(view.failing) at or above \(view.threshold)")
     }

@@ -22,14 +22,11 @@ struct AuditView {
     /// The report's notes and ours.
     var notes: [String] { report.notes + ownNotes }
 
-    /// How many findings are at the threshold or above, listed or not.
-    var failing: Int {
-        report.findings.count { $0.severity >= threshold }
-            + report.omissions.unlisted.reduce(0) { $0 + (Self.severity($1.key) >= threshold ? $1.value : 0) }
-    }
+    /// All findings, listed or not.
+    var total: Int { report.counts.values.reduce(0, +) }
 
-    /// Findings beyond the limits.
-    var unlisted: Int { report.omissions.unlisted.values.reduce(0, +) }
+    /// How many findings are at the threshold or above, listed or not.
+    var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
 
     /// Findings that are counted and not listed, being below the least severity.
     var hidden: Int { least == .info ? 0 : report.findings.count { $0.severity < least } }
@@ -41,9 +38,6 @@ struct AuditView {
     static func share(of part: Int64, in whole: Int64) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil
     }
-
-    /// A check's usual one.
-    private static func severity(_ id: String) -> Severity { AuditCheck.named(id)?.severity ?? .medium }
 }
 
 extension Severity {

@@ -14,6 +14,11 @@ enum FindingText {
         return location.offset.map { "byte \($0)" }
     }
 
+    /// What was found, then what there is to say of it here.
+    static func message(_ finding: Finding) -> String {
+        finding.detail.isEmpty ? "\(finding.title)." : "\(finding.title). \(finding.detail)"
+    }
+
     /// `1 finding`, `3 findings`.
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 

@@ -44,6 +44,7 @@ struct InitCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let home = try GroupOptions.home()
         let sharing = try share.sharing()
+        if abandon { try StatedVault.requireNone(for: group) }
         let existing = ExistingVault(group, in: home)
         // Looked at before anything is asked: nobody should think of a passphrase in vain.
         if existing.place.isTaken {
@@ -82,6 +83,7 @@ struct InitCommand: SealctlCommand {
             _ = try Vault.create(
                 AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential)
         } catch {
+            if error.code == .orphanedBlobs, let failure = StatedVault.missing { throw failure }
             throw error.code == .alreadyExists ? ExistingVault(group, in: home).duplicate : Failure(error)
         }
     }

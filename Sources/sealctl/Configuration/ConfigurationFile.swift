@@ -68,6 +68,7 @@ enum ConfigurationFile {
         do throws(FileError) {
             let file = try open(path)
             try requireOwn(file, path)
+            try ConfigurationDirectory.requireSafe(path)
             bytes = try read(file)
         } catch {
             let failure = Failure(error)

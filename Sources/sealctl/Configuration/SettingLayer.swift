@@ -13,10 +13,13 @@ struct SettingLayer: Sendable {
     /// What messages call it.
     let name: String
     var values: [SettingName: String] = [:]
+    /// Where those came from that the layer's name does not tell.
+    var origins: [SettingName: String] = [:]
 
     /// Where a value of this layer came from: the flag or variable itself, or the file.
     func origin(of setting: SettingName) -> String {
-        switch self.name {
+        if let stated = origins[setting] { return stated }
+        return switch self.name {
         case Self.flags: setting.flag
         case Self.environment: "$\(setting.variable)"
         default: name

@@ -65,7 +65,7 @@ struct Settings: Sendable {
         guard stated.count > 1 else { return }
         throw Failure(
             .configuration, "badSetting",
-            "\(stated[0].value.origin) has \(stated.map(\.name.rawValue).joined(separator: " and ")): one opens the vault",
+            "\(stated.map(\.value.origin).joined(separator: " and ")) are set: one opens the vault",
             hint: "Keep one of them.")
     }
 

@@ -24,8 +24,8 @@ struct DoctorCommand: SealctlCommand {
     func prepare() throws(Failure) {}
 
     func perform() throws(Failure) {
-        var lines: [Diagnosis] = [SettingsCheck.examine(output)]
-        lines += LibraryChecks.examine() + SystemChecks.examine()
+        var lines: [Diagnosis] = [SettingsCheck.examine(statedSettings)]
+        lines += LibraryChecks.examine() + SystemChecks.examine() + EditCheck.examine()
         do throws(Failure) {
             let home = try GroupOptions.home()
             lines += PlaceChecks.examine(home)

@@ -1,17 +1,18 @@
 internal import AppGroups
+internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
 /// One group's container and vault.
 enum GroupChecks {
     static func examine(_ group: AppGroup, in home: GroupsHome) -> [Diagnosis] {
-        container(group, home) + [vault(AccessGroup(group), home)]
+        container(group, home) + VaultCheck.examine(AccessGroup(group), in: home)
     }
 
     private static func container(_ group: AppGroup, _ home: GroupsHome) -> [Diagnosis] {
         do throws(AppGroupError) {
             let container = try GroupContainer.open(group, in: home, creating: false)
-            return [.ok("container", container.path), lock(of: container)]
+            return [.ok("container", container.path), lock(of: container), records(of: container)]
         } catch {
             return [.fail("container", Failure(error))]
         }
@@ -27,41 +28,32 @@ enum GroupChecks {
                     "lock-file", "\(name) is a \(attributes.kind.rawValue), so nothing can be written",
                     mend: "sealctl repair sets it aside.")
             }
+        } catch {
+            guard error.code == .notFound else { return .fail("lock-file", Failure(error)) }
+            return unmakable("lock-file", ".", in: container) ?? .ok("lock-file", "made by whoever writes first")
+        }
+        guard Access.refusal(container.root, name, R_OK | W_OK, "use the lock file") != nil else {
             return .ok("lock-file", name)
-        } catch {
-            if error.code == .notFound { return .ok("lock-file", "made by whoever writes first") }
-            return .fail("lock-file", Failure(error))
         }
+        let path = container.root.display(name)
+        let mode = String(container.sharing.fileMode, radix: 8)
+        return .fail(
+            "lock-file", "\(path) may not be read and written by this user, so nothing can be written",
+            mend: "As its owner: chmod \(mode) \(path.shellQuoted)")
     }
 
-    private static func vault(_ group: AccessGroup, _ home: GroupsHome) -> Diagnosis {
-        let path = VaultPlace(group, in: home).path
-        do throws(VaultError) {
-            let status = try Vault.status(group, in: home)
-            switch status.availability {
-            case .ready: return .ok("vault", "\(path) can be opened")
-            case .locked: return locked(path, status)
-            case .absent: return absent(group, path)
-            case .denied: return .fail("vault", "\(path) is another user's", mend: "Ask its owner to share it.")
-            case .damaged:
-                return .fail("vault", "\(path) is damaged", mend: "Restore it from a backup: sealctl vault import.")
-            }
-        } catch {
-            return .fail("vault", Failure(error))
-        }
+    private static func records(of container: GroupContainer) -> Diagnosis {
+        let name = ContainerLayout.records
+        return unmakable("records", name, in: container) ?? .ok("records", container.root.display(name))
     }
 
-    private static func locked(_ path: String, _ status: VaultStatus) -> Diagnosis {
-        let openers = status.slots.map(\.kind.description).joined(separator: ", ")
-        return .warn(
-            "vault", "\(path) is locked; it opens with: \(openers)",
-            mend: "sealctl vault unlock, or --passphrase, --key-file or --identity.")
-    }
-
-    private static func absent(_ group: AccessGroup, _ path: String) -> Diagnosis {
-        if let lost = try? LostVault.failure(of: group, for: VaultError(.absent, "open", path, "There is none.")) {
-            return .fail("vault", lost)
-        }
-        return .fail("vault", "there is none at \(path)", mend: "sealctl init")
+    private static func unmakable(_ id: String, _ name: String, in container: GroupContainer) -> Diagnosis? {
+        guard let error = Access.refusal(container.root, name, R_OK | W_OK | X_OK, "write to") else { return nil }
+        let path = container.root.display(name)
+        let mode = String(container.sharing.directoryMode, radix: 8)
+        return .fail(
+            id, "this user may not write to \(path)",
+            mend: error.code == .permissionDenied
+                ? "As its owner: chmod \(mode) \(path.shellQuoted)" : error.advice)
     }
 }

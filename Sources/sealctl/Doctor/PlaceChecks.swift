@@ -15,7 +15,7 @@ enum PlaceChecks {
             _ = try directory.requireTrusted()
             return [.ok(name, path.string)] + abilities(of: directory, name)
         } catch {
-            if error.code == .notFound { return [.ok(name, "\(path) is made when it is first written to")] }
+            if error.code == .notFound { return [unmade(name, path)] }
             return [.fail(name, Failure(error))]
         }
     }
@@ -59,11 +59,24 @@ enum PlaceChecks {
             do throws(FileError) {
                 let directory = try Directory.openOwn(path)
                 try directory.requireSafeAncestors()
-                return .ok(name, path.string)
+                return unwritable(name, path, isNeeded: name == "accepted") ?? .ok(name, path.string)
             } catch {
-                if error.code == .notFound { return .ok(name, "\(path) is made when it is first written to") }
+                if error.code == .notFound { return unmade(name, path) }
                 return .fail(name, Failure(error))
             }
         }
+    }
+
+    private static func unmade(_ name: String, _ path: FilePath) -> Diagnosis {
+        unwritable(name, path, isNeeded: name != "key-files")
+            ?? .ok(name, "\(path) is made when it is first written to")
+    }
+
+    /// Key files are written by `init` alone: they may lie where nothing can be written later.
+    private static func unwritable(_ name: String, _ path: FilePath, isNeeded: Bool) -> Diagnosis? {
+        guard isNeeded, let error = Access.refusal(making: path) else { return nil }
+        return .fail(
+            name, "nothing can be written to \(path): \(Failure(error).message)",
+            mend: "Make it writable, or set SEALED_GROUPS_HOME, HOME or XDG_STATE_HOME to a directory that is.")
     }
 }

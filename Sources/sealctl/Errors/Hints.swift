@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeyVault
 internal import SealedState
 internal import Sealing
@@ -49,7 +50,8 @@ enum Hints {
 
     /// For the file that a command was to write.
     static func output(_ error: FileError) -> String {
-        switch error.code {
+        if error.errno == EBADF { return "Standard output is closed: leave it open, or send it to a file." }
+        return switch error.code {
         case .notFound: "Make its directory first, or try another -o."
         case .notRegularFile, .notDirectory, .unsafePath, .invalidName: "Try the path of a file after -o."
         case .noSpace, .quotaExceeded: "Free some space there, or try another -o."

@@ -11,6 +11,8 @@ enum LostVault {
     /// The failure that tells of it, the same as that of `init`; nil where nothing is lost.
     static func failure(of group: AccessGroup, for error: VaultError?) throws(Failure) -> Failure? {
         guard let error, error.code == .absent else { return nil }
+        // Of a place that somebody named nothing is lost: nothing may be given up for a slip of the hand.
+        if let failure = StatedVault.missing { return failure }
         let home = try GroupOptions.home()
         // An access group may have no container.
         guard let appGroup = try? AppGroup(group.identifier),

@@ -84,7 +84,8 @@ enum StatusTable {
         .notFound: .noInput, .notADirectory: .noInput, .containerMissing: .notFound,
         .permissionDenied: .noPermission, .invalidHome: .configuration, .notEntitled: .configuration,
         .wrongPassphrase: .wrongPassphrase,
-        .wrongKeyFile: .wrongPassphrase,
+        .wrongKeyFile: .wrongPassphrase, .malformedIgnoreList: .dataError, .malformedBaseline: .dataError,
+        .withoutKeys: .locked,
     ]
 
     private static let provisioning: [ProvisioningError.Code: ExitStatus] = [

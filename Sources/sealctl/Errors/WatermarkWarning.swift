@@ -19,6 +19,11 @@ enum WatermarkWarning {
         Warning(code, message, hint: hint(condition)).report(asJSON: asJSON)
     }
 
+    /// What is wrong, and what to do; nil where nothing is.
+    static func text(_ condition: WatermarkCondition) -> (message: String, hint: String)? {
+        warning(condition).map { ($0.message, hint(condition)) }
+    }
+
     private static func warning(_ condition: WatermarkCondition) -> (code: String, message: String)? {
         switch condition {
         case .firstContact, .intact: nil

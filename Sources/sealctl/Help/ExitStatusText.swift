@@ -8,9 +8,9 @@ enum ExitStatusText {
         return """
             \(lines.joined(separator: "\n"))
 
-            From 64 on they are those of sysexits(3). 36, 44, 45 and 51 are the low bytes of the
-            keychain's statuses, which users of macOS security know. With --json the error's
-            code says more: sealctl help formats.
+            From 64 on they are those of sysexits(3). 36, 44, 45 and 51 are the low bytes of
+            the keychain's statuses, which users of macOS security know. With --json the
+            error's code says more: sealctl help formats.
             """
     }
 }

@@ -2,8 +2,8 @@
 enum SettingText {
     static var configuration: String {
         """
-        A flag goes before a variable, a variable before a file. The files are, the first
-        before the second:
+        A flag goes before a variable, a variable before a file. The files are, the
+        first before the second:
 
           $XDG_CONFIG_HOME/sealedstate/config.json (~/.config/sealedstate/config.json)
           /etc/sealedstate/config.json
@@ -16,7 +16,8 @@ enum SettingText {
 
         Relative paths begin at the file's directory, ~/ is the home directory. One of
         keyFile, identity, passphraseFile and credential may be set. A file with another
-        key, with a value of the wrong kind, or that others may write is an error (78).
+        key or a value of the wrong kind is an error (78), and so is one that others may
+        write, or that lies where others may put another in its place.
         sealctl --verbose says where each setting came from.
         """
     }
@@ -43,7 +44,7 @@ enum SettingText {
             ("SEALCTL_CONFIG", "the one configuration file that is read"),
             ("NO_COLOR, TERM=dumb", "no colours"),
             ("SEALED_USER_HOME", "where this user's own key files lie"),
-            ("SEALED_ENTITLEMENTS", "the file of entitlements that has to hold the group"),
+            ("SEALED_ENTITLEMENTS", "the entitlements that have to hold the group"),
             ("CREDENTIALS_DIRECTORY", "where systemd puts the unit's credentials"),
             ("XDG_RUNTIME_DIR", "where unlocked keys stay without a kernel keyring"),
             ("VISUAL, EDITOR", "the editor of sealctl edit"),

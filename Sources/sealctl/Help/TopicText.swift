@@ -62,13 +62,13 @@ enum TopicText {
         head in capitals. Control characters are shown as escapes, so that a row is one
         line. An error is a line "sealctl: what and why" and a line with what to do.
 
-        For programs: --json. One line, fields in the documented order; what is not known
-        is null. Errors are {"code", "message", "hint"} and warnings {"warning",
-        "message", "hint"}, one object a line on standard error. Codes are stable,
-        wording is not. Times are RFC 3339 in UTC.
+        For programs: --json. One line, fields in the documented order; what is not
+        known is null. Errors are {"code", "message", "hint"} and warnings are
+        {"warning", "message", "hint"}, one object a line on standard error. Codes are
+        stable, wording is not. Times are RFC 3339 in UTC.
 
-        Data: get, decrypt and vault find -w print what was sealed, byte for byte. Binary
-        data goes to a terminal only with -o -.
+        Data: get, decrypt and vault find -w print what was sealed, byte for byte.
+        Binary data goes to a terminal only with -o -.
         """
 
     static let auditing = """

@@ -34,6 +34,9 @@ struct KeyOptions: ParsableArguments {
     var credential: CredentialName?
 
     func validate() throws {
+        guard ![keyFile, identity, passphraseFile].contains("") else {
+            throw ValidationError("--key-file, --identity and --passphrase-file need a file, not an empty path")
+        }
         let stated = [
             passphrase, passphraseFile != nil, passphraseFd != nil, keyFile != nil, identity != nil,
             credential != nil,
@@ -83,7 +86,9 @@ struct KeyOptions: ParsableArguments {
     ///   are passed over then.
     func opening(_ group: AccessGroup, isPersonal: Bool = false) throws(Failure) -> VaultCredential? {
         if let stated = try stated(for: group) { return stated }
-        if isPersonal, let name = Settings.current.credential?.name, name == .keyFile || name == .credential { return nil }
+        if isPersonal, let name = Settings.current.credential?.name, name == .keyFile || name == .credential {
+            return nil
+        }
         return try fromSettings(for: group)
     }
 

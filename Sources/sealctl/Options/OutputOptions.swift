@@ -28,6 +28,9 @@ struct OutputOptions: ParsableArguments {
 
     func validate() throws {
         guard !quiet || !verbose else { throw ValidationError("--quiet and --verbose exclude each other") }
+        // Empty would be the current directory, which nobody means.
+        guard root != "" else { throw ValidationError("--root needs a directory, not an empty path") }
+        guard vault != "" else { throw ValidationError("--vault needs a directory, not an empty path") }
     }
 
     /// What was stated, as the source that goes before all others.

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import SealedState
 internal import SharedFiles
 
 /// Names for shell completion. It needs no key, asks for nothing and stays silent about failures.
@@ -21,7 +22,9 @@ enum RecordNames {
         var names: [String] = []
         records.walk(maximumDepth: 8) { entry in
             guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
-            names.append(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
+            // Whoever may write there may make files of any name.
+            let name = try? RecordName(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
+            if let name { names.append(name.text) }
         }
         return names
     }

@@ -28,44 +28,65 @@ struct HeldSignals: ~Copyable {
     var hasCaught: Bool { caught.load(ordering: .relaxed) != 0 }
 
     /// Whether one waits to be let through: for work that can be given up between two steps.
-    var isPending: Bool {
+    static var arePending: Bool {
         var pending = sigset_t()
         sigpending(&pending)
-        return hasCaught || Self.signals.contains { sigismember(&pending, $0) == 1 }
+        return signals.contains { sigismember(&pending, $0) == 1 }
     }
 
     func note(_ number: Int32) { caught.store(number, ordering: .relaxed) }
 
-    /// Waits until a child has ended; its status as waitpid(2) gives it.
+    /// Waits until an editor has ended; its status as waitpid(2) gives it.
     ///
-    /// Who ends us ends the editor as well: it is asked to, and killed when it does not. The terminal's own Ctrl-C has
-    /// reached the editor already, which may have its own use for it.
+    /// Who ends us ends the editor as well, with all that it has started: it is asked to, and killed when it does not. The
+    /// terminal's own Ctrl-C has reached the editor already, which may have its own use for it, unless it is stopped. Ctrl-Z
+    /// stops us with it, and what continues us continues it: we are in one process group.
     func wait(for child: pid_t) -> Int32 {
         var status: Int32 = 0
-        var deadline: timespec?
+        var ending: EditorProcesses?
         while waitpid(child, &status, WNOHANG) != child {
-            var info = siginfo_t()
-            var set = Self.set
-            let number: Int32
-            if var limit = deadline {
-                number = sigtimedwait(&set, &info, &limit)
-            } else {
-                number = sigwaitinfo(&set, &info)
-            }
+            let (number, isTyped) = Self.next(isLimited: ending != nil)
             if number == SIGCHLD { continue }
             if number < 0 {
-                if errno == EAGAIN { kill(child, SIGKILL) }
+                guard errno == EAGAIN else { continue }
+                ending?.look()
+                ending?.send(SIGKILL)
                 continue
             }
-            // SI_KERNEL: typed on the terminal.
-            if (number == SIGINT || number == SIGQUIT) && info.si_code == 0x80 { continue }
+            var processes = ending ?? EditorProcesses(of: child)
+            processes.look()
+            if isTyped && !processes.isStopped { continue }
             note(number)
-            kill(child, number == SIGHUP ? SIGHUP : SIGTERM)
-            // One that was stopped does not hear anything else.
-            kill(child, SIGCONT)
-            deadline = Self.grace
+            Self.ask(processes, number)
+            ending = processes
         }
+        if let ending { Self.end(ending) }
         return status
+    }
+
+    /// The next signal, or -1.
+    ///
+    /// - Parameter isLimited: Whether it is waited for no longer than the grace.
+    private static func next(isLimited: Bool) -> (number: Int32, isTyped: Bool) {
+        var info = siginfo_t()
+        var set = set
+        var limit = grace
+        let number = isLimited ? sigtimedwait(&set, &info, &limit) : sigwaitinfo(&set, &info)
+        // SI_KERNEL: typed on the terminal.
+        return (number, (number == SIGINT || number == SIGQUIT) && info.si_code == 0x80)
+    }
+
+    private static func ask(_ processes: EditorProcesses, _ number: Int32) {
+        processes.send(number == SIGHUP ? SIGHUP : SIGTERM)
+        // One that was stopped does not hear anything else.
+        processes.send(SIGCONT)
+    }
+
+    /// Waits for those whose parent has ended before them.
+    private static func end(_ processes: EditorProcesses) {
+        var pause = timespec(tv_sec: 0, tv_nsec: 50_000_000)
+        for _ in 0..<60 where processes.isAlive { nanosleep(&pause, nil) }
+        processes.send(SIGKILL)
     }
 
     /// Lets the signals through again, and ends the process if one has come.

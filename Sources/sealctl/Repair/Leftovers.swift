@@ -1,17 +1,26 @@
 internal import AppGroups
 internal import Glibc
+internal import KeyVault
+internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
 /// What crashed writers and interrupted imports left in a directory tree.
 struct Leftovers {
+    /// Whose writers are at work there, and the lock that they take.
+    enum Place {
+        case container(GroupContainer, of: AppGroup)
+        /// Every file of such a tree is the library's own.
+        case vault(VaultPlace)
+    }
+
     /// A writer may be about to name what is younger.
     private static let grace: Int64 = 60_000_000_000
     private static let maximumDepth = 64
+    private static let patience: Duration = .seconds(5)
 
     let root: Directory
-    /// Whether every file of the tree is the library's own, as in the directory of a vault.
-    let isOwn: Bool
+    let place: Place
 
     /// The repairs, in the order of their paths.
     func repairs() -> RepairPlan {
@@ -23,7 +32,7 @@ struct Leftovers {
             guard let facts = entry.attributes, facts.kind == .regular else { return }
             let leaf = FilePath(entry.path).lastComponent?.string ?? entry.path
             if let aside = AsideName(leaf, of: facts) {
-                plan.repairs.append(nameBack(entry.path, aside))
+                nameBack(entry.path, aside, &plan)
             } else if let name = TemporaryLeaf(leaf), Self.isOld(facts) {
                 if isOurs(name, entry.path) {
                     plan.repairs.append(removal(entry.path, name, facts))
@@ -46,7 +55,8 @@ struct Leftovers {
 
     /// A pending name is no proof: other programs may use such names.
     private func isOurs(_ name: TemporaryLeaf, _ path: String) -> Bool {
-        if isOwn || name.isRandom || name.target.hasSuffix(ContainerLayout.recordSuffix) { return true }
+        if case .vault = place { return true }
+        if name.isRandom || name.target.hasSuffix(ContainerLayout.recordSuffix) { return true }
         let own = [
             ContainerLayout.quarantine, ContainerLayout.notifications, ContainerLayout.coordination,
             ContainerLayout.ipc, ContainerLayout.sockets,
@@ -55,28 +65,68 @@ struct Leftovers {
     }
 
     private func removal(_ path: String, _ name: TemporaryLeaf, _ facts: FileAttributes) -> Repair {
-        let directory = FilePath(path).removingLastComponent().string
+        let target = Self.sibling(name.target, of: path)
         return Repair(
             kind: .removeTemporary, subject: root.display(path),
             plan: "remove \(root.display(path)): \(facts.size) bytes that a writer left half-way"
         ) { () throws(Failure) in
-            try Failure.onFiles { () throws(FileError) in
-                let parent = directory.isEmpty ? root : try root.directory(directory)
-                // A live writer's file stays: it holds a lock.
-                parent.removeLitter(of: try LeafName(name.target))
+            do throws(FileError) {
+                try withLock(on: target) { () throws(FileError) in try root.removeLitter(path, ifStill: facts) }
+            } catch {
+                // A writer of the same name clears the way for its own.
+                if error.code == .notFound { return }
+                throw left(path, error)
             }
         }
     }
 
-    private func nameBack(_ path: String, _ aside: AsideName) -> Repair {
-        let above = FilePath(path).removingLastComponent().string
-        let own = above.isEmpty ? aside.leaf : "\(above)/\(aside.leaf)"
-        return Repair(
-            kind: .giveNameBack, subject: root.display(own),
-            plan: "give \(root.display(path)) its name back: an import that was interrupted had set it aside"
-        ) { () throws(Failure) in
-            try Failure.onFiles { () throws(FileError) in try root.bringBack(own, from: path) }
+    private func left(_ path: String, _ error: FileError) -> Failure {
+        guard error.code == .lockTimeout || error.code == .overtaken else { return Failure(error) }
+        return Failure(
+            .temporary, error.code.rawValue, "\(root.display(path)) was left: a writer has it",
+            hint: "Try again when the writer has ended.")
+    }
+
+    /// Keeps writers of the target out: none of them has a temporary file then.
+    private func withLock(on target: String, _ body: () throws(FileError) -> Void) throws(FileError) {
+        guard let held = try lock(on: target) else { return try body() }
+        try body()
+        held.unlock()
+    }
+
+    private func lock(on target: String) throws(FileError) -> HeldLock? {
+        switch place {
+        case .container(let container, let group):
+            try RecordLock.acquire(forFile: target, of: group, in: container, timeout: Self.patience)
+        case .vault(let vault): try vault.lockFile(in: root).acquire(.whole, .exclusive, timeout: Self.patience)
         }
+    }
+
+    private func nameBack(_ path: String, _ aside: AsideName, _ plan: inout RepairPlan) {
+        let own = Self.sibling(aside.leaf, of: path)
+        if (try? root.exists(own)) == true {
+            plan.notes.append(
+                "\(root.display(path)) was set aside by an import that was interrupted, and its name is taken: "
+                    + "look at both")
+            return
+        }
+        plan.repairs.append(
+            Repair(
+                kind: .giveNameBack, subject: root.display(own),
+                plan: "give \(root.display(path)) its name back: an import that was interrupted had set it aside"
+            ) { () throws(Failure) in
+                do throws(FileError) { try root.bringBack(own, from: path) } catch {
+                    guard error.code == .alreadyExists else { throw Failure(error) }
+                    throw Failure(
+                        .duplicate, error.code.rawValue, "the name of \(root.display(path)) was taken meanwhile",
+                        hint: "Look at both files; both were left as they are.")
+                }
+            })
+    }
+
+    private static func sibling(_ leaf: String, of path: String) -> String {
+        let above = FilePath(path).removingLastComponent().string
+        return above.isEmpty ? leaf : "\(above)/\(leaf)"
     }
 }
 

@@ -13,6 +13,8 @@ struct Repair {
         case makeLock
         /// Goes on with a rotation.
         case resumeRotation
+        /// Wipes the plaintext that a killed edit left in memory.
+        case wipeEdit
         /// Removes copies of refused blobs that were asked for.
         case removeQuarantined
     }
@@ -32,6 +34,12 @@ struct RepairOutcome {
     /// Nil where it was done, or only planned.
     let failure: Failure?
     let isDone: Bool
+
+    /// For people, in six columns.
+    var word: String {
+        guard let failure else { return isDone ? "done  " : "would " }
+        return failure.status == .temporary ? "left  " : "failed"
+    }
 
     var json: JSONText {
         .object([

@@ -10,7 +10,8 @@ struct RepairCommand: SealctlCommand {
         abstract: "Put right what crashes and interruptions left; says what it will do first.",
         discussion: """
             Removes left-over temporary files that are older than a minute and that no writer holds, gives files their \
-            names back that an interrupted import had set aside, makes a lost lock file, and goes on with a rotation. \
+            names back that an interrupted import had set aside, makes a lost lock file, wipes what a killed edit left \
+            in memory, and goes on with a rotation. \
             Records, keys and what was accepted are never changed otherwise, and nothing is removed because it cannot be \
             read. A person is asked first, unless --yes says yes.
 
@@ -54,12 +55,13 @@ struct RepairCommand: SealctlCommand {
             try GroupContainer.open(group, in: home, creating: false)
         }
         var plan = LockRepair.plan(for: container)
-        plan = plan + Leftovers(root: container.root, isOwn: false).repairs()
+        plan = plan + Leftovers(root: container.root, place: .container(container, of: group)).repairs()
         let place = VaultPlace(AccessGroup(group), in: home)
         if let directory = try? Directory.open(place.directoryPath) {
-            plan = plan + Leftovers(root: directory, isOwn: true).repairs()
+            plan = plan + Leftovers(root: directory, place: .vault(place)).repairs()
         }
         plan = plan + QuarantineRepair(container: container, age: quarantineOlderThan).plan()
+        plan = plan + EditRepair.plan()
         return plan + RotationRepair(group: group, keyOptions: keyOptions).plan()
     }
 
@@ -83,8 +85,8 @@ struct RepairCommand: SealctlCommand {
         if output.json { return try StandardStreams.print(JSONText.array(outcomes.map(\.json)).text) }
         guard !outcomes.isEmpty else { return try StandardStreams.print("nothing to repair") }
         let lines = outcomes.map { outcome in
-            let word = outcome.isDone ? "done  " : outcome.failure == nil ? "would " : "failed"
-            return "\(word)  \(outcome.repair.plan.printable)"
+            let line = "\(outcome.word)  \(outcome.repair.plan.printable)"
+            return outcome.failure.map { "\(line)\n        \($0.message)" } ?? line
         }
         try StandardStreams.print(lines.joined(separator: "\n"))
     }

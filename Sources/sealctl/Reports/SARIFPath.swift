@@ -1,3 +1,5 @@
+internal import SharedFiles
+
 /// Paths as parts of a URI.
 enum SARIFPath {
     /// Everything but the unreserved characters of RFC 3986 and `/` is escaped.
@@ -11,6 +13,25 @@ enum SARIFPath {
                 text += "%" + (digits.count == 1 ? "0" : "") + digits
             }
         }
+    }
+
+    /// The text that was made printable: a `\u{1b}` in it was the character of that number.
+    static func original(_ printed: String) -> String {
+        var text = ""
+        var rest = printed[...]
+        while let mark = rest.firstRange(of: "\\u{") {
+            text += rest[..<mark.lowerBound]
+            rest = rest[mark.upperBound...]
+            if let end = rest.firstIndex(of: "}"), let value = UInt32(rest[..<end], radix: 16),
+                let scalar = Unicode.Scalar(value), String(scalar).printable != String(scalar)
+            {
+                text.unicodeScalars.append(scalar)
+                rest = rest[rest.index(after: end)...]
+            } else {
+                text += "\\u{"
+            }
+        }
+        return text + rest
     }
 
     /// FNV-1a with 64 bits, the same on every machine: it tells results apart, and hides nothing.

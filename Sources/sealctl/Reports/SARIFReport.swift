@@ -7,6 +7,8 @@ struct SARIFReport {
     let notes: [String]
     /// The directory that the results' paths are below, absolute.
     let root: String
+    /// When it began and ended, as RFC 3339 has it; nil where that is not known.
+    var times: (began: String, ended: String)?
     /// Tells runs over other things apart, which hosts would else take for newer ones of the same: it ends with a slash.
     var category: String?
 
@@ -49,9 +51,10 @@ struct SARIFReport {
         let notifications = notes.map { note in
             JSONText.object([("level", .string(SARIFLevel.note.rawValue)), ("message", Self.message(note))])
         }
-        return .object([
-            ("executionSuccessful", .bool(true)), ("toolExecutionNotifications", .array(notifications)),
-        ])
+        let times = times.map { [("startTimeUtc", JSONText.string($0.began)), ("endTimeUtc", .string($0.ended))] }
+        return .object(
+            [("executionSuccessful", .bool(true))] + (times ?? [])
+                + [("toolExecutionNotifications", .array(notifications))])
     }
 
     private var driver: JSONText {

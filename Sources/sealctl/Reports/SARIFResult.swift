@@ -8,6 +8,8 @@ struct SARIFResult {
     let path: String
     /// Counted from 1; nil where no single line is meant.
     let line: Int?
+    /// In Unicode characters, counted from 1; it needs a line.
+    var column: Int?
     /// The bytes that are meant; nil where they do not lie in the file in one piece.
     var bytes: Range<Int64>?
     /// The place in the file's structure, where it has one.
@@ -50,6 +52,7 @@ struct SARIFResult {
     private var region: [(String, JSONText)] {
         var fields: [(String, JSONText)] = []
         if let line { fields.append(("startLine", .number(line))) }
+        if line != nil, let column { fields.append(("startColumn", .number(column))) }
         if let bytes {
             fields += [("byteOffset", .number(Int(bytes.lowerBound))), ("byteLength", .number(bytes.count))]
         }

@@ -106,3 +106,20 @@ final class DatabaseFolder: Sendable {
 
     func bytes(_ name: String = "app.db") throws -> [UInt8] { try SystemFile.read(directory.path(name)) }
 }
+
+/// Counts how often somebody reads.
+final class CountingSource: ByteSource {
+    private let source: any ByteSource
+    private(set) var reads = 0
+
+    init(_ source: any ByteSource) { self.source = source }
+
+    var count: Int64 { source.count }
+
+    func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int {
+        reads += 1
+        return try source.read(at: position, into: buffer)
+    }
+
+    func nextData(from position: Int64) -> Int64? { source.nextData(from: position) }
+}

@@ -55,6 +55,27 @@ import Testing
         #expect(reading.leaves.allSatisfy { $0.presence == .logged })
     }
 
+    /// Ten gigabytes that were never written take no time, and what lies behind them is read.
+    @Test func aHoleInALogIsNotWalkedThrough() throws {
+        try makeLog()
+        try folder.python(
+            """
+            with open('app.db-wal', 'r+b') as log:
+                content = log.read()
+                frames = [content[n:n + 4120] for n in range(32, len(content), 4120)]
+                frame = [f for f in frames if b'planted-fresh' in f][-1]
+                log.seek(32 + 4120 * 2500000)
+                log.write(frame.replace(b'planted-fresh', b'planted-later'))
+                log.truncate(32 + 4120 * 2600000)
+            """, name: "other.db")
+        let source = CountingSource(try folder.source("app.db-wal"))
+        let reading = try folder.read(source, name: "app.db-wal")
+        #expect(reading.unread.isEmpty)
+        #expect(reading.exactly("planted-later").map(\.presence) == [.logged])
+        #expect(reading.exactly("planted-passing").contains { $0.trail == "table users, row 200, token" })
+        #expect(source.reads < 2000)
+    }
+
     @Test func longValuesThatALogReplacedAreJoinedFromTheFile() throws {
         try folder.python(
             """

@@ -85,6 +85,56 @@ import Testing
         expectExif(reading)
     }
 
+    private static let chunks = """
+        def chunk(kind, body): return struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
+        def png(*chunks): return b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 1, 1, 8, 0, 0, 0, 0)) \\
+            + b''.join(chunks) + chunk(b'IDAT', b'planted-pixels') + chunk(b'IEND', b'')
+        """
+
+    @Test func whatAProgramKeepsInAPNGIsRead() throws {
+        let reading = try read(
+            "a.png",
+            Self.chunks + """
+
+                save('a.png', png(chunk(b'prVt', b'{"token": "planted-private"}'),
+                    chunk(b'blOb', b'\\0\\1planted-blob' * 1000000)))
+                """)
+        #expect(reading.unread.isEmpty)
+        #expect(reading.exactly("planted-private").map(\.trail) == ["chunk prVt: token"])
+        #expect(reading.holding("planted-blob").first?.trail == "chunk blOb")
+        #expect(reading.holding("planted-pixels").isEmpty)
+    }
+
+    @Test(arguments: ["tEXt", "zTXt", "iTXt"])
+    func aTextThatIsTooLongIsANote(type: String) throws {
+        let reading = try read(
+            "a.png", Self.chunks + "\nsave('a.png', png(chunk(b'\(type)', b'Comment' + bytes(9 << 20))))")
+        #expect(reading.unread.map(\.fault) == [.unsupported("a text in it is longer than 8 MiB")])
+    }
+
+    /// With bytes among the pixels that look like marks, a second scan, and padding.
+    @Test(arguments: [0, 262_100, 262_120, 600_000], [true, false])
+    func whatFollowsTheEndOfAJPEGIsRead(pixels: Int, isAppended: Bool) throws {
+        let reading = try read(
+            "a.jpg",
+            """
+            def segment(marker, body): return bytes([0xFF, marker]) + struct.pack('>H', len(body) + 2) + body
+            pixels = b'\\xff\\0\\xd9\\xff\\xd0planted-pixels\\xff\\xff\\0' + b'\\xff\\0' * (\(pixels) // 2)
+            image = b'\\xff\\xd8' + segment(0xE0, b'JFIF\\0' + bytes(9)) + segment(0xDA, b'\\xff\\xd9') + pixels \\
+                + segment(0xC4, b'\\xff\\xd9') + segment(0xDA, b'x') + pixels + b'\\xff\\xd9'
+            save('a.jpg', image + (b'{"token": "planted-behind", "n": "\\xff\\xd9"}' if \(isAppended ? "True" : "False") else b''))
+            """)
+        #expect(reading.unread.isEmpty)
+        #expect(reading.exactly("planted-behind").map(\.trail) == (isAppended ? ["after the image: token"] : []))
+        #expect(reading.holding("planted-pixels").isEmpty)
+    }
+
+    @Test func aJPEGThatEndsInItsPixelsIsANote() throws {
+        let reading = try read(
+            "a.jpg", "save('a.jpg', b'\\xff\\xd8\\xff\\xda\\0\\3x' + b'planted-pixels' * 99999 + b'\\xff')")
+        #expect(reading.unread.map(\.fault) == [.malformed("the image ends before its end mark")])
+    }
+
     @Test func aJPEGTellsItsSegments() throws {
         let reading = try read(
             "a.jpg",

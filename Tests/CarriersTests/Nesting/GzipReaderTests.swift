@@ -12,6 +12,35 @@ import Testing
         #expect(reading.notes.isEmpty)
     }
 
+    @Test(arguments: ["gzip", "zlib"])
+    func whatFollowsTheLastMemberIsReadToo(module: String) throws {
+        let bytes = try Python.bytes(
+            """
+            part = \(module).compress(b'{"token": "one"}')
+            write(binary({"part": part + b'{"appended": "two"}', "lines": part + b'line\\n' * 9, "zero": part + bytes(99)}))
+            """)
+        let reading = CarrierReading(bytes)
+        let outer = module == "gzip" ? "gzip" : "zlib"
+        let appended = try reading.only("part > \(outer) > after the compressed data: appended")
+        #expect(appended.text == "two")
+        #expect(reading.fileBytes(of: appended) == Array("two".utf8))
+        #expect(
+            reading.leaves.contains { $0.place == "lines > \(outer) > after the compressed data" && $0.kind == .block })
+        #expect(!reading.leaves.contains { $0.place.hasPrefix("zero") && $0.place.contains("after") })
+    }
+
+    @Test func whatFollowsALargeMemberIsReadToo() throws {
+        let bytes = try Python.bytes(
+            """
+            write(gzip.compress(random.Random(1).randbytes(300000)) + gzip.compress(b"x") + b"planted line\\n" * 20000)
+            """)
+        let reading = CarrierReading(bytes)
+        #expect(reading.notes.isEmpty)
+        let found = reading.leaves.filter { $0.place == "after the compressed data" }
+        #expect(found.map(\.bytes.count).reduce(0, +) == 13 * 20000)
+        #expect(found.first?.text.hasPrefix("planted line\nplanted") == true)
+    }
+
     @Test func aFileThatIsCutOffIsReadAsFarAsItGoes() throws {
         let bytes = try Python.bytes(
             "write(gzip.compress(b''.join(b'line %d %d\\n' % (i, i * i) for i in range(5000))))")

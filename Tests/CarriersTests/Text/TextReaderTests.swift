@@ -53,6 +53,24 @@ import Testing
         #expect(seen.leaves.first?.form == .utf16 || !isTold)
     }
 
+    /// A block has half a mebi of units.
+    @Test(arguments: [true, false], [-17, -9, -1, 0, 8000])
+    func whatALongLineOfUTF16HoldsIsSeenWholeWhereItIsCut(isLittle: Bool, place: Int) {
+        let secret = "SECRETSECRETSECRET"
+        let line = String(repeating: "x", count: (1 << 19) + place) + secret + String(repeating: "x", count: 1 << 19)
+        let bytes = line.utf8.flatMap { isLittle ? [$0, 0] : [0, $0] as [UInt8] }
+        let seen = SeenCarrier(bytes)
+        #expect(seen.leaves.contains { $0.text.contains(secret) })
+        #expect(seen.leaves.allSatisfy { $0.line == 1 })
+    }
+
+    @Test func linesOfUTF16AreSeenOnce() {
+        let lines = String(repeating: "a line of sixteen\n", count: 100_000)
+        let seen = SeenCarrier(lines.utf8.flatMap { [$0, 0] as [UInt8] })
+        #expect(seen.leaves.count > 1)
+        #expect(seen.leaves.map(\.text).joined() == lines)
+    }
+
     @Test func latinTextInUTF16NeedsNoMark() {
         let text = "password = correct horse battery staple\n"
         let little = text.utf8.flatMap { [$0, 0] as [UInt8] }

@@ -36,6 +36,34 @@ private let sqlite = "/usr/bin/sqlite3"
         #expect(try yard.audit().ids == ["plaintext.file"])
     }
 
+    @Test func aRowThatLiesInTheLogAloneIsFound() throws {
+        try OpenDatabase.leaveLog(at: yard.path("data.db"))
+        let report = try yard.audit()
+        #expect(report.ids == ["database.logged-values", "plaintext.file"])
+        let finding = try #require(report.finding("database.logged-values"))
+        #expect(finding.path == "data.db-wal" && finding.severity == .info)
+        #expect(finding.remedy.contains("sqlite3 \(yard.path("data.db")) 'PRAGMA"))
+        #expect(!String(decoding: try report.json(), as: UTF8.self).contains("newest row"))
+    }
+
+    @Test func aLogThatWasMovedIntoItsDatabaseIsNot() throws {
+        try OpenDatabase.leaveLog(at: yard.path("data.db"))
+        try run("PRAGMA wal_checkpoint(TRUNCATE);")
+        #expect(try yard.audit().ids == ["plaintext.file"])
+    }
+
+    @Test func anEarlierVersionInTheLogIsCounted() throws {
+        let file = yard.path("data.db")
+        try OpenDatabase.leaveLog(at: file)
+        let script = "UPDATE notes SET body = 'changed';\n.system cp '\(file)-wal' '\(file).copy'"
+        let child = try ChildProcess.run(
+            "/bin/sh", ["-c", "printf '%s\n' \"$1\" | \(sqlite) \"$2\"", "sh", script, file])
+        try #require(child.exitCode == 0, "\(child.errorText)")
+        try #require(rename("\(file).copy", "\(file)-wal") == 0)
+        try #require(chmod("\(file)-wal", 0o600) == 0)
+        #expect(try yard.audit().finding("database.logged-values")?.detail.contains("older ones") == true)
+    }
+
     @Test func aStoreOfCoreDataIsKnownByItsColumns() throws {
         try run(
             "CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, ZBODY VARCHAR); INSERT INTO ZNOTE VALUES (1, 1, 'x');"

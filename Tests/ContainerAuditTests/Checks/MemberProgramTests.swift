@@ -1,6 +1,7 @@
 import AppGroups
 import ContainerAudit
 import Glibc
+import KeyVault
 import TestSupport
 import Testing
 
@@ -45,16 +46,45 @@ import Testing
         let report = try yard.audit()
         #expect(report.ids == ids)
         #expect(report.findings.first?.path == program + ".entitlements")
+        #expect(report.findings.first?.remedy.contains("APPLICATION") == false)
     }
 
     @Test(
         arguments: [
             nil, own, own + "<key>get-task-allow</key><false/>",
-            own + "<key>keychain-access-groups</key><array><string>ABCDE12345.shared</string></array>",
             own + "<key>keychain-access-groups</key><array><string>$(AppIdentifierPrefix)shared</string></array>",
         ] as [String?])
     func aMemberWithTheGroupOrWithoutAnyIsAsItShouldBe(entitlements: String?) throws {
         try register(entitlements)
+        #expect(try yard.audit().ids == [])
+    }
+
+    private static let shared =
+        own + "<key>keychain-access-groups</key><array><string>ABCDE12345.shared</string></array>"
+
+    private func makeVault(_ name: String) throws {
+        _ = try Vault.create(AccessGroup(name), in: yard.home, slots: [.defaultKeyFile], openingWith: .defaultKeyFile)
+    }
+
+    @Test func anAccessGroupWithoutAVaultIsGoodToKnow() throws {
+        try register(Self.shared)
+        let report = try yard.audit()
+        #expect(report.ids == ["entitlements.vault-missing"])
+        #expect(report.isClean)
+        #expect(
+            report.findings.first?.remedy.hasSuffix("sealctl vault create --access-group ABCDE12345.shared") == true)
+        try makeVault("ABCDE12345.shared")
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func aVaultOfTheTeamThatNoMemberMayUseIsGoodToKnow() throws {
+        try register(Self.shared)
+        for name in ["ABCDE12345.shared", "ABCDE12345.other", "ZZZZZ12345.other"] { try makeVault(name) }
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.not-entitled"])
+        #expect(report.findings.first?.path.hasSuffix("/ABCDE12345.other") == true)
+        try register(nil)
+        try #require(unlink(program + ".entitlements") == 0)
         #expect(try yard.audit().ids == [])
     }
 

@@ -40,11 +40,39 @@ import Testing
         #expect(report.findings.first?.detail.contains("and 12 more") == true)
     }
 
-    @Test func whereThereIsAStricterClassItIsNamed() throws {
+    private func makeVaultOfTwoClasses() throws {
         let identity = try Identity.random()
         _ = try Vault.create(
             AccessGroup(yard.group), in: yard.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
             openingWith: .identity(identity))
+    }
+
+    private func add(_ account: String, _ accessibility: Accessibility, to store: SealedStore) throws {
+        try Array("value".utf8).withUnsafeBytes {
+            try store.vault.addItem(service: "api", account: account, accessibility: accessibility, value: $0)
+        }
+    }
+
+    @Test func anItemOfACredentialIsNamedWhereThereIsAStricterClass() throws {
+        try makeVaultOfTwoClasses()
+        let store = try yard.store()
+        try add("refresh-token", .afterFirstUnlock, to: store)
+        try add("password hints", .afterFirstUnlock, to: store)
+        let report = try yard.audit()
+        #expect(report.ids == ["vault.item-reachable"])
+        #expect(report.isClean)
+        #expect(report.findings.first?.detail == "After the first unlock: api/refresh-token.")
+        #expect(report.findings.first?.remedy.contains("-s api -a refresh-token --accessible when-unlocked") == true)
+    }
+
+    @Test func anItemOfAVaultWithOneClassIsNot() throws {
+        let store = try yard.store()
+        try add("refresh-token", .afterFirstUnlock, to: store)
+        #expect(try yard.audit().ids == [])
+    }
+
+    @Test func whereThereIsAStricterClassItIsNamed() throws {
+        try makeVaultOfTwoClasses()
         let store = try yard.store()
         try store.write(Token(text: "x", end: Date() + 3600), named: "jwt")
         #expect(try yard.audit().ids == ["record.reachable"])

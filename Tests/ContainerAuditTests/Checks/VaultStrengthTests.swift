@@ -27,6 +27,8 @@ import Testing
         let report = try yard.audit()
         #expect(report.ids == ["vault.weak-passphrase-costs"])
         #expect(report.findings.first?.path == yard.vault)
+        let command = "sealctl vault slot change --unlock-time 1s --group \(yard.group) 1"
+        #expect(report.findings.first?.remedy.hasSuffix(command) == true)
     }
 
     @Test(arguments: [(2, 19 << 10), (1, 46 << 10), (3, 12 << 10), (5, 8 << 10), (3, 64 << 10)])
@@ -54,6 +56,14 @@ import Testing
         #expect(report.finding("vault.key-old")?.severity == .low)
     }
 
+    @Test func howOldAKeyMayBeIsALimit() throws {
+        try yard.filled()
+        var limits = AuditLimits()
+        limits.maximumKeyAge = .seconds(30 * 86400)
+        #expect(try !yard.audit(limits: limits, now: Date() + 29 * 86400).ids.contains("vault.key-old"))
+        #expect(try yard.audit(limits: limits, now: Date() + 31 * 86400).ids.contains("vault.key-old"))
+    }
+
     @Test func aRotationLeavesAKeyThatNothingNeeds() throws {
         let store = try yard.filled()
         #expect(try yard.audit().ids == [])
@@ -63,6 +73,8 @@ import Testing
         #expect(report.isClean)
         let old = try #require(try store.rotationStatus().keys.first { $0.state == .decryptOnly })
         #expect(report.findings.first?.detail.contains(old.id) == true)
+        let command = "sealctl vault destroy-key --group \(yard.group) \(old.id)"
+        #expect(report.findings.first?.remedy.hasSuffix(command) == true)
         try store.destroyKey(old.id)
         #expect(try yard.audit().ids == [])
     }

@@ -12,7 +12,19 @@ import Testing
         try yard.put("notes.txt", lines(0..<130))
         let report = try yard.audit()
         #expect(report.findings.filter { $0.id == ScanYard.check }.count == 100)
-        #expect(report.omissions.unlisted == [ScanYard.check: 30])
+        #expect(report.omissions.unlisted.map(\.id) == [ScanYard.check])
+        #expect(report.omissions.unlisted.map(\.count) == [30])
+        let all = try yard.audit { $0.limits.maximumFindingsPerCheck = 1000 }
+        #expect(report.counts == all.counts)
+    }
+
+    /// What is not listed keeps its own severity, not the usual one of its check.
+    @Test func whatIsOnlyCountedKeepsItsSeverity() throws {
+        try yard.put("Library/Caches/a.txt", "text")
+        try yard.put("Library/Caches/b.txt", "text")
+        let report = try yard.audit { $0.limits.maximumFindings = 0 }
+        let plain = report.omissions.unlisted.filter { $0.id == "plaintext.file" }
+        #expect(plain.map(\.severity) == [.low] && plain.map(\.count) == [2])
     }
 
     @Test func aFileBeyondTheLimitTakesNoPlaceOfAnother() throws {

@@ -14,7 +14,11 @@ import Testing
         #expect(report.omissions.allowedInline == 1)
     }
 
-    @Test(arguments: ["# sealaudit:allow=token.gitlab", "# sealaudit:allow=token.aw", "# sealaudit allow"])
+    @Test(arguments: [
+        "# sealaudit:allow=token.gitlab", "# sealaudit:allow=token.aw", "# sealaudit allow",
+        "# sealaudit:allowance is not given", "# sealaudit:allow-list",
+        "# sealaudit:allow = none", "# sealaudit:allow= token.aws",
+    ])
     func whatALineDoesNotNameIsFound(comment: String) throws {
         try yard.put("notes.txt", "key: \(ScanYard.secret(1)) \(comment)\n")
         #expect(try yard.secrets().count == 1)

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func anEntryThatMatchesNothingIsNoted() throws {
-        let list = try AuditIgnoreList(parsing: Self.example)
+        let list = try AuditIgnoreList(parsing: "key: \(try #require(ScanYard.key).id)\n\(Self.example)")
         #expect(try yard.audit { $0.ignoring = list }.notes.contains { $0.contains(Self.example) })
     }
 

@@ -57,6 +57,32 @@ import Testing
         #expect(!grave.contains("chmod o-rwx x"))
     }
 
+    @Test func sarifPathsAreBelowTheCurrentDirectory() throws {
+        let sandbox = try Sandbox()
+        try sandbox.directory.directory("files/many")
+        try sandbox.file("many/new\u{1B}\nline.txt", Array("key: AKIAQ4ZB7MNTW2KRXHVJ\né AKIAQ4ZB7MNTW2KRXHVK\n".utf8))
+        let text = try sandbox.sealctl(["audit", "-f", "sarif", "many"]).outputText
+        let log = try decode(MachineSARIF.self, Array(text.utf8))
+        let run = try #require(log.runs.first)
+        #expect(run.originalUriBaseIds["%SRCROOT%"]?.uri == "file://" + sandbox.path("files") + "/")
+        let places = run.results.map(\.locations[0].physicalLocation)
+        #expect(places.contains { $0.artifactLocation.uri == "many/new%1B%0Aline.txt" && $0.region?.startColumn == 3 })
+        #expect(run.results.allSatisfy { $0.message.text.contains(". ") })
+        #expect(run.invocations[0].startTimeUtc.hasSuffix("Z") && run.invocations[0].endTimeUtc.hasSuffix("Z"))
+        let outside = try sandbox.shell("mkdir other && cd other && \"$S\" audit -f sarif ../many")
+        let base = try decode(MachineSARIF.self, outside.output).runs[0].originalUriBaseIds["%SRCROOT%"]?.uri
+        #expect(base == "file://" + sandbox.path("files/many") + "/")
+    }
+
+    @Test(arguments: formats.filter { $0 != "csv" })
+    func everyFormSaysWhenItWasMade(format: String) throws {
+        let sandbox = try Sandbox()
+        try Self.write(.usual, in: sandbox)
+        let text = try sandbox.sealctl(["audit", "--from", "report.json", "-f", format]).outputText
+        let isForPeople = format == "table" || format == "html"
+        #expect(text.contains(isForPeople ? "2026-11-21 03:30:00Z" : "2026-11-21T03:30:00.500Z"))
+    }
+
     @Test func aTableFitsEightyColumns() throws {
         let sandbox = try Sandbox()
         try Self.write(.usual, in: sandbox)
@@ -91,4 +117,31 @@ import Testing
             #expect(!result.outputText.contains(secret) && !result.errorText.contains(secret))
         }
     }
+}
+
+/// What a code host reads, as far as these tests look.
+private struct MachineSARIF: Decodable {
+    struct Base: Decodable { let uri: String }
+    struct Text: Decodable { let text: String }
+    struct Region: Decodable { let startColumn: Int? }
+    struct Artifact: Decodable { let uri: String }
+    struct Physical: Decodable {
+        let artifactLocation: Artifact
+        let region: Region?
+    }
+    struct Location: Decodable { let physicalLocation: Physical }
+    struct Result: Decodable {
+        let message: Text
+        let locations: [Location]
+    }
+    struct Invocation: Decodable {
+        let startTimeUtc: String
+        let endTimeUtc: String
+    }
+    struct Run: Decodable {
+        let originalUriBaseIds: [String: Base]
+        let invocations: [Invocation]
+        let results: [Result]
+    }
+    let runs: [Run]
 }

@@ -93,6 +93,79 @@ import Testing
         #expect(text.contains("\"baselineState\":\"new\""))
     }
 
+    // MARK: - The audit's own files
+
+    /// What `docs/audit.md` says, step by step, with everything in the audited directory.
+    @Test func theWayOfTheDocumentEndsWithZero() throws {
+        let sandbox = try Self.sandbox()
+        let token = "AKIA" + "Q4ZB7MNTW2KRXHVJ"
+        try sandbox.file("tree/app.log", Array("Authorization: Bearer \(token)\n".utf8))
+        let shell = { (script: String) in try sandbox.shell("cd tree && \(script)") }
+        #expect(try shell("\"$S\" audit .").exitCode == 1)
+        #expect(try shell("\"$S\" audit --write-baseline known.json .").exitCode == 0)
+        let baseline = try shell("\"$S\" audit --baseline known.json .")
+        #expect(baseline.exitCode == 0, "\(baseline.outputText)")
+        #expect(try shell("rm known.json && \"$S\" audit --write-ignore .sealauditignore .").exitCode == 0)
+        let ignored = try shell("\"$S\" audit .")
+        #expect(ignored.exitCode == 0, "\(ignored.outputText)")
+        #expect(ignored.outputText.contains("own files") && !ignored.outputText.contains("matched nothing"))
+        for format in ["html", "json", "sarif"] {
+            for _ in 0..<2 {
+                let result = try shell("\"$S\" audit -f \(format) -o report.\(format) .")
+                #expect(result.exitCode == 0, "\(format): \(result.errorText)")
+            }
+            #expect(try shell("rm report.\(format)").exitCode == 0)
+        }
+        #expect(try shell("umask 077; \"$S\" audit -f json . > audit.json").exitCode == 0)
+    }
+
+    /// Its name alone makes no file the audit's.
+    @Test func aFileThatIsOnlyNamedSoIsAFinding() throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.directory.directory("files/tree/inner")
+        try sandbox.file("tree/inner/.sealauditignore", Array("# nothing\n".utf8))
+        try sandbox.file("tree/known.json", Array("{\"a\":1}".utf8))
+        let found = try Self.audit(sandbox).findings.map(\.path)
+        #expect(found.contains("inner/.sealauditignore") && found.contains("known.json"))
+    }
+
+    @Test func whatAnIgnoreFileSaysIsSearchedAllTheSame() throws {
+        let sandbox = try Self.sandbox()
+        let token = "AKIA" + "Q4ZB7MNTW2KRXHVJ"
+        try sandbox.file("tree/.sealauditignore", Array("# \(token)\n".utf8))
+        let found = try Self.audit(sandbox).findings.filter { $0.path == ".sealauditignore" }
+        #expect(found.map(\.id) == ["token.aws"])
+    }
+
+    @Test func writtenIgnoreListsKeepWhatStandsInThem() throws {
+        let sandbox = try Self.sandbox()
+        let list = { String(decoding: try SystemFile.read(sandbox.path("files/list")), as: UTF8.self) }
+        let write = ["audit", "--ignore-file", "list", "--write-ignore", "list", "tree"]
+        #expect(try sandbox.sealctl(["audit", "--write-ignore", "list", "tree"]).exitCode == 0)
+        let first = try list()
+        #expect(first.contains("\nkey: ") && first.contains("token.json"))
+        try sandbox.file("list", Array((first + "# mine").utf8))
+        try sandbox.file("tree/more.json", Array("{\"token\":\"def\"}".utf8))
+        #expect(try sandbox.sealctl(write).exitCode == 0)
+        let second = try list()
+        #expect(second.hasPrefix(first + "# mine\n") && second.contains("more.json"))
+        #expect(try Self.audit(sandbox, ["--ignore-file", "list"]).findings.isEmpty)
+    }
+
+    @Test func aListWithoutAKeyIsNeverCalledUnused() throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.file("named", Array("v1:plaintext.file:\(String(repeating: "0", count: 32))\n".utf8))
+        #expect(try !Self.audit(sandbox, ["--ignore-file", "named"]).notes.contains { $0.contains("removed") })
+    }
+
+    @Test func aNamedKeyThatOthersReadIsToldToo() throws {
+        let sandbox = try Self.sandbox()
+        try sandbox.file("other.key", Array(String(repeating: "0f", count: 32).utf8))
+        #expect(chmod(sandbox.path("files/other.key"), 0o644) == 0)
+        #expect(
+            try Self.audit(sandbox, ["--fingerprint-key", "other.key"]).notes.contains { $0.contains("chmod 600") })
+    }
+
     @Test func nothingInTheTreeChanges() throws {
         let sandbox = try Self.sandbox()
         for _ in 0..<2 { _ = try Self.audit(sandbox) }

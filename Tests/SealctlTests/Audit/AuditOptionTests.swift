@@ -33,10 +33,57 @@ import Testing
     /// What is left out of the list because it is too much still counts.
     @Test func unlistedFindingsCount() throws {
         var report = HandReport()
-        report.omissions.unlisted = ["plaintext.file": 1]
+        // Not the check's usual severity, which is medium.
+        report.omissions.unlisted = [.init(severity: "low", count: 1)]
         let sandbox = try Self.sandbox(report)
         #expect(try sandbox.sealctl(["audit", "--from", "report.json"]).exitCode == 1)
-        #expect(try sandbox.sealctl(["audit", "--from", "report.json", "--fail-on", "critical"]).exitCode == 0)
+        #expect(try sandbox.sealctl(["audit", "--from", "report.json", "--fail-on", "medium"]).exitCode == 0)
+        let counts = try decode(
+            MachineCounts.self, try sandbox.sealctl(["audit", "--from", "report.json", "--json"]).output)
+        #expect(counts.counts["low"] == 1 && !counts.isClean)
+    }
+
+    /// One note, made by the audit; the grid counts them as well.
+    @Test func aLimitIsToldOnce() throws {
+        let sandbox = try Sandbox()
+        try sandbox.directory.directory("files/tree")
+        for number in 0..<5 { try sandbox.file("tree/f\(number)", Array("text".utf8)) }
+        let result = try sandbox.sealctl(["audit", "--max-findings", "1", "tree"])
+        #expect(result.outputText.components(of: "beyond the limits") == 1, "\(result.outputText)")
+        let page = try sandbox.sealctl(["audit", "--max-findings", "1", "-f", "html", "tree"]).outputText
+        #expect(page.components(of: "beyond the limits") == 1)
+        struct Report: Decodable {
+            let counts: [String: Int]
+        }
+        let all = try decode(Report.self, try sandbox.sealctl(["audit", "--json", "tree"]).output).counts
+        let cut = ["audit", "--json", "--max-findings", "1", "tree"]
+        #expect(try decode(Report.self, try sandbox.sealctl(cut).output).counts == all)
+    }
+
+    @Test(arguments: [["--passphrase-file", "x"], ["--key-file", "x"], ["--credential"]])
+    func whatOpensTheVaultIsForAnAuditThatOpensIt(options: [String]) throws {
+        let sandbox = try Sandbox.initialised()
+        #expect(try sandbox.sealctl(["audit", "--without-keys"] + options).exitCode == 64)
+    }
+
+    @Test func withoutKeysTheGroupIsStillTheGroup() throws {
+        struct Report: Decodable {
+            let group: String?
+            let notes: [String]
+        }
+        let sandbox = try Sandbox.initialised()
+        let report = try decode(Report.self, try sandbox.succeed(["audit", "--without-keys", "--json"]).output)
+        #expect(report.group == Sandbox.group)
+        #expect(
+            !report.notes.contains { $0.contains("no group") } && report.notes.contains { $0.contains("left alone") })
+        #expect(try !sandbox.succeed(["audit", "--without-keys"]).outputText.contains("no group"))
+    }
+
+    @Test func whatAnEarlierReportFoundIsNotWrittenDownAsKnown() throws {
+        let sandbox = try Self.sandbox()
+        for option in ["--write-baseline", "--write-ignore"] {
+            #expect(try sandbox.sealctl(["audit", "--from", "report.json", option, "new"]).exitCode == 64)
+        }
     }
 
     @Test(
@@ -99,4 +146,14 @@ import Testing
         #expect(try SystemFile.read(sandbox.path("files/out")).starts(with: Array("severity,".utf8)))
         #expect(try Set(sandbox.files()) == ["out", "report.json"])
     }
+}
+
+private struct MachineCounts: Decodable {
+    let counts: [String: Int]
+    let isClean: Bool
+}
+
+extension String {
+    /// How often a text occurs in it.
+    func components(of text: String) -> Int { ranges(of: text).count }
 }

@@ -35,8 +35,13 @@ struct HandReport: Encodable {
         var mode: String? = "0600"
         var record: String?
         var verdict: Verdict?
+        /// Nil for all of it.
+        var storedSize: Int?
+        var isPlaintext = false
 
-        private enum Key: String, CodingKey { case path, kind, size, mode, record, verdict }
+        private enum Key: String, CodingKey {
+            case path, kind, size, storedSize, isPlaintext, mode, record, verdict
+        }
 
         /// A null where nothing is known, as in every report.
         func encode(to encoder: any Encoder) throws {
@@ -44,6 +49,8 @@ struct HandReport: Encodable {
             try container.encode(path, forKey: .path)
             try container.encode(kind, forKey: .kind)
             try container.encode(size, forKey: .size)
+            try container.encode(storedSize ?? size, forKey: .storedSize)
+            try container.encode(isPlaintext, forKey: .isPlaintext)
             try container.encode(mode, forKey: .mode)
             try container.encode(record, forKey: .record)
             try container.encode(verdict, forKey: .verdict)
@@ -54,9 +61,17 @@ struct HandReport: Encodable {
         var ignored = 0
         var inBaseline = 0
         var allowedInline = 0
-        var unlisted: [String: Int] = [:]
+        var unlisted: [Unlisted] = []
     }
 
+    struct Unlisted: Encodable {
+        var id = "plaintext.file"
+        var severity: String
+        var count: Int
+    }
+
+    var auditedAt = "2026-11-21T03:30:00.5Z"
+    var finishedAt = "2026-11-21T03:30:02.25Z"
     var containerPath = "/home/ada/Containers/group.com.example.app"
     var group: String? = "group.com.example.app"
     var withKeys = true
@@ -110,7 +125,8 @@ extension HandReport {
             Finding(id: "check.of-another-version", severity: "info", path: ".", references: []),
         ]
         report.notes = ["Something was not read."]
-        report.omissions = Omissions(ignored: 2, inBaseline: 1, allowedInline: 3, unlisted: ["plaintext.file": 4])
+        report.omissions = Omissions(
+            ignored: 2, inBaseline: 1, allowedInline: 3, unlisted: [Unlisted(severity: "medium", count: 4)])
         return report
     }
 
@@ -139,7 +155,7 @@ extension HandReport {
                     references: [text, "MASVS-\(text)"]))
         }
         report.notes = hostileTexts
-        report.omissions.unlisted = ["<script>": 3]
+        report.omissions.unlisted = [Unlisted(id: "<script>", severity: "high", count: 3)]
         return report
     }
 

@@ -39,6 +39,20 @@ import Testing
         #expect(try bash(sandbox, words).contains(expected))
     }
 
+    /// Another member of the group chooses the names of files: bash would run what stands in them.
+    @Test(.enabled(if: has("bash"), "bash"), arguments: ["get", "delete", "history", "explain"])
+    func aNameIsNotRun(command: String) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("accounts/ada", "{}")
+        for name in ["$(touch ran)", "`touch ran`", "a b", "c;touch ran", "$HOME", "\u{1B}[31mred", "two\nlines"] {
+            try SystemFile.write(sandbox.record(name), [1])
+        }
+        let offered = try bash(sandbox, [command, ""])
+        #expect(offered.contains("accounts/ada"))
+        #expect(offered.allSatisfy { $0.utf8.allSatisfy { "._/-".utf8.contains($0) || isalnum(Int32($0)) != 0 } })
+        #expect(try sandbox.files() == ["complete"])
+    }
+
     @Test(.enabled(if: has("bash"), "bash"))
     func aGroupThatIsNotThereCompletesNothing() throws {
         let sandbox = try Sandbox()

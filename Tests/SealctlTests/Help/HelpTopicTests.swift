@@ -18,7 +18,7 @@ import Testing
         #expect(result.exitCode == 0 && result.errors.isEmpty)
         let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count > 5)
-        for line in lines { #expect(line.count <= 84, "\(line)") }
+        for line in lines { #expect(line.count <= 80, "\(line)") }
         #expect(try SourceText.read("docs/sealctl.md").contains("`\(topic)`"))
     }
 

@@ -31,17 +31,27 @@ final class EditSandbox: Sendable {
         return path
     }
 
-    private var variables: [String: String] {
+    var variables: [String: String] {
         sandbox.environment.merging([
             "XDG_RUNTIME_DIR": runtime, "EDITOR": sandbox.path("files/editor"), "VISUAL": "", "TERM": "xterm",
             "S": builtProduct("sealctl"),
         ]) { $1 }
     }
 
-    func edit(_ arguments: [String] = ["a"], _ changes: [String: String] = [:]) throws -> ChildResult {
+    func edit(
+        _ arguments: [String] = ["a"], _ changes: [String: String] = [:], input: [UInt8] = []
+    ) throws -> ChildResult {
         try ChildProcess.run(
             "sealctl", ["edit"] + arguments, environment: variables.merging(changes) { $1 },
-            directory: sandbox.path("files"))
+            directory: sandbox.path("files"), input: input)
+    }
+
+    /// Runs a script of bash(1), with jobs, on a terminal; `$S` is sealctl.
+    func jobs(_ script: String, on terminal: PseudoTerminal) throws -> ChildProcess {
+        try ChildProcess(
+            "/bin/sh",
+            ["-c", #"exec setsid -cw /bin/bash -c "$1" <"$0" >"$0" 2>"$0""#, terminal.path, "set -m\n" + script],
+            environment: variables, directory: sandbox.path("files"))
     }
 
     func start(_ arguments: [String] = ["a"]) throws -> ChildProcess {

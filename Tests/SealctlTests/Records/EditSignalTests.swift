@@ -69,6 +69,57 @@ import Testing
         }
         #expect(try it.remains().isEmpty)
     }
+
+    /// A shell between, and what it has started, end as well.
+    @Test func whatTheEditorHasStartedEndsWithIt() throws {
+        let it = try EditSandbox()
+        try it.editor("sh -c 'trap \"\" TERM; echo $$ > pid; echo editing; while :; do sleep 1; done'; :")
+        let child = try it.start()
+        #expect(try child.readLine() == "editing")
+        child.kill(SIGTERM)
+        #expect(try child.finish().status == .signalled(SIGTERM))
+        #expect(try it.remains().isEmpty)
+        // One whose parent has gone stays a zombie where nobody reaps it.
+        let state = try it.sandbox.shell("grep ^State: /proc/$(cat pid)/status").outputText
+        #expect(state.isEmpty || state.contains("Z"))
+    }
+
+    /// Ctrl-Z stops both, and the shell continues both, or ends them.
+    @Test(
+        .enabled(if: PseudoTerminal.canControl && access("/bin/bash", X_OK) == 0),
+        arguments: [("touch go; fg", "ended 0", #"{"a":2}"#), ("kill %1; fg", "ended 143", #"{"a":1}"#)])
+    func controlZStopsItAndLeavesNothing(after: String, ending: String, value: String) throws {
+        let it = try EditSandbox()
+        try it.editor("echo editing; while [ ! -e go ]; do sleep 0.1; done; sed -i s/1/2/ \"$1\"")
+        let terminal = try PseudoTerminal()
+        let child = try it.jobs("\"$S\" edit a; echo came back $?; \(after); echo ended $?", on: terminal)
+        _ = try terminal.read(until: "editing")
+        terminal.type("\u{1A}")
+        _ = try terminal.read(until: "came back 148")
+        _ = try terminal.read(until: ending)
+        _ = try child.finish()
+        #expect(try it.value() == value)
+        #expect(try it.remains().isEmpty)
+    }
+
+    /// An editor that is stopped alone hears nothing: what is typed is for us then.
+    @Test(.enabled(if: PseudoTerminal.canControl))
+    func controlCEndsAStoppedEditor() throws {
+        let it = try EditSandbox()
+        try it.editor(
+            """
+            (until grep -q '^State:.T' /proc/$$/status; do sleep 0.1; done; echo stopped > /dev/tty) &
+            kill -STOP $$
+            sed -i s/1/2/ "$1"
+            """)
+        let terminal = try PseudoTerminal()
+        let child = try it.start(on: terminal)
+        _ = try terminal.read(until: "stopped")
+        terminal.type("\u{3}")
+        #expect(try child.finish().exitCode != 0)
+        #expect(try it.value() == #"{"a":1}"#)
+        #expect(try it.remains().isEmpty)
+    }
 }
 
 extension EditSandbox {

@@ -29,9 +29,12 @@ struct MachineManifest: Decodable {
         let sequence: UInt64?
         let seal: String?
         let code: String?
+        let modifiedAt: String
     }
+    struct LeftOut: Decodable { let path: String }
     let group: String
     let files: [File]
+    let leftOut: [LeftOut]
 }
 
 @Suite(.timeLimit(.minutes(10))) struct SnapshotTests {

@@ -150,6 +150,16 @@ private struct MachineChange: Decodable {
         #expect(result.status == .exited(74) && result.errors.isEmpty)
     }
 
+    @Test func aReaderThatIsGoneIsNoticedWithoutAChange() throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "1")
+        let child = try sandbox.start(["watch"])
+        #expect(try child.readLine() != nil)
+        child.closeOutput()
+        let result = try child.finish()
+        #expect(result.status == .exited(74) && result.errors.isEmpty)
+    }
+
     @Test(
         arguments: [
             (["a b"], 64), (["--count", "0"], 64), (["--count", "-1"], 64), (["--once", "--count", "2"], 64),

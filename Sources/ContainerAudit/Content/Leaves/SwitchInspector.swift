@@ -6,6 +6,7 @@ internal import Carriers
 struct SwitchInspector: LeafInspector {
     private var verdicts: [UInt64: SecuritySwitch?] = [:]
     private var told: Set<SecuritySwitch.Sighting> = []
+    private let holder: SecretHolder
 
     /// Names that a hostile file makes up must not fill the memory.
     private static let mostNames = 4096
@@ -13,6 +14,7 @@ struct SwitchInspector: LeafInspector {
     init?(_ subject: AuditSubject, in scope: AuditScope) {
         // Nobody runs by what lies in quarantine.
         if subject.kind == .quarantined { return nil }
+        holder = SecretHolder(subject)
     }
 
     mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
@@ -32,7 +34,24 @@ struct SwitchInspector: LeafInspector {
         guard told.insert(SecuritySwitch.Sighting(name: Self.hash(name), check: check.id)).inserted else { return [] }
         let text = String(decoding: name, as: UTF8.self)
         let detail = check == .switchWeakens ? "\"\(text)\" is \(value ? "on" : "off")." : "\"\(text)\" lies open."
-        return [ContentHit(check: check, severity: known.severity, confidence: .likely, detail: detail)]
+        return [
+            ContentHit(
+                check: check, severity: known.severity, confidence: .likely, detail: detail, remedy: remedy(check))
+        ]
+    }
+
+    /// Where sealing the file itself is not what helps; nil where it is.
+    private func remedy(_ check: AuditCheck) -> String? {
+        let isOff = check == .switchWeakens
+        switch holder {
+        case .preferences:
+            return (isOff ? "Turn it, and take such switches out of what is released. " : "") + holder.remedy
+        case .database, .databaseLog:
+            return isOff
+                ? "Turn it, and take such switches out of what is released."
+                : "Keep it in a sealed record or suite instead, where a change is noticed."
+        default: return nil
+        }
     }
 
     private mutating func verdict(on name: UnsafeRawBufferPointer) -> SecuritySwitch? {

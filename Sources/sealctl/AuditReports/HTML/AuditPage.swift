@@ -69,8 +69,7 @@ struct AuditPage {
         let omitted = view.report.omissions
         return [
             (omitted.ignored, "ignored by fingerprint"), (omitted.inBaseline, "known from the baseline"),
-            (omitted.allowedInline, "allowed by a mark in the file"), (view.unlisted, "beyond the limits, not listed"),
-            (view.hidden, "below \(view.least), not listed"),
+            (omitted.allowedInline, "allowed by a mark in the file"), (view.hidden, "below \(view.least), not listed"),
         ].filter { $0.0 > 0 }.map { "\(FindingText.count($0.0, "finding")) \($0.1)." }
     }
 

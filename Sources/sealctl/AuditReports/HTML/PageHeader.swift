@@ -35,11 +35,12 @@ struct PageHeader {
         [
             report.group, report.withKeys ? "opened with the vault’s keys" : "looked at without keys",
             FindingText.count(report.files.count, "file"), ByteText.text(view.totalBytes),
+            Timestamp(report.auditedAt).short,
         ].compactMap { $0?.printable }
     }
 
     private var verdict: (mood: String, word: String, sentence: String) {
-        let total = report.findings.count + view.unlisted
+        let total = view.total
         if view.failing > 0 {
             return ("bad", "Fails at \(view.threshold)", "\(FindingText.count(view.failing, "finding")) to mend")
         }

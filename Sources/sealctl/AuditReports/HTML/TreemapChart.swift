@@ -10,12 +10,14 @@ struct TreemapChart {
 
     private let view: AuditView
     private let worst: [String: Severity]
+    private let numbers: [String: Int]
 
     init(_ view: AuditView) {
         self.view = view
         worst = view.report.findings.reduce(into: [:]) { worst, finding in
             worst[finding.path] = max(worst[finding.path] ?? .info, finding.severity)
         }
+        numbers = view.report.findings.reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
     }
 
     var html: String {
@@ -35,7 +37,7 @@ struct TreemapChart {
         let kinds = KindSummary.all(of: view).filter { $0.total.bytes > 0 }
         let areas = Treemap.areas(
             for: kinds.map { Double($0.total.bytes) }, in: .init(x: 0, y: 0, width: width, height: height))
-        let files = Dictionary(grouping: view.report.files.filter { $0.size > 0 }, by: \.kind)
+        let files = Dictionary(grouping: view.report.files.filter { $0.storedSize > 0 }, by: \.kind)
         let groups = zip(kinds, areas).map { kind, area in group(kind, files[kind.total.kind] ?? [], in: area) }
         return """
             <svg class="\(name)" viewBox="0 0 \(Int(width)) \(Int(height))" role="group" aria-label="Files by kind and size">
@@ -68,21 +70,28 @@ struct TreemapChart {
     }
 
     private func tiles(_ files: [AuditedFile]) -> [Tile] {
-        let sorted = files.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
+        let sorted = files.sorted { ($1.storedSize, $0.path) < ($0.storedSize, $1.path) }
         var tiles = sorted.prefix(Self.limit).map { file in
             let worst = worst[file.path]
             let name = file.path.split(separator: "/").last.map { String($0) } ?? file.path
-            let title = "\(file.path), \(ByteText.text(file.size))" + (worst.map { ", \($0)" } ?? "")
+            let title = "\(file.path), \(ByteText.text(file.storedSize))" + (worst.map { ", \($0)" } ?? "")
             return Tile(
-                name: name, title: title, weight: Double(file.size), path: worst == nil ? nil : file.path, worst: worst)
+                name: name, title: title, weight: Double(file.storedSize), path: worst == nil ? nil : file.path,
+                worst: worst)
         }
-        let others = sorted.dropFirst(Self.limit)
-        if !others.isEmpty {
-            let bytes = others.reduce(0) { $0 + $1.size }
-            let title = "\(others.count) more files"
-            tiles.append(Tile(name: title, title: "\(title), \(ByteText.text(bytes))", weight: Double(bytes)))
-        }
+        if sorted.count > Self.limit { tiles.append(rest(sorted.dropFirst(Self.limit))) }
         return tiles.sorted { $0.weight > $1.weight }
+    }
+
+    /// The files that have no tile of their own.
+    private func rest(_ files: ArraySlice<AuditedFile>) -> Tile {
+        let bytes = files.reduce(0) { $0 + $1.storedSize }
+        let findings = files.reduce(0) { $0 + (numbers[$1.path] ?? 0) }
+        let gravest = files.compactMap { worst[$0.path] }.max()
+        let name = FindingText.count(files.count, "more file")
+        let count = findings == 0 ? "" : ", \(FindingText.count(findings, "finding"))"
+        let title = "\(name), \(ByteText.text(bytes))\(count)" + (gravest.map { ", \($0)" } ?? "")
+        return Tile(name: name, title: title, weight: Double(bytes), worst: gravest)
     }
 
     private func draw(_ tile: Tile, in area: Treemap.Area) -> String {

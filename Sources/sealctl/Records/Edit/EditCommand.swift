@@ -9,10 +9,14 @@ struct EditCommand: SealctlCommand {
         commandName: "edit",
         abstract: "Edit a record's JSON in $VISUAL or $EDITOR, and seal it anew.",
         discussion: """
-            The JSON is opened into a file in memory, on a tmpfs and never on a disk, that only you can read; it is \
-            wiped afterwards, whatever happened. It is sealed if it was changed, is JSON, and nobody has written the \
-            record meanwhile. JSON of one line is laid out for the editor and sealed as one line again. Schema \
-            version, expiry and protection stay what they are unless stated.
+            The JSON is opened into a file in memory, on a tmpfs, that only you can read. It is wiped when the edit \
+            ends; an edit that cannot be sealed stays there, and the hint says how to seal and wipe it. What an \
+            editor writes elsewhere, such as a history or undo files, is the editor's own; vim, by whatever name, is \
+            run with -n -i NONE, which leaves it no history and no swap file.
+
+            The edit is sealed if it was changed, is JSON, and nobody has written the record meanwhile. JSON of one \
+            line is laid out for the editor and sealed as one line again. Schema version, expiry and protection stay \
+            what they are unless stated.
 
             Examples:
               sealctl edit widget_auth_state
@@ -48,8 +52,22 @@ struct EditCommand: SealctlCommand {
         MemoryLeftovers.removeAll()
         let record = try EditedRecord.open(name, in: store, create: create)
         let former = record.sequence
-        let session = EditSession(record, in: store, schemaVersion: schemaVersion, lifetime: expiresIn)
+        let session = EditSession(
+            record, in: store, schemaVersion: schemaVersion, lifetime: expiresIn, options: repeated)
         try report(try edit(session), former)
+    }
+
+    /// What leads another command to the same store, as it was stated here.
+    private var repeated: [String] {
+        var words = groupOptions.identifier.map { ["--group", $0] } ?? []
+        let stated: [(String, String?)] = [
+            ("--root", output.root), ("--vault", output.vault), ("--passphrase-file", keyOptions.passphraseFile),
+            ("--key-file", keyOptions.keyFile), ("--identity", keyOptions.identity),
+        ]
+        for case (let option, let value?) in stated { words += [option, value] }
+        if keyOptions.passphrase { words.append("--passphrase") }
+        if let credential = keyOptions.credential { words += ["--credential"] + [credential.name].compactMap(\.self) }
+        return words
     }
 
     /// With signals held back from the first byte in a file to the last.

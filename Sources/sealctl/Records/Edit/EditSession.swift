@@ -12,6 +12,8 @@ struct EditSession: ~Copyable {
     private let schemaVersion: UInt32
     private let notAfter: UInt64
     private let leaf: String
+    /// Those of `sealctl put` that lead it to the same store.
+    private let options: [String]
 
     /// What a person has saved.
     private enum Saved {
@@ -23,7 +25,12 @@ struct EditSession: ~Copyable {
     /// - Parameters:
     ///   - schemaVersion: Nil for that of the record.
     ///   - lifetime: Nil for the end that the record has.
-    init(_ record: consuming EditedRecord, in store: SealedStore, schemaVersion: UInt32?, lifetime: Lifetime?) {
+    ///   - options: What `sealctl put` needs to reach the store.
+    init(
+        _ record: consuming EditedRecord, in store: SealedStore, schemaVersion: UInt32?, lifetime: Lifetime?,
+        options: [String]
+    ) {
+        self.options = options
         self.schemaVersion = schemaVersion ?? record.schemaVersion
         notAfter = lifetime.map { Timestamp.now.milliseconds + $0.seconds * 1000 } ?? record.notAfter
         leaf = (record.name.split(separator: "/").last.map { String($0) } ?? "record") + ".json"
@@ -46,7 +53,7 @@ struct EditSession: ~Copyable {
     private borrowing func edit(in place: MemoryPlace, _ signals: borrowing HeldSignals) throws(Failure) -> Data? {
         do throws(FileError) {
             try record.text.withShown { bytes throws(FileError) in try place.write(bytes, as: leaf) }
-        } catch { throw Failure(error, .output) }
+        } catch { throw Self.unwritten(error) }
         let editor = Editor()
         while true {
             try editor.run(on: place.path(leaf), signals)
@@ -88,10 +95,39 @@ struct EditSession: ~Copyable {
     }
 
     private borrowing func kept(_ failure: Failure, in place: MemoryPlace) -> Failure {
-        let directory = place.keep()
-        let path = "\(directory)/\(leaf)".shellQuoted
+        let directory = place.keep(leaf)
+        let path = "\(directory)/\(leaf)"
+        let put = ["sealctl", "put", record.name, path] + options + condition + meaning
+        let words = put.map(\.shellQuoted).joined(separator: " ")
+        // No end mark behind a command that is to be copied.
         return Failure(
-            failure.status, failure.code, "\(failure.message); the edit is kept in memory, in \(path)",
-            hint: "Look at the record, then sealctl put \(record.name) \(path), and rm -r \(directory.shellQuoted).")
+            failure.status, failure.code,
+            "\(failure.message); the edit is kept in memory, in \(path.shellQuoted)",
+            hint: "Look at the record as it is now; then run: \(words) && "
+                + "shred -u \(path.shellQuoted) && rmdir \(directory.shellQuoted)")
+    }
+
+    /// Of the record as it is now, which the person is to look at: a third writer is not written over.
+    private var condition: [String] {
+        do throws(StoreError) {
+            let present = try store.following().openPayload(named: record.name)
+            return ["--if-sequence", String(present.header.header.sequence)]
+        } catch { return error.code == .absent ? ["--if-absent"] : [] }
+    }
+
+    /// What the edit would have been sealed with. A record ends at a time, and put takes a distance from now.
+    private var meaning: [String] {
+        let version = ["--schema-version", String(schemaVersion)]
+        guard notAfter > 0 else { return version }
+        let now = Timestamp.now.milliseconds
+        return version + ["--expires-in", "\(notAfter > now ? (notAfter - now + 999) / 1000 : 1)s"]
+    }
+
+    /// There is no other place to write to.
+    private static func unwritten(_ error: FileError) -> Failure {
+        let failure = Failure(error, .output)
+        return Failure(
+            failure.status, failure.code, failure.message,
+            hint: "Free some space there, or set XDG_RUNTIME_DIR to another place in memory; nothing was written.")
     }
 }

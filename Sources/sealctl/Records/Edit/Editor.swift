@@ -5,14 +5,20 @@ struct Editor: Sendable {
     /// As the shell takes it: a program, perhaps with options.
     let command: String
 
-    /// `$VISUAL`, `$EDITOR`, else vi(1); on a dumb terminal `$VISUAL` is passed over, as git does.
+    /// `$VISUAL`, `$EDITOR`, else vi(1), a blank one being none; on a dumb terminal `$VISUAL` is passed over, as git does.
     init() {
         func variable(_ name: String) -> String? {
-            getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            getenv(name).map { String(cString: $0) }.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         }
         let isDumb = variable("TERM").map { $0 == "dumb" } ?? false
         command = (isDumb ? nil : variable("VISUAL")) ?? variable("EDITOR") ?? "vi"
     }
+
+    /// What the shell runs with the file as `$1`.
+    ///
+    /// The traps do nothing but keep the shell there, whatever is typed or sent, until the editor has ended: they are not
+    /// inherited. So the editor's status is known, and nobody below the shell is lost sight of.
+    private var script: String { "trap : HUP INT QUIT TERM\n\(VimCommand.discreet(command)) \"$1\"" }
 
     /// Runs it on a file, in our own process group, so that it has the terminal as we have it, and waits for its end.
     ///
@@ -23,17 +29,18 @@ struct Editor: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         Self.resetSignals(&attributes)
         let words: [UnsafeMutablePointer<CChar>?] =
-            ["sh", "-c", "exec \(command) \"$1\"", "sh", path].map { (word: String) in strdup(word) } + [nil]
+            ["sh", "-c", script, "sh", path].map { (word: String) in strdup(word) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
         let number = posix_spawn(&child, "/bin/sh", nil, &attributes, words, environ)
         guard number == 0 else { throw failed("it cannot be started: \(String(cString: strerror(number)))") }
         let status = signals.wait(for: child)
-        let signal = status & 0x7F
+        // The shell says how its child ended by a status above 128.
+        let code = status >> 8 & 0xFF
+        let signal = status & 0x7F != 0 ? status & 0x7F : max(0, code - 128)
         if signal == SIGINT || signal == SIGQUIT { signals.note(signal) }
         guard !signals.hasCaught, status != 0 else { return }
         if signal != 0 { throw failed("signal \(signal) ended it") }
-        let code = status >> 8 & 0xFF
         guard code != 127 else {
             throw Failure(
                 .configuration, "noEditor", "there is no editor \(command)",

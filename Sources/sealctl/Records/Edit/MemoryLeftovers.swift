@@ -69,6 +69,16 @@ enum MemoryLeftovers {
         try? base.removeTree(name)
     }
 
+    /// The same for what lies beside some files of a directory.
+    static func wipe(allBut kept: Set<String>, in directory: Directory) {
+        directory.walk(maximumDepth: 16) { entry in
+            if entry.kind == .regular, !kept.contains(entry.path) { overwrite(entry.path, in: directory) }
+        }
+        for entry in (try? directory.entries()) ?? [] where !kept.contains(entry.name) {
+            try? directory.removeTree(entry.name)
+        }
+    }
+
     private static func overwrite(_ path: String, in directory: Directory) {
         guard let facts = try? directory.attributes(path), facts.kind == .regular else { return }
         let file = openat(directory.descriptor.rawValue, path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -94,10 +94,11 @@ final class MemoryPlace: Sendable {
     /// Overwrites and removes everything, whatever the editor left beside the file.
     func wipe() { MemoryLeftovers.wipe(name, in: base) }
 
-    /// Leaves the directory to the person, under a name that nobody takes for a leftover.
+    /// Leaves the directory to the person with this file alone, under a name that nobody takes for a leftover.
     ///
     /// - Returns: The directory's path.
-    func keep() -> String {
+    func keep(_ leaf: String) -> String {
+        MemoryLeftovers.wipe(allBut: [leaf, Self.lockName], in: directory)
         let kept = Self.keptPrefix + name.dropFirst(Self.prefix.count)
         unlinkat(directory.descriptor.rawValue, Self.lockName, 0)
         let at = base.descriptor.rawValue

@@ -9,18 +9,16 @@ final class DirectoryTarget: SnapshotTarget {
     private let directory: Directory
     private var file: (descriptor: Int32, path: String)?
     /// When the file was changed last, as its copy is to say.
-    private var modified = timespec()
+    private var modified = FileTime.now
 
-    /// - Throws: `Failure` where the name is taken, or cannot be made.
-    init(_ argument: String) throws(Failure) {
-        let path = FilePath(WorkingDirectory.absolute(argument)).lexicallyNormalized()
-        do throws(FileError) {
-            parent = try Directory.open(path.removingLastComponent())
-            leaf = try LeafName(path.lastComponent?.string ?? "").string
-        } catch { throw Failure(error, .output) }
+    /// - Throws: `Failure` where the name is taken since, or cannot be made.
+    init(_ place: SnapshotPlace) throws(Failure) {
+        parent = place.parent
+        leaf = place.leaf
         if mkdirat(parent.descriptor.rawValue, leaf, 0o700) < 0 {
-            guard errno != EEXIST else { throw TarTarget.taken(argument) }
-            throw Failure(FileError(errno: errno, operation: "create the directory", path: path.string), .output)
+            guard errno != EEXIST else { throw place.taken }
+            let path = parent.display(leaf)
+            throw Failure(FileError(errno: errno, operation: "create the directory", path: path), .output)
         }
         directory = try Failure.onFiles(.output) { [parent, leaf] () throws(FileError) in try parent.directory(leaf) }
     }
@@ -31,13 +29,12 @@ final class DirectoryTarget: SnapshotTarget {
         try Failure.onFiles(.output) { () throws(FileError) in _ = try directory.makeDirectory(path, mode: 0o700) }
     }
 
-    func beginFile(_ path: String, size: Int64, modified: Timestamp) throws(Failure) {
+    func beginFile(_ path: String, size: Int64, modified: FileTime) throws(Failure) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = openat(directory.descriptor.rawValue, path, flags, mode_t(0o600))
         guard opened >= 0 else { throw failure("create", path) }
         file = (opened, path)
-        let milliseconds = Int(modified.milliseconds)
-        self.modified = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        self.modified = modified
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
@@ -56,7 +53,7 @@ final class DirectoryTarget: SnapshotTarget {
         guard let ended = file else { return }
         file = nil
         defer { close(ended.descriptor) }
-        futimens(ended.descriptor, [modified, modified])
+        futimens(ended.descriptor, [modified.systemTime, modified.systemTime])
         guard fdatasync(ended.descriptor) == 0 else { throw failure("sync", ended.path) }
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SharedFiles
 
 /// A file of a container, open to be copied.
@@ -6,6 +7,7 @@ final class OpenFile {
     struct Contents {
         let bytes: [UInt8]
         let facts: FileAttributes
+        let modified: FileTime
         let isSettled: Bool
     }
 
@@ -13,10 +15,15 @@ final class OpenFile {
     private let file: Descriptor
     /// As it was when it was opened.
     let facts: FileAttributes
+    /// When it was changed last, by then.
+    let modified: FileTime
 
     init(_ path: String, in container: Directory) throws(FileError) {
         file = try container.openForReading(path)
         facts = try file.attributes()
+        var status = stat()
+        fstat(file.rawValue, &status)
+        modified = FileTime(status.st_mtim)
     }
 
     /// Whether it is as it was when it was opened, as far as its size and its times tell.
@@ -28,7 +35,8 @@ final class OpenFile {
     func contents() throws(FileError) -> Contents {
         let (bytes, count) = try read(Int(facts.size), at: 0)
         return Contents(
-            bytes: Array(bytes.prefix(count)), facts: facts, isSettled: count == Int(facts.size) && isUnchanged)
+            bytes: Array(bytes.prefix(count)), facts: facts, modified: modified,
+            isSettled: count == Int(facts.size) && isUnchanged)
     }
 
     /// The next mebibyte at most. One that shrinks keeps the size that it had, with zeros.

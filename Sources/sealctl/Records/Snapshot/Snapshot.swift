@@ -19,15 +19,13 @@ struct Snapshot {
     private static let maximumDepth = 64
     private static let attempts = 5
 
-    /// - Parameter mustStop: Asked between two files.
-    func write(to target: any SnapshotTarget, _ mustStop: () -> Bool) throws(Failure) -> SnapshotReport {
+    /// It is given up soon after a signal that is held back has come.
+    func write(to target: any SnapshotTarget) throws(Failure) -> SnapshotReport {
         var report = SnapshotReport(group: container.group.identifier, isVerified: store != nil)
         do throws(Failure) {
             try target.addDirectory("container")
             try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
-                guard !mustStop() else {
-                    throw Failure(.temporary, "interrupted", "the copy was interrupted", hint: "")
-                }
+                try Self.goOn()
                 try add(entry, to: target, &report)
             }
             try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
@@ -39,40 +37,49 @@ struct Snapshot {
         return report
     }
 
+    private static func goOn() throws(Failure) {
+        guard HeldSignals.arePending else { return }
+        throw Failure(.temporary, "interrupted", "the copy was interrupted", hint: "")
+    }
+
     private func add(
         _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) {
         switch SnapshotChoice(entry, includesCaches: includesCaches) {
         case .passOver: break
         case .leaveOut(let reason): report.leftOut.append((entry.path, reason))
+        case .unreadable(let error): report.leaveOut(entry.path, error)
         case .directory: try target.addDirectory("container/\(entry.path)")
         case .file:
-            // Removed since it was listed: what was not there at the end need not be in the copy.
-            if let file = try copy(entry, to: target) { report.files.append(file) }
+            if let file = try copy(entry, to: target, &report) { report.files.append(file) }
         }
     }
 
     // MARK: One file
 
-    /// Nil where it is gone.
-    private func copy(_ entry: WalkEntry, to target: any SnapshotTarget) throws(Failure) -> SnapshotFile? {
-        let isLarge = entry.attributes.map { $0.size > Self.largestWhole } ?? false
-        if isLarge {
-            guard let file = try present({ () throws(FileError) in try OpenFile(entry.path, in: container.root) })
-            else { return nil }
+    /// Nil where it is not in the copy.
+    private func copy(
+        _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
+    ) throws(Failure) -> SnapshotFile? {
+        if let facts = entry.attributes, facts.size > Self.largestWhole {
+            guard let file = opened(entry.path, &report, { (file) throws(FileError) in file }) else { return nil }
             return try addParts(of: file, entry.path, to: target)
         }
-        var read = try present { () throws(FileError) in try OpenFile(entry.path, in: container.root).contents() }
-        for _ in 1..<Self.attempts where read?.isSettled == false {
-            read = try present { () throws(FileError) in try OpenFile(entry.path, in: container.root).contents() }
+        var read: OpenFile.Contents?
+        for _ in 0..<Self.attempts where read?.isSettled != true {
+            read = opened(entry.path, &report) { (file) throws(FileError) in try file.contents() }
+            if read == nil { break }
         }
         return try read.map { contents throws(Failure) in try addWhole(contents, entry.path, to: target) }
     }
 
-    private func present<Result>(_ body: () throws(FileError) -> Result) throws(Failure) -> Result? {
-        do throws(FileError) { return try body() } catch {
-            if error.code == .notFound { return nil }
-            throw Failure(error)
+    /// Nil for what was removed since it was listed, and need not be in the copy; and for what cannot be read, which is said.
+    private func opened<Result>(
+        _ path: String, _ report: inout SnapshotReport, _ body: (OpenFile) throws(FileError) -> Result
+    ) -> Result? {
+        do throws(FileError) { return try body(try OpenFile(path, in: container.root)) } catch {
+            if error.code != .notFound { report.leaveOut(path, error) }
+            return nil
         }
     }
 
@@ -80,7 +87,7 @@ struct Snapshot {
         _ read: OpenFile.Contents, _ path: String, to target: any SnapshotTarget
     ) throws(Failure) -> SnapshotFile {
         var file = SnapshotFile(
-            path: path, read.facts, size: Int64(read.bytes.count), isSettled: read.isSettled)
+            path: path, read.facts, modified: read.modified, size: Int64(read.bytes.count), isSettled: read.isSettled)
         file.hash = BLAKE2b.hash(read.bytes, count: 32)
         file.judge(read.bytes, isWhole: true, store)
         try target.addFile("container/\(path)", read.bytes, modified: file.modified)
@@ -90,10 +97,12 @@ struct Snapshot {
     private func addParts(
         of open: OpenFile, _ path: String, to target: any SnapshotTarget
     ) throws(Failure) -> SnapshotFile {
-        var file = SnapshotFile(path: path, open.facts, size: open.facts.size, isSettled: true)
+        var file = SnapshotFile(
+            path: path, open.facts, modified: open.modified, size: open.facts.size, isSettled: true)
         try target.beginFile("container/\(path)", size: file.size, modified: file.modified)
         var position: Int64 = 0
         while position < file.size {
+            try Self.goOn()
             let part = try Failure.onFiles { () throws(FileError) in try open.part(at: position) }
             if position == 0 { file.judge(part, isWhole: false, store) }
             try target.add(part)

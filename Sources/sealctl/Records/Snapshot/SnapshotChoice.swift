@@ -9,6 +9,8 @@ enum SnapshotChoice {
     /// Of use to running programs only; nobody misses it.
     case passOver
     case leaveOut(String)
+    /// It belongs into the copy, and cannot be read.
+    case unreadable(FileError)
 
     /// The library's own, which a container that is restored gets anew.
     private static let machinery: Set<String> = [
@@ -27,7 +29,8 @@ enum SnapshotChoice {
         } else if !includesCaches, entry.path.hasPrefix(Self.caches + "/") {
             self = .passOver
         } else if let error = entry.error {
-            self = .leaveOut(error.code.rawValue)
+            // Removed since it was listed.
+            self = error.code == .notFound ? .passOver : .unreadable(error)
         } else if String(validating: entry.nameBytes, as: UTF8.self) == nil {
             self = .leaveOut("its name is no UTF-8")
         } else {

@@ -13,7 +13,8 @@ struct SnapshotCommand: SealctlCommand {
             Each record in the copy is a whole one, the old or the new where it was written meanwhile; with the vault at \
             hand each is verified. What is sealed stays sealed: the vault is backed up by sealctl vault export. Lock \
             files, quarantine, half-written files, sockets and links are left out, and so is Library/Caches unless \
-            --caches is given. A manifest lists all files; a copy without one is not complete. Nothing is overwritten.
+            --caches is given. A manifest lists all files; a copy without one is not complete. What cannot be read is \
+            left out and named, and the command fails after writing. Nothing is overwritten.
 
             Examples:
               sealctl snapshot
@@ -49,6 +50,7 @@ struct SnapshotCommand: SealctlCommand {
         let text = output.json ? report.json(at: path).text : report.text(at: path)
         // Standard output is the copy itself.
         if path == "-" { Talk.note(text) } else { try StandardStreams.print(text) }
+        if let failure = report.failure { throw failure }
     }
 
     /// Nil where nothing opens the vault, and nothing was stated to open it with: then nothing is verified.
@@ -63,17 +65,28 @@ struct SnapshotCommand: SealctlCommand {
         }
     }
 
-    /// With signals held back: what was written by then is removed before they end us.
     private func take(
         _ container: GroupContainer, _ store: SealedStore?, _ path: String
     ) throws(Failure) -> SnapshotReport {
+        let snapshot = Snapshot(container: container, store: store, includesCaches: caches)
+        guard path != "-" else {
+            try SnapshotPlace.requireOutputOutside(of: container.root)
+            // Whoever reads it may be slow, and there is nothing to take back: a signal ends this at once.
+            return try snapshot.write(to: TarTarget(nil))
+        }
+        let place = try SnapshotPlace(path)
+        try place.requireOutside(of: container.root)
+        return try take(snapshot, place)
+    }
+
+    /// With signals held back: what was written by then is removed before they end us.
+    private func take(_ snapshot: Snapshot, _ place: SnapshotPlace) throws(Failure) -> SnapshotReport {
+        let tar = place.argument.hasSuffix(".tar") ? try TarTarget(place) : nil
         let signals = HeldSignals()
         let result: Result<SnapshotReport, Failure>
         do throws(Failure) {
-            let target: any SnapshotTarget =
-                path == "-" || path.hasSuffix(".tar") ? try TarTarget(path) : try DirectoryTarget(path)
-            let snapshot = Snapshot(container: container, store: store, includesCaches: caches)
-            result = .success(try snapshot.write(to: target) { signals.isPending })
+            let target: any SnapshotTarget = if let tar { tar } else { try DirectoryTarget(place) }
+            result = .success(try snapshot.write(to: target))
         } catch { result = .failure(error) }
         signals.deliver()
         return try result.get()

@@ -22,7 +22,7 @@ struct SnapshotFile {
     let size: Int64
     /// As it was; the copy is its owner's alone.
     let mode: mode_t
-    let modified: Timestamp
+    let modified: FileTime
     /// Whether nobody wrote to it while it was copied.
     var isSettled: Bool
     /// BLAKE2b-256, as b2sum -l 256 has it; nil for what was copied in parts.
@@ -33,12 +33,12 @@ struct SnapshotFile {
     /// Why it is refused.
     private(set) var code: String?
 
-    init(path: String, _ facts: FileAttributes, size: Int64, isSettled: Bool) {
+    init(path: String, _ facts: FileAttributes, modified: FileTime, size: Int64, isSettled: Bool) {
         self.path = path
         self.size = size
         self.isSettled = isSettled
         mode = facts.mode
-        modified = Timestamp(UInt64(max(0, facts.modifiedNanoseconds)) / 1_000_000)
+        self.modified = modified
     }
 
     /// The name of the record whose place this is.

@@ -1,3 +1,5 @@
+internal import SharedFiles
+
 /// What a snapshot holds.
 struct SnapshotReport {
     let group: String
@@ -5,10 +7,27 @@ struct SnapshotReport {
     let takenAt = Timestamp.now
     var files: [SnapshotFile] = []
     var leftOut: [(path: String, reason: String)] = []
+    /// Why something that belongs into the copy is not in it.
+    private var unreadable: [(path: String, error: FileError)] = []
 
     init(group: String, isVerified: Bool) {
         self.group = group
         self.isVerified = isVerified
+    }
+
+    mutating func leaveOut(_ path: String, _ error: FileError) {
+        leftOut.append((path, error.code.rawValue))
+        unreadable.append((path, error))
+    }
+
+    /// What the command ends with although the copy was written; nil where it holds all that it should.
+    var failure: Failure? {
+        guard let first = unreadable.first else { return nil }
+        let cause = Failure(first.error)
+        let count = unreadable.count == 1 ? "1 file is" : "\(unreadable.count) files are"
+        return Failure(
+            cause.status, cause.code, "the copy was written, but \(count) not in it: \(cause.message)",
+            hint: "See leftOut in its manifest; take another as the user who owns all files.")
     }
 
     private var records: Int { files.count { $0.record != nil } }

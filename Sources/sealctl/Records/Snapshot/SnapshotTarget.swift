@@ -3,7 +3,7 @@ protocol SnapshotTarget: AnyObject {
     /// A directory, before everything in it.
     func addDirectory(_ path: String) throws(Failure)
     /// A file whose contents come next, in parts of that many bytes altogether.
-    func beginFile(_ path: String, size: Int64, modified: Timestamp) throws(Failure)
+    func beginFile(_ path: String, size: Int64, modified: FileTime) throws(Failure)
     func write(_ bytes: UnsafeRawBufferPointer) throws(Failure)
     func endFile() throws(Failure)
     /// Everything was added.
@@ -13,7 +13,7 @@ protocol SnapshotTarget: AnyObject {
 }
 
 extension SnapshotTarget {
-    func addFile(_ path: String, _ bytes: [UInt8], modified: Timestamp) throws(Failure) {
+    func addFile(_ path: String, _ bytes: [UInt8], modified: FileTime) throws(Failure) {
         try beginFile(path, size: Int64(bytes.count), modified: modified)
         try add(bytes)
         try endFile()

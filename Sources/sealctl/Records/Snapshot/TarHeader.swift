@@ -10,19 +10,20 @@ struct TarHeader {
     static let blockSize = 512
     private static let longestName = 100
     /// What eleven octal digits can say.
-    private static let largestSize: Int64 = 0o77777777777
+    private static let largest: Int64 = 0o77777777777
 
     let path: String
     let size: Int64
     let kind: Kind
-    let modified: Timestamp
+    let modified: FileTime
 
     /// The header's blocks, with an extended header before it where one is needed.
     var blocks: [UInt8] {
         var records = ""
         let isPlain = path.utf8.count <= Self.longestName && path.utf8.allSatisfy { $0 < 0x80 }
         if !isPlain { records += Self.record("path", path) }
-        if size > Self.largestSize { records += Self.record("size", String(size)) }
+        if size > Self.largest { records += Self.record("size", String(size)) }
+        if !(0...Self.largest).contains(modified.seconds) { records += Self.record("mtime", String(modified.seconds)) }
         guard !records.isEmpty else { return block }
         let body = Array(records.utf8)
         let extended = TarHeader(
@@ -45,8 +46,8 @@ struct TarHeader {
         put((kind == .directory ? "0000700\0" : "0000600\0").utf8, at: 100)
         put("0000000\0".utf8, at: 108)
         put("0000000\0".utf8, at: 116)
-        put(Self.octal(size > Self.largestSize ? 0 : size, digits: 11), at: 124)
-        put(Self.octal(Int64(modified.milliseconds / 1000), digits: 11), at: 136)
+        put(Self.octal(size > Self.largest ? 0 : size, digits: 11), at: 124)
+        put(Self.octal(modified.seconds, digits: 11), at: 136)
         put("        ".utf8, at: 148)
         block[156] = kind.rawValue
         put("ustar\u{0}00".utf8, at: 257)
@@ -56,7 +57,7 @@ struct TarHeader {
     }
 
     private static func octal(_ number: Int64, digits: Int) -> [UInt8] {
-        let text = String(min(number, largestSize), radix: 8)
+        let text = String(min(max(0, number), largest), radix: 8)
         return Array((String(repeating: "0", count: max(0, digits - text.count)) + text).utf8)
     }
 

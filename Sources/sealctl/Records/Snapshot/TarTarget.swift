@@ -3,25 +3,20 @@ internal import SharedFiles
 /// A snapshot as a tar file: that of POSIX.1-2001 ("pax"), so that names may be long.
 final class TarTarget: SnapshotTarget {
     private let output: OutputFile
-    private let begun = Timestamp.now
+    private let begun = FileTime.now
     /// Bytes of the file that is being written.
     private var size: Int64 = 0
 
-    /// - Throws: `Failure` where the name is taken.
-    init(_ path: String) throws(Failure) {
-        if path != "-", (try? Descriptor.openForReading(path: path)) != nil { throw Self.taken(path) }
-        output = try OutputFile(path, mode: 0o600, replacing: false)
-    }
-
-    static func taken(_ path: String) -> Failure {
-        Failure(.cannotCreate, "alreadyExists", "cannot write \(path): it exists already", hint: "Try another -o.")
+    /// - Parameter place: Nil for standard output.
+    init(_ place: SnapshotPlace?) throws(Failure) {
+        output = try OutputFile(place?.argument ?? "-", mode: 0o600, replacing: false)
     }
 
     func addDirectory(_ path: String) throws(Failure) {
         try add(TarHeader(path: path + "/", size: 0, kind: .directory, modified: begun).blocks)
     }
 
-    func beginFile(_ path: String, size: Int64, modified: Timestamp) throws(Failure) {
+    func beginFile(_ path: String, size: Int64, modified: FileTime) throws(Failure) {
         self.size = size
         try add(TarHeader(path: path, size: size, kind: .file, modified: modified).blocks)
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SharedFiles
 internal import Synchronization
 
 /// Runs work until it ends or a person ends it: for what is watched a signal is the usual end, and no failure.
@@ -26,6 +27,11 @@ enum UntilSignal {
             } catch {
                 outcome.result.withLock { $0 = .failure(error) }
             }
+            pthread_kill(waiting, SIGTERM)
+        }
+        OutputReader.whenGone {
+            let error = FileError(errno: EPIPE, operation: "write", path: "standard output")
+            outcome.result.withLock { $0 = $0 ?? .failure(Failure(error, .output)) }
             pthread_kill(waiting, SIGTERM)
         }
         try waitForEnd(outcome, task, set)

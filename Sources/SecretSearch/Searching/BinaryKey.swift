@@ -1,0 +1,99 @@
+/// Private keys in DER as they are, which begin what is searched: a file or a value holds one and nothing before it.
+///
+/// PKCS #8 (RFC 5958) plain and encrypted, PKCS #1 (RFC 8017), SEC 1 (RFC 5915), PKCS #12 (RFC 7292).
+enum BinaryKey {
+    static func match(in text: SearchText) -> SecretMatch? {
+        guard text[0] == DERElement.sequence, text.count >= 46 else { return nil }
+        if holdsOpenStore(text) {
+            return SecretMatch(rule: KeyRules.pkcs12, range: 0..<text.count, certainty: .certain)
+        }
+        guard let outer = DERElement(in: text, at: 0, until: text.count), let parts = outer.parts(in: text),
+            parts.count >= 2, let rule = rule(for: parts, in: text)
+        else { return nil }
+        let all = text.slice(0..<outer.contents.upperBound)
+        // A private key of zeroes is none.
+        guard !hasRow(all) else { return nil }
+        return SecretMatch(rule: rule, range: 0..<all.count, certainty: .certain)
+    }
+
+    private static func rule(for parts: [DERElement], in text: SearchText) -> SecretRule? {
+        guard parts[0].tag == DERElement.integer else {
+            return isEncrypted(parts, in: text) ? KeyRules.encryptedKey : nil
+        }
+        guard parts[0].contents.count == 1 else { return nil }
+        switch text[parts[0].contents.lowerBound] {
+        case 0 where isPKCS8(parts, in: text) || isNumbers(parts): return KeyRules.derKey
+        case 1 where isPKCS8(parts, in: text) || isSEC1(parts): return KeyRules.derKey
+        case 3 where isStore(parts, in: text): return KeyRules.pkcs12
+        default: return nil
+        }
+    }
+
+    /// The algorithm, and the key in octets; attributes and the public key may follow.
+    private static func isPKCS8(_ parts: [DERElement], in text: SearchText) -> Bool {
+        guard 3...5 ~= parts.count, parts[2].tag == DERElement.octets, parts[2].contents.count >= 20,
+            parts[3...].allSatisfy({ $0.tag & 0x80 != 0 })
+        else { return false }
+        return identifies(parts[1], Self.algorithms, in: text)
+    }
+
+    /// Of RSA nine numbers, or ten with other primes; of DSA six. Two of them at least are those of a real key.
+    private static func isNumbers(_ parts: [DERElement]) -> Bool {
+        guard parts.count == 9 || parts.count == 6 else { return false }
+        let lengths = parts.map(\.contents.count)
+        return parts.allSatisfy { $0.tag == DERElement.integer } && lengths[1] >= 64
+            && lengths[2...].allSatisfy { $0 > 0 }
+            && lengths[3...].max() ?? 0 >= 64
+    }
+
+    /// The number in octets, then the curve and the public key.
+    private static func isSEC1(_ parts: [DERElement]) -> Bool {
+        guard 2...4 ~= parts.count, parts[1].tag == DERElement.octets, 20...72 ~= parts[1].contents.count else {
+            return false
+        }
+        return parts.count > 2 && parts[2...].allSatisfy { $0.tag == 0xA0 || $0.tag == 0xA1 }
+    }
+
+    private static func isEncrypted(_ parts: [DERElement], in text: SearchText) -> Bool {
+        parts.count == 2 && parts[1].tag == DERElement.octets && parts[1].contents.count >= 32
+            && identifies(parts[0], Self.ciphers, in: text)
+    }
+
+    private static func isStore(_ parts: [DERElement], in text: SearchText) -> Bool {
+        2...3 ~= parts.count && identifies(parts[1], [Self.content], in: text)
+    }
+
+    /// Whether a sequence begins with one of the identifiers; they are given by how they begin.
+    private static func identifies(_ part: DERElement, _ beginnings: [[UInt8]], in text: SearchText) -> Bool {
+        guard part.tag == DERElement.sequence, let inner = part.parts(in: text, atMost: 4)?.first,
+            inner.tag == DERElement.identifier
+        else { return false }
+        let end = inner.contents.upperBound
+        return beginnings.contains {
+            text.holds($0, at: inner.contents.lowerBound) && inner.contents.lowerBound + $0.count <= end
+        }
+    }
+
+    /// Stores as some write them, their outer lengths left open.
+    private static func holdsOpenStore(_ text: SearchText) -> Bool {
+        guard text[1] == 0x80, text.holds([2, 1, 3, DERElement.sequence], at: 2) else { return false }
+        let inner = text[6] == 0x80 ? 7 : DERElement(in: text, at: 5, until: text.count)?.contents.lowerBound
+        guard let inner, text.count >= 600 else { return false }
+        return text[inner] == DERElement.identifier && text.holds(Self.content, at: inner + 2)
+    }
+
+    private static func hasRow(_ text: SearchText) -> Bool { Placeholder.hasRow(of: 20, in: text) }
+
+    /// RSA, RSA-PSS, DSA, DH, elliptic curves, X25519, X448, Ed25519, Ed448.
+    private static let algorithms: [[UInt8]] = [
+        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01], [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01],
+        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x03, 0x01], [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01],
+        [0x2B, 0x65, 0x6E], [0x2B, 0x65, 0x6F], [0x2B, 0x65, 0x70], [0x2B, 0x65, 0x71],
+    ]
+    /// PKCS #5, and the ciphers of PKCS #12.
+    private static let ciphers: [[UInt8]] = [
+        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05], [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01],
+    ]
+    /// Content of PKCS #7.
+    private static let content: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07]
+}

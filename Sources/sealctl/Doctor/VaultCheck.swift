@@ -1,0 +1,80 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import SharedFiles
+
+/// Whether the vault opens, by the attempt that `get` makes, but without a trace.
+enum VaultCheck {
+    static func examine(_ group: AccessGroup, in home: GroupsHome) -> [Diagnosis] {
+        let place = VaultPlace(group, in: home)
+        let attempt: Attempt
+        do throws(Failure) { attempt = try Attempt.ofSettings() } catch { return [.fail("vault", error)] }
+        do throws(VaultError) {
+            let found = try Vault.inventory(group, in: home, with: attempt.credential)
+            return [.ok("vault", "\(place.path) can be opened"), accepted(found.watermarks)]
+        } catch {
+            switch error.code {
+            case .absent: return [absent(group, error, place.path)]
+            case .locked where !attempt.isStated: return [locked(group, in: home, place, attempt)]
+            default: return [.fail("vault", Failure(error))]
+            }
+        }
+    }
+
+    private static func absent(_ group: AccessGroup, _ error: VaultError, _ path: String) -> Diagnosis {
+        if let lost = try? LostVault.failure(of: group, for: error) { return .fail("vault", lost) }
+        return .fail("vault", "there is none at \(path)", mend: "sealctl init")
+    }
+
+    private static func locked(
+        _ group: AccessGroup, in home: GroupsHome, _ place: VaultPlace, _ attempt: Attempt
+    ) -> Diagnosis {
+        if let file = attempt.passphraseFile {
+            return .ok("vault", "\(place.path) opens with the passphrase in \(file), which was not tried")
+        }
+        let slots = (try? Vault.status(group, in: home))?.slots ?? []
+        let openers = slots.map(\.kind.description).joined(separator: ", ")
+        let isKeyFileGone = slots.contains { $0.kind == .keyFile } && access(place.keyFilePath, F_OK) != 0
+        let reason = isKeyFileGone ? ", as the key file \(place.keyFilePath) is not there" : ""
+        return .warn(
+            "vault", "\(place.path) is locked\(reason); it opens with: \(openers)",
+            mend: (isKeyFileGone ? "Bring the key file back, or: " : "")
+                + "sealctl vault unlock, or --passphrase, --key-file or --identity.")
+    }
+
+    private static func accepted(_ condition: WatermarkCondition) -> Diagnosis {
+        guard let (message, hint) = WatermarkWarning.text(condition) else { return .ok("watermarks", "\(condition)") }
+        return .warn("watermarks", message, mend: hint)
+    }
+}
+
+/// What the settings say that opens the vault.
+private struct Attempt {
+    let credential: VaultCredential
+    /// Whether it was named: then whatever keeps it from opening is an error.
+    let isStated: Bool
+    /// Guessing at a passphrase takes its time by design: it is left to other commands.
+    let passphraseFile: String?
+
+    static func ofSettings() throws(Failure) -> Attempt {
+        guard let (name, value) = Settings.current.credential else { return Attempt(.automatic, isStated: false) }
+        switch name {
+        case .keyFile: return Attempt(.keyFile(path: value.text))
+        case .identity:
+            return Attempt(
+                .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: value.text) }))
+        case .credential: return Attempt(.systemdCredential(name: value.text))
+        default:
+            guard access(value.text, R_OK) == 0 else {
+                throw Failure(FileError(errno: errno, operation: "read the passphrase from", path: value.text))
+            }
+            return Attempt(.automatic, isStated: false, passphraseFile: value.text)
+        }
+    }
+
+    private init(_ credential: VaultCredential, isStated: Bool = true, passphraseFile: String? = nil) {
+        self.credential = credential
+        self.isStated = isStated
+        self.passphraseFile = passphraseFile
+    }
+}

@@ -1,0 +1,79 @@
+import ContainerAudit
+import TestSupport
+import Testing
+
+/// A value is one finding of its file, wherever in it and under whatever names it lies.
+@Suite struct OneFindingTests {
+    let yard: ScanYard
+    init() throws { yard = try ScanYard() }
+
+    private func found(in name: String) throws -> [Finding] {
+        try yard.audit().findings.filter { $0.path == name && $0.id.hasPrefix("plaintext") == false }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : String($1) }
+    }
+
+    @Test func whatIsNestedInATextIsFoundInItsInnermostPlace() throws {
+        let inner = #"{"user":{"key":"\#(ScanYard.secret(1))"}}"#
+        let middle = #"{"auth":"\#(Self.quoted(inner))"}"#
+        try yard.put(
+            "state.plist",
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>persist:root</key><string>\(middle)</string></dict></plist>
+            """)
+        let findings = try yard.secrets()
+        #expect(findings.count == 1)
+        #expect(findings.first?.location?.place?.hasSuffix("user.key") == true)
+        #expect(findings.first?.detail.contains("places") == false)
+    }
+
+    @Test func aPrivateKeyInJSONWithinJSONIsOne() throws {
+        let key =
+            "-----BEGIN EC PRIVATE KEY-----\\nMHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY/PuoAoGCCqGSM49\\n"
+            + "AwEHoUQDQgAEPR3tU2Fta9ktY+6P9G0cWO+0kETA6SFs38GecTyudlHz6xvCdz8q\\nEKTcWGekdmdDPsHloRNtsiCa697B2O9IFA==\\n"
+            + "-----END EC PRIVATE KEY-----\\n"
+        let inner = #"{"pem":"\#(key)"}"#
+        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
+        #expect(try found(in: "state.json").filter { $0.id.hasPrefix("key.") }.count == 1)
+    }
+
+    @Test func severalNamesOfAValueAreOneFinding() throws {
+        let secret = ScanYard.secret(2)
+        try yard.put("state.json", #"{"first":"\#(secret)","second":{"other":"\#(secret)"}}"#)
+        let findings = try yard.secrets()
+        #expect(findings.count == 1 && findings.first?.detail.contains("2 places") == true)
+    }
+
+    @Test func theSurerRuleSaysWhatAValueIs() throws {
+        let token = "q8Zr2LmX7vTn4KpW9sYb3HdF6gJc"
+        try yard.put("a.json", #"{"accessToken":"\#(token)","log":"Authorization: Bearer \#(token)"}"#)
+        let findings = try found(in: "a.json").filter { $0.path == "a.json" }
+        #expect(findings.map(\.id) == ["header.bearer"])
+        #expect(findings.first?.detail.contains("2 places") == true)
+    }
+
+    @Test func twoValuesInOneTextAreTwo() throws {
+        let inner = #"{"a":"\#(ScanYard.secret(3))","b":"\#(ScanYard.secret(4))"}"#
+        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))","c":"\#(ScanYard.secret(5))"}"#)
+        let places = try yard.secrets().compactMap(\.location?.place)
+        #expect(places.count == 3 && places.allSatisfy { $0.hasSuffix("a") || $0.hasSuffix("b") || $0.hasSuffix("c") })
+    }
+
+    /// What only the outer text has, behind what is nested, is not lost.
+    @Test func whatNothingNestedHasStays() throws {
+        let text = "see \(ScanYard.secret(6)) and more"
+        try yard.put("state.json", #"{"note":"\#(text)","next":{"key":"\#(ScanYard.secret(7))"}}"#)
+        #expect(try yard.secrets().count == 2)
+    }
+
+    @Test func whatIsIgnoredInItsInnermostPlaceStaysIgnored() throws {
+        let inner = #"{"key":"\#(ScanYard.secret(8))"}"#
+        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
+        var list = AuditIgnoreList()
+        list.add(try yard.secrets(), reason: "known", key: try #require(ScanYard.key))
+        #expect(try yard.secrets { $0.ignoring = list }.isEmpty)
+    }
+}
