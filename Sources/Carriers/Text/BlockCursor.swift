@@ -14,10 +14,10 @@ struct BlockCursor: ~Copyable {
     init(_ source: any ByteSource, blockSize: Int) {
         self.source = source
         let size = Int(min(Int64(blockSize), max(source.count, 1)))
-        buffer = .allocate(byteCount: size, alignment: 64)
+        buffer = BlockPool.take(size)
     }
 
-    deinit { buffer.deallocate() }
+    deinit { BlockPool.give(buffer) }
 
     /// The block at the cursor; nil at the end. It is the last one where the source ends in it or only a hole follows.
     mutating func next() throws(CarrierFault) -> Block? {

@@ -125,11 +125,20 @@ struct EntryExaminer: Sendable {
         outcome.unlisted.add(result.unlisted)
     }
 
+    /// A link that leads elsewhere, or another damage, is another finding: there the words are the value.
+    private func fingerprint(of finding: Finding, at place: String) -> String? {
+        let isAboutItsWords = ["link", "hardlink", "content", "file"].contains(finding.id.prefix { $0 != "." })
+        var words = isAboutItsWords ? finding.detail : ""
+        return words.withUTF8 { words in
+            suppressions.text(of: finding.id, path: finding.path, place: place, value: UnsafeRawBufferPointer(words))
+        }
+    }
+
     private func keep(_ findings: [Finding], in outcome: inout EntryOutcome) {
         var suppression = FileSuppression(suppressions)
         for var finding in findings {
             let place = finding.location?.place ?? ""
-            finding.fingerprint = suppressions.text(of: finding.id, path: finding.path, place: place)
+            finding.fingerprint = fingerprint(of: finding, at: place)
             if !suppression.takes(finding.fingerprint) { outcome.findings.append(finding) }
         }
         outcome.omissions.ignored += suppression.ignored

@@ -28,7 +28,11 @@ struct InlineAllowance {
     /// Whether what follows a mark allows the check: nothing, or a list that has it. A longer word is another word.
     private static func allows(_ check: String, _ rest: UnsafeRawBufferPointer) -> Bool {
         guard let next = rest.first else { return true }
-        guard next == UInt8(ascii: "=") else { return next <= 0x20 || endMarks.contains(next) }
+        guard next == UInt8(ascii: "=") else {
+            if endMarks.contains(next) { return true }
+            // A sign behind a space was meant as a list.
+            return next <= 0x20 && rest.first { $0 > 0x20 } != UInt8(ascii: "=")
+        }
         let list = rest.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && !endMarks.contains($0) }
         // With a space behind the sign the list is empty, and allows nothing.
         return list.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(check.utf8) }

@@ -97,9 +97,12 @@ final class LeafFindings {
     /// Adds what concerns the whole file.
     func add(_ hit: ContentHit) {
         var detail = hit.detail
-        let key = detail.withUTF8 { Self.key(hit.check.id, nil, UnsafeRawBufferPointer($0)) }
-        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        keep(prepare(hit, key, strength(hit, nil), nil, nothing) { _ in nil })
+        detail.withUTF8 { words in
+            let words = UnsafeRawBufferPointer(words)
+            // Another damage of the file is another finding; another count of the same is not.
+            let value = hit.check.id.hasPrefix("content.") ? words : UnsafeRawBufferPointer(start: nil, count: 0)
+            keep(prepare(hit, Self.key(hit.check.id, nil, words), strength(hit, nil), nil, value) { _ in nil })
+        }
     }
 
     /// Everything, and what was left out.

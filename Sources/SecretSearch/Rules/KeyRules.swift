@@ -33,7 +33,8 @@ enum KeyRules {
     static let sealedKeyFile = SecretRule(
         id: "key.sealed-key-file", title: "A vault's key file",
         meaning: "Whoever reads it can unlock the vault it was made for.",
-        remedy: "Put a new key file in its slot's place with sealctl vault slot change --group {group} ID, where the slots "
+        remedy:
+            "Put a new key file in its slot's place with sealctl vault slot change --group {group} ID, where the slots "
             + "are shown by sealctl vault slot list --group {group}, then remove this one.",
         weight: .critical)
     static let sealedIdentity = SecretRule(

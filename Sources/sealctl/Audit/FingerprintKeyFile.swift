@@ -74,7 +74,9 @@ enum FingerprintKeyFile {
     /// Below the user's configuration; nothing relative counts, as the XDG base directory specification has it.
     private static var directory: FilePath? {
         if let own = variable("XDG_CONFIG_HOME") { return own.appending("sealedstate") }
-        return variable("HOME")?.appending(".config").appending("sealedstate")
+        // Users without a home have the name of one that is not there (`/nonexistent`): it is not for us to make.
+        guard let home = variable("HOME"), KnownFindings.isThere(home.string) else { return nil }
+        return home.appending(".config").appending("sealedstate")
     }
 
     private static func variable(_ name: String) -> FilePath? {

@@ -1,13 +1,28 @@
 internal import ContainerAudit
 internal import FoundationEssentials
 internal import Glibc
+internal import SharedFiles
 
 /// The files that say which findings are known.
 enum KnownFindings {
     static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     static func ignoreList(_ path: String) throws(Failure) -> AuditIgnoreList {
-        let bytes = try SmallFile.read(path)
+        try ignoreList(path, try SmallFile.read(path))
+    }
+
+    /// The list that lies in a directory under its usual name. Whoever may write there may have put anything under that name:
+    /// no link is followed, only a regular file is read, and no time stamp of it changes.
+    static func usualIgnoreList(in directory: String, name: String) throws(Failure) -> AuditIgnoreList {
+        let bytes = try Failure.onFiles { () throws(FileError) in
+            try Directory.open(directory).withoutTrace().read(name, limit: largestList)
+        }
+        return try ignoreList(directory + "/" + name, bytes)
+    }
+
+    private static let largestList = 64 << 20
+
+    private static func ignoreList(_ path: String, _ bytes: [UInt8]) throws(Failure) -> AuditIgnoreList {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.dataError, "notText", "\(path) is no text in UTF-8", hint: "Correct it, or remove it.")
         }

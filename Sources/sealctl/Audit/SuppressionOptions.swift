@@ -47,8 +47,12 @@ struct SuppressionOptions: ParsableArguments {
     /// - Parameter directory: What is audited.
     func apply(to options: inout AuditOptions, auditing directory: String, key: FingerprintKey?) throws(Failure) {
         options.fingerprintKey = key
-        let files = ignoreFiles(directory)
-        for file in files { options.ignoring.add(try KnownFindings.ignoreList(file)) }
+        for file in ignoreFile { options.ignoring.add(try KnownFindings.ignoreList(file)) }
+        let places = usualPlaces(directory)
+        for place in places {
+            options.ignoring.add(try KnownFindings.usualIgnoreList(in: place, name: Self.usualName))
+        }
+        let files = ignoreFile + places.map { $0 + "/" + Self.usualName }
         if let baseline { options.baseline = try KnownFindings.baseline(baseline) }
         options.ownFiles = ownFiles(files)
         guard writeBaseline != nil else { return }
@@ -56,11 +60,12 @@ struct SuppressionOptions: ParsableArguments {
         options.limits.maximumFindingsPerCheck = Self.everything
     }
 
-    private func ignoreFiles(_ directory: String) -> [String] {
-        guard ignoreFile.isEmpty else { return ignoreFile }
-        let files = [directory, "."].map { $0 + "/" + Self.usualName }.filter(KnownFindings.isThere)
-        for file in files { Talk.detail("ignore file \(file): read") }
-        return files
+    /// The directories that have an ignore file, where none is named.
+    private func usualPlaces(_ directory: String) -> [String] {
+        guard ignoreFile.isEmpty else { return [] }
+        let places = [directory, "."].filter { KnownFindings.isThere($0 + "/" + Self.usualName) }
+        for place in places { Talk.detail("ignore file \(place)/\(Self.usualName): read") }
+        return places
     }
 
     private func ownFiles(_ ignoreFiles: [String]) -> [AuditOwnFile] {
