@@ -119,7 +119,4 @@ struct SQLiteSchema {
         guesses[key] = guess
         return guess
     }
-
-    /// Whether some table's rows have so many columns.
-    func hasTable(columns: Int) -> Bool { byColumns[columns] != nil }
 }

@@ -33,8 +33,6 @@ enum Reference {
     static let testStorage = "MASTG-TEST-0052"
     /// Checking Logs for Sensitive Data.
     static let testLogs = "MASTG-TEST-0053"
-    /// Determining Whether Sensitive Data Is Exposed via IPC Mechanisms.
-    static let testInteraction = "MASTG-TEST-0056"
     /// Testing Backups for Sensitive Data.
     static let testBackups = "MASTG-TEST-0058"
     /// Testing Memory for Sensitive Data.

@@ -1,13 +1,15 @@
-/// Bytes in memory: what was decoded from another carrier.
-package final class MemorySource: ByteSource {
+import Carriers
+
+/// Bytes in memory, read as a file is.
+final class MemorySource: ByteSource {
     private let bytes: [UInt8]
 
     /// A source of these bytes.
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    package var count: Int64 { Int64(bytes.count) }
+    var count: Int64 { Int64(bytes.count) }
 
-    package func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard position >= 0, position < count else { return 0 }
         return bytes.withUnsafeBytes { all in
             let part = all[Int(position)...].prefix(buffer.count)
