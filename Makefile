@@ -7,9 +7,9 @@
 # make faults      the long sweep of crashes, failing calls and full disks
 # make fuzz        the long sweep of damaged and hostile input
 # make signatures  build with swift-certificates (minutes), then test the check of who signed a profile
-# make vectors     regenerate Fixtures/vectors
+# make vectors     regenerate the manifest and the files of Fixtures/vectors
 # make release     build sealctl for installation, with its completions; needs no root
-# make install     copy sealctl, its completions and its manual below PREFIX (/usr/local), in DESTDIR if given
+# make install     copy sealctl, its completions, its manual and the file(1) magic below PREFIX (/usr/local), in DESTDIR if given
 # make uninstall   remove what install copied
 # make setup       check the machine and install the packages that a build needs (the targets above do so themselves)
 # make clean       remove everything that was built
@@ -111,7 +111,7 @@ SOURCES := Makefile Package.swift $(shell find Sources -type f)
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
 INSTALLED = $(BINDIR)/sealctl $(SHARE)/man/man1/sealctl.1 $(SHARE)/man/man1/sealctl-audit.1 \
-	$(SHARE)/man/man5/sealctl.conf.5 $(SHARE)/bash-completion/completions/sealctl \
+	$(SHARE)/man/man5/sealctl.conf.5 $(SHARE)/misc/sealedstate.magic $(SHARE)/bash-completion/completions/sealctl \
 	$(SHARE)/zsh/site-functions/_sealctl $(SHARE)/fish/vendor_completions.d/sealctl.fish
 
 release: $(STAGE)/sealctl $(STAGE)/sealctl.bash $(STAGE)/sealctl.zsh $(STAGE)/sealctl.fish
@@ -127,11 +127,12 @@ $(STAGE)/sealctl: $(SOURCES)
 $(STAGE)/sealctl.%: $(STAGE)/sealctl
 	@$< --generate-completion-script $* > $@
 
-install: release docs/sealctl.1 docs/sealctl-audit.1 docs/sealctl.conf.5
+install: release docs/sealctl.1 docs/sealctl-audit.1 docs/sealctl.conf.5 docs/sealedstate.magic
 	install -D -m 755 $(STAGE)/sealctl $(BINDIR)/sealctl
 	install -D -m 644 docs/sealctl.1 $(SHARE)/man/man1/sealctl.1
 	install -D -m 644 docs/sealctl-audit.1 $(SHARE)/man/man1/sealctl-audit.1
 	install -D -m 644 docs/sealctl.conf.5 $(SHARE)/man/man5/sealctl.conf.5
+	install -D -m 644 docs/sealedstate.magic $(SHARE)/misc/sealedstate.magic
 	install -D -m 644 $(STAGE)/sealctl.bash $(SHARE)/bash-completion/completions/sealctl
 	install -D -m 644 $(STAGE)/sealctl.zsh $(SHARE)/zsh/site-functions/_sealctl
 	install -D -m 644 $(STAGE)/sealctl.fish $(SHARE)/fish/vendor_completions.d/sealctl.fish

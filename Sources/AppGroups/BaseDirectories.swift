@@ -17,6 +17,15 @@ struct BaseDirectories {
             : nil
     }
 
+    /// The directories of the user that this process writes files as. A variable that names a directory of another user is left
+    /// out: `sudo` and `setpriv` keep the caller's `HOME`.
+    init(ofEffectiveUser environment: [String: String], accountHome: () -> String?) {
+        let own = environment.filter { name, value in
+            !HomeEnvironment.personal.contains(name) || !HomeOwner.isAnother(FilePath(value))
+        }
+        self.init(environment: own, accountHome: accountHome)
+    }
+
     func data() throws(AppGroupError) -> FilePath {
         try directory(named: HomeEnvironment.data, default: ".local/share")
     }

@@ -14,6 +14,8 @@ package enum ContainerLayout {
     /// A copy of what the registry knows of the container: its group, members and quota. Where the registry is lost, the
     /// container is found by it.
     package static let metadata = ".sealedstate.container"
+    /// The signed list of the group's writers, readable by every member (docs/writers.md).
+    package static let roster = ".sealedstate.roster"
     /// One file for each notification that was ever posted.
     package static let notifications = ".notifications"
     /// The lock file of coordinated accesses, and the addresses of processes with presenters.

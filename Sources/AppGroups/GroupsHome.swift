@@ -12,9 +12,10 @@ package import SystemPackage
 /// | key files | `R/Keys` | `$XDG_CONFIG_HOME/sealed-groups/Keys` |
 /// | watermarks | `R/Watermarks` | `$XDG_STATE_HOME/sealed-groups/Watermarks` |
 ///
-/// Key files lie apart from the vaults, so that a backup of the data directory does not carry the keys with it. Key files
-/// and watermarks belong to one unix user: where several share `R`, each sets `SEALED_USER_HOME=U`, which puts its own at
-/// `U/Keys` and `U/Watermarks`.
+/// Key files are stored apart from the vaults, so that a backup of the data directory does not contain the keys. Key files
+/// and watermarks belong to one unix user. Where `R` exists and belongs to another user, those of this user are stored as in
+/// the right column; so several users share `R` without a variable of their own. `SEALED_USER_HOME=U` overrides both and puts
+/// them in `U/Keys` and `U/Watermarks`.
 public struct GroupsHome: Hashable, Sendable {
     /// One directory per app group.
     package let containersPath: FilePath
@@ -62,10 +63,14 @@ public struct GroupsHome: Hashable, Sendable {
     /// - Parameters:
     ///   - root: A path. A relative one is resolved against the working directory now, so that a later change of
     ///     directory does not move the home.
-    ///   - userRoot: The same for key files and watermarks, which belong to one unix user; nil for `root`.
+    ///   - userRoot: The same for key files and watermarks, which belong to one unix user; nil for `root`, or for this
+    ///     user's own XDG directories where `root` belongs to another user.
     /// - Precondition: Neither holds NUL, which would silently cut it short.
     public init(root: String, userRoot: String? = nil) {
-        self.init(root: Self.absolute(root), userRoot: userRoot.map(Self.absolute))
+        self.init(root: Self.absolute(root), userRoot: userRoot.map(Self.absolute)) {
+            BaseDirectories(
+                ofEffectiveUser: (try? HomeEnvironment.read()) ?? [:], accountHome: AccountHome.ofEffectiveUser)
+        }
     }
 
     private static func absolute(_ path: String) -> FilePath {
@@ -73,14 +78,23 @@ public struct GroupsHome: Hashable, Sendable {
         return FilePath(path).madeAbsolute()
     }
 
-    private init(root: FilePath, userRoot: FilePath?) {
+    /// - Parameter bases: The directories of this user alone, asked only where `root` belongs to another one.
+    private init(root: FilePath, userRoot: FilePath?, bases: () -> BaseDirectories) {
         containersPath = root.appending("Containers")
         registryPath = root.appending("Registry")
         trashPath = root.appending("Trash")
         vaultsPath = root.appending("Vaults")
-        let userRoot = userRoot ?? root
-        keysPath = userRoot.appending("Keys")
-        watermarksPath = userRoot.appending("Watermarks")
+        // Where nothing names a directory of this user, the other user's stays, and is refused when it is opened.
+        if userRoot == nil, HomeOwner.isAnother(root), case let bases = bases(),
+            let configuration = try? bases.configuration(), let state = try? bases.state()
+        {
+            keysPath = configuration.appending(Self.directoryName).appending("Keys")
+            watermarksPath = state.appending(Self.directoryName).appending("Watermarks")
+        } else {
+            let userRoot = userRoot ?? root
+            keysPath = userRoot.appending("Keys")
+            watermarksPath = userRoot.appending("Watermarks")
+        }
     }
 
     /// The home that an environment means.
@@ -97,7 +111,9 @@ public struct GroupsHome: Hashable, Sendable {
     ) throws(AppGroupError) {
         let userRoot = try Self.absolutePath(HomeEnvironment.user, in: environment)
         if let root = try Self.absolutePath(HomeEnvironment.root, in: environment) {
-            self.init(root: root, userRoot: userRoot)
+            self.init(root: root, userRoot: userRoot) {
+                BaseDirectories(ofEffectiveUser: environment, accountHome: accountHome)
+            }
         } else {
             try self.init(BaseDirectories(environment: environment, accountHome: accountHome), userRoot: userRoot)
         }

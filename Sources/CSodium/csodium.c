@@ -61,6 +61,10 @@ int csodium_ed25519_verify(const uint8_t *signature, const uint8_t *message, siz
     return crypto_sign_ed25519_verify_detached(signature, message, message_length, public_key);
 }
 
+int csodium_ed25519_is_valid(const uint8_t *public_key) {
+    return crypto_core_ed25519_is_valid_point(public_key);
+}
+
 int csodium_x25519_public(uint8_t *public_key, const uint8_t *secret_key) {
     return crypto_scalarmult_curve25519_base(public_key, secret_key);
 }

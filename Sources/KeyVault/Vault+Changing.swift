@@ -5,70 +5,114 @@ internal import SharedFiles
 extension Vault {
     /// Changes the vault: lock, read again, edit, log, write whole, publish.
     ///
-    /// Nobody else's change is lost, and whoever is killed on the way leaves the old vault or the new one.
+    /// No other program's change is lost. If the process is killed, each file is the old one or the new one, whole.
     /// - Parameters:
-    ///   - event: What the access log says.
-    ///   - subject: What it was done to, in clear; the log keeps a keyed hash of it.
+    ///   - event: The entry in the access log.
+    ///   - subject: The thing that is changed, in clear; the log keeps a keyed hash of it.
+    ///   - needsPerson: Whether the change needs the person compartment.
+    ///   - order: In which order the files are written where both change.
+    ///   - isForced: Whether the files are written although nothing changed.
     ///   - edit: Changes the draft; when it throws nothing is written. It must not use the vault.
-    /// - Throws: What `edit` throws; `VaultError` `.lockTimeout`, `.logFailed`, `.file` and those of `current()`.
+    /// - Throws: The errors of `edit`; `VaultError` `.lockTimeout`, `.logFailed`, `.file` and those of `current()`.
     func change<Result>(
-        _ event: AccessEvent, subject: [UInt8]? = nil,
+        _ event: AccessEvent, subject: [UInt8]? = nil, needsPerson: Bool = false,
+        order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
         _ edit: (inout VaultDraft) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        if heldContents.register?.nextRoot != nil { try completeRekey() }
         let lock = try lockForChange()
         let contents = try freshContents()
-        keys.expect(contents)
+        publish(contents)
+        guard !needsPerson || contents.register?.nextRoot == nil else {
+            throw VaultError(
+                .lockTimeout, "change the vault", path, "A rekey was begun and is not completed.", advice: "Try again.")
+        }
         do throws(VaultError) {
-            var draft = VaultDraft(contents, keys: keys, place: place)
+            var draft = try self.draft(of: contents, needsPerson: needsPerson)
             let result = try edit(&draft)
-            if !draft.isSettled { try write(draft, after: contents, under: lock, event, subject) }
+            if draft.person != nil { draft.completeSlots() }
+            let files = order.filter { $0 == .service || draft.person != nil }
+            try write(
+                &draft, after: contents, under: lock, isForced ? files : order, event, subject, isForced: isForced)
             return result
         } catch {
-            // What is in place, only not surely for good, was done.
+            // A change that is in place, only perhaps not for good, was made.
             if error.code != .durabilityUnknown { note(event, subject: subject, outcome: error.code.outcome) }
             throw error.code == .locked ? error.explained(for: contents) : error
         }
     }
 
-    private func lockForChange() throws(VaultError) -> HeldLock {
+    /// The draft of a change to contents that were read under the lock.
+    private func draft(of contents: VaultContents, needsPerson: Bool) throws(VaultError) -> VaultDraft {
+        let root = keys.service
+        guard needsPerson, contents.register?.person != nil else {
+            return try VaultDraft(contents, root: root, person: nil, slotID: keys.slotID, place: place)
+        }
+        return try keys.withPerson { person throws(VaultError) in
+            let opened = try contents.person(person, place: place)
+            return try VaultDraft(
+                contents, root: root, person: (person, opened), slotID: keys.slotID, place: place)
+        }
+    }
+
+    func lockForChange() throws(VaultError) -> HeldLock {
         try VaultError.onFiles("change the vault") { () throws(FileError) in
             try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
         }
     }
 
-    private func write(
-        _ draft: VaultDraft, after contents: VaultContents, under lock: borrowing HeldLock, _ event: AccessEvent,
-        _ subject: [UInt8]?
+    /// Writes the files that changed, one after the other.
+    func write(
+        _ draft: inout VaultDraft, after contents: VaultContents, under lock: borrowing HeldLock,
+        _ order: [CompartmentRole], _ event: AccessEvent, _ subject: [UInt8]?, isForced: Bool = false,
+        publishing: Bool = true
     ) throws(VaultError) {
-        var draft = draft
-        let header = VaultHeader(
-            purpose: .vault, vaultID: draft.vaultID, generation: nextGeneration(after: contents), slots: draft.slots)
+        let files = isForced ? Set(order) : draft.changedFiles
+        guard !files.isEmpty else { return }
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
-        if let head = try noteChange(event, subject, generation: header.generation) {
-            draft.body.state.logHead = head
+        for role in order where files.contains(role) {
+            guard let (head, key) = try noteChange(event, subject, draft.nextWrite(role)) else { continue }
+            (draft.service.state.logHead, draft.service.state.logKey) = (head, key)
+            draft.person?.state.logHead = head
+            draft.person?.state.logKey = key
         }
-        let file = try VaultSealing.file(header, draft.body, place, root: keys.root, at: draft.now)
-        // Read back before it gets a name: no program is ever left with a vault that it wrote and cannot open.
-        let image = try VaultImage(parsing: file, path: path)
-        let (new, verified) = try VaultReader(place: place).contents(of: image, root: keys.root, keys: keys)
+        var doubt: VaultError?
+        for role in order where files.contains(role) {
+            doubt = try replace(try draft.file(role), role, under: lock) ?? doubt
+        }
+        if publishing { try takeOver(draft, written: doubt == nil ? files : []) }
+        if let doubt { throw doubt }
+    }
+
+    /// Reads back what was written: no program goes on with a vault that it wrote and cannot open.
+    private func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
+        keys.follow(service: draft.service.root, person: draft.person?.root, slot: nil)
+        guard let files = try VaultFiles.read(place, in: directory, memory: nil) else {
+            throw .missing(path, "Its files were removed meanwhile.")
+        }
+        let contents = try VaultContents(files, root: draft.service.root, place: place, memory: nil)
+        if let root = draft.person?.root { _ = try contents.person(root, place: place) }
+        _ = contents.accept(watermarks, accessGroup: accessGroup, acknowledged: written)
+        publish(contents)
+        contents.remember(place.memory.load(), in: place, draft.service.root)
+    }
+
+    /// Puts a new file in place.
+    ///
+    /// - Returns: The error to throw where the file is in place and may not outlive a power loss.
+    private func replace(
+        _ file: [UInt8], _ role: CompartmentRole, under lock: borrowing HeldLock
+    ) throws(VaultError) -> VaultError? {
+        // Parsed before it gets a name: nothing that its own reader refuses ever does.
+        _ = try CompartmentHead(
+            parsing: Array(file.prefix(CompartmentHead.maximumSize)), path: place.path(of: role))
         // A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
         guard lock.isStillNamed() else {
             throw VaultError(
                 .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
         }
-        let doubt = try replace(with: file)
-        // What a power loss may take back holds within this boot alone.
-        _ = doubt == nil ? watermarks.acknowledge(verified) : watermarks.accept(verified)
-        publish(new)
-        if let doubt { throw doubt }
-    }
-
-    /// Puts the new file in place.
-    ///
-    /// - Returns: What is to be thrown where the file is in place and may not outlive a power loss.
-    private func replace(with file: [UInt8]) throws(VaultError) -> VaultError? {
         do throws(FileError) {
-            try directory.replace(VaultPlace.leaf, with: file, mode: directory.fileMode, durability: .durable)
+            try directory.replace(role.leaf, with: file, mode: directory.fileMode, durability: .durable)
             return nil
         } catch {
             guard error.code == .durabilityUnknown else { throw VaultError(error, "change the vault") }
@@ -77,20 +121,11 @@ extension Vault {
             )
         }
     }
-
-    /// One more than the write before. Where a person accepts a vault that was refused: one more than what was seen.
-    private func nextGeneration(after contents: VaultContents) -> UInt64 {
-        let before = contents.head.header.generation
-        guard options.acceptsRollback else { return before + 1 }
-        watermarks.refresh()
-        let seen = watermarks.mark(of: VaultSealing.context(accessGroup).nameTag)?.sequence ?? before
-        return min(seen, VaultHeader.maximumGeneration - 1) + 1
-    }
 }
 
 extension VaultError.Code {
-    /// What the access log says of a change that was not made.
-    fileprivate var outcome: AccessOutcome {
+    /// The access log's outcome of a change that was not made.
+    var outcome: AccessOutcome {
         let failures: Set<Self> = [.file, .lockTimeout, .outOfMemory, .logFailed, .denied, .unsafeFile]
         return failures.contains(self) ? .failed : .refused
     }
@@ -99,9 +134,39 @@ extension VaultError.Code {
 extension VaultError {
     /// A vault that nobody could unlock further needs another advice than to unlock it.
     func explained(for contents: VaultContents) -> VaultError {
-        guard !contents.head.header.slots.contains(where: { $0.reach == .whenUnlocked }) else { return self }
-        return VaultError(
-            code, operation, subject, "None of its key slots reaches what is protected \"when unlocked\".",
-            advice: "Add a passphrase or recipient slot first: sealctl vault slot add.")
+        guard let register = contents.register, register.person == nil else { return self }
+        return .noPersons(subject)
+    }
+}
+
+/// Entries of the access log.
+extension Vault {
+    /// Notes something that is no change. A log that cannot be written never fails it.
+    func note(_ event: AccessEvent, subject: [UInt8]? = nil, outcome: AccessOutcome = .succeeded) {
+        guard options.accessLog != .off else { return }
+        let head = heldContents.serviceHead
+        let write = VaultWrite(.service, period: head?.period ?? 0, generation: head?.generation ?? 0)
+        _ = try? log.append(event, outcome: outcome, subject: subject, generation: write.encoded)
+    }
+
+    /// Notes a change that is about to be written.
+    ///
+    /// - Returns: How far the log has come with it, and the number of its key; nil where it is off or could not be written
+    ///   and need not.
+    /// - Throws: `VaultError` `.logFailed`.
+    func noteChange(
+        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite
+    ) throws(VaultError) -> (AccessLogHead, UInt32)? {
+        guard options.accessLog != .off else { return nil }
+        do throws(FileError) {
+            let head = try log.append(
+                event, outcome: .intended, subject: subject, generation: write.encoded, durable: true)
+            return (head, log.keyNumber)
+        } catch {
+            guard options.accessLog == .requiredForChanges else { return nil }
+            throw VaultError(
+                .logFailed, "change the vault", path, "Its access log cannot be written: \(error)",
+                advice: "Make room for it, or allow changes that are not logged.", underlying: error)
+        }
     }
 }

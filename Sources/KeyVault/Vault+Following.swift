@@ -1,33 +1,34 @@
 internal import CryptoPrimitives
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
-/// Following the file: another program may have changed it since it was read.
+/// Following the files: another program may have changed them since they were read.
 extension Vault {
-    /// The contents as they are now. Costs one look at the file's front part when nothing changed.
+    /// The contents as they are now. Costs one look at the front of each file when nothing changed.
     ///
-    /// - Throws: `VaultError` `.absent`, `.replaced`, `.rolledBack`, `.corrupt`, `.unsupported`, `.unsafeFile`, `.file`.
+    /// - Throws: `VaultError` `.missing`, `.replaced`, `.forked`, `.rolledBack`, `.locked` where a rekey has removed the
+    ///   slot that opened the vault, `.corrupt`, `.unsupported`, `.unsafeFile`, `.file`.
     func current() throws(VaultError) -> VaultContents {
         let known = heldContents
         if try isUnchanged(since: known) { return known }
         return try reload()
     }
 
-    /// A look at the file unless the last one was within the last second: for readers on a hot path, which may learn of
+    /// A look at the files unless the last one was within the last second: for readers on a hot path, which may learn of
     /// a rotation that much later.
     ///
-    /// - Returns: The keyring of the last look that went well; a file that cannot be read takes no key away.
+    /// - Returns: The keyring of the last look that went well; files that cannot be read take no key away.
     package func recentKeyring() -> Keyring {
         if lookTimer.isDue() { _ = try? current() }
         return keyring
     }
 
-    /// The keyring after a look at the file.
+    /// The keyring after a look at the files.
     ///
     /// - Throws: As `current()`.
     package func currentKeyring() throws(VaultError) -> Keyring { try current().keyring }
 
-    /// Reads the file anew.
+    /// Reads the files anew.
     @discardableResult
     func reload() throws(VaultError) -> VaultContents {
         let contents = try freshContents()
@@ -35,61 +36,137 @@ extension Vault {
         return contents
     }
 
-    /// How often a vault that was overtaken while it was read is read again.
+    /// How often files that were overtaken while they were read are read again.
     private static var maximumRereads: Int { 16 }
+    /// The same for files that are refused together, before anything is opened.
+    private static var maximumUnjudged: Int { 4 }
 
-    /// What the file holds now, checked as at opening.
+    /// The contents of the files now, checked as at opening.
     ///
-    /// A change by another program may come between reading the file and judging it: then it looks like an older copy,
-    /// and reading it again ends the race. Only a file that stays as it was is one.
+    /// A change by another program may come between reading a file and judging it: then it looks like an older copy, or
+    /// like two files that do not match, and reading again ends the race. Only files that stay as they were are refused.
     func freshContents() throws(VaultError) -> VaultContents {
-        var previous: [UInt8]?
+        var previous: [[UInt8]]?
         var attempts = 0
         while true {
-            let (contents, header) = try readContents()
-            let verdict = watermarks.accept(header)
-            if options.acceptsRollback || verdict == .advances || verdict == .same { return contents }
-            guard contents.head.bytes != previous, attempts < Self.maximumRereads else {
-                throw rolledBack(verdict, contents)
+            var seen: [[UInt8]] = []
+            do throws(VaultError) {
+                let contents = try readContents(&seen)
+                let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+                if options.acceptsRollback || verdicts.isGood { return contents }
+                throw rolledBack(verdicts, contents)
+            } catch {
+                let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
+                let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
+                guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
+                    throw error
+                }
+                // A writer may be between its two files.
+                if seen == previous { RacePause.wait() }
+                previous = seen
+                attempts += 1
             }
-            previous = contents.head.bytes
-            attempts += 1
         }
     }
 
-    private func readContents() throws(VaultError) -> (VaultContents, VerifiedHeader) {
-        guard let file = try VaultFile.open(in: directory) else {
-            throw VaultError(
-                .absent, "read the vault", path, "Its file was removed while it was open.",
-                advice: "Restore it from a backup; nothing is made meanwhile.")
+    private func readContents(_ seen: inout [[UInt8]]) throws(VaultError) -> VaultContents {
+        let held = heldContents
+        let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
+        let known = options.acceptsRollback ? nil : memory
+        guard let files = try VaultFiles.read(place, in: directory, memory: known) else {
+            throw .missing(path, "Its files were removed while it was open.")
         }
-        guard file.head.header.vaultIDText == vaultID, file.head.header.purpose == .vault else {
-            throw VaultError(
-                .replaced, "read the vault", path, "Another vault was put in its place while it was open.",
-                advice: "Open it again.")
+        seen = files.marks()
+        if let register = files.register, register.hash != held.register?.hash { try register.verify(path: path) }
+        let root = try followedRoot(of: files)
+        let person = files.serviceFailure == nil ? nil : try? keys.withPerson { root throws(VaultError) in root }
+        let contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
+        if contents.register?.period != held.register?.period
+            || contents.register?.personKey != held.register?.personKey
+        {
+            contents.remember(place.memory.load(), in: place, root)
         }
-        return try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
+        return contents
+    }
+
+    /// The service root that `vault` has now: the known one, or after a rekey the one that this program's slot gives.
+    private func followedRoot(of files: VaultFiles) throws(VaultError) -> RootKey {
+        let known = keys.service
+        guard let register = files.register, let head = files.service?.head else { return known }
+        // A rekey of persons renews their root one write before that of services.
+        let isPersonRenewed =
+            keys.slot.map { $0.slot.reach == .whenUnlocked && $0.root.commitment != register.personRoot } ?? false
+        let isKnown = register.isServiceRoot(known, of: head)
+        if isKnown, !isPersonRenewed { return known }
+        if let followed = try followedThroughSlot(files, register, head) { return followed }
+        if isKnown { return known }
+        let cached = try UnlockCaches.current.serviceRoot(vaultID: files.vaultID)
+        if let root = cached, register.isServiceRoot(root, of: head) {
+            keys.follow(service: root, person: nil, slot: nil)
+            return root
+        }
+        if known.commitment == register.serviceRoot(in: head.period) {
+            throw .corrupt(path, "Its header was changed without its key.")
+        }
+        if head.isAuthentic(known) { throw .replaced(path, "It is of a period that its root does not belong to.") }
+        throw VaultError(
+            .locked, "use the vault", path,
+            "Its keys were changed, and the slot that opened it was removed or can no longer be used.",
+            advice: "Open it again with what opens it now; see who has a slot: sealctl vault slot list.")
+    }
+
+    private func followedThroughSlot(
+        _ files: VaultFiles, _ register: Register, _ head: CompartmentHead
+    ) throws(VaultError) -> RootKey? {
+        guard let opened = keys.slot, let slot = files.slots().first(where: { $0.id == opened.slot.id }),
+            let root = try? slot.root(opened.holder, vaultID: files.vaultID)
+        else { return nil }
+        let followed = OpenedSlot(slot: slot, holder: opened.holder, root: root)
+        guard slot.reach == .whenUnlocked else {
+            guard register.isServiceRoot(root, of: head) else { return nil }
+            keys.follow(service: root, person: nil, slot: followed)
+            return root
+        }
+        guard root.commitment == register.personRoot, let file = files.person else { return nil }
+        let person = try CompartmentContents(file, root: root, place: place)
+        for entry in person.secrets.all(.serviceRoot) {
+            let service = RootKey(try entry.secret(vaultID: files.vaultID, root: root, path: path))
+            guard register.isServiceRoot(service, of: head) else { continue }
+            keys.follow(service: service, person: root, slot: followed)
+            return service
+        }
+        return nil
     }
 
     private func isUnchanged(since known: VaultContents) throws(VaultError) -> Bool {
-        do throws(FileError) {
-            return try directory.readPrefix(VaultPlace.leaf, count: known.head.bytes.count).bytes == known.head.bytes
-        } catch {
-            if error.code == .notFound { return false }
-            throw VaultError(error, "read the vault")
+        for (leaf, mark) in zip(VaultPlace.leaves, known.marks) where !mark.isEmpty {
+            do throws(FileError) {
+                if try directory.readPrefix(leaf, count: mark.count).bytes != mark { return false }
+            } catch {
+                if error.code == .notFound { return false }
+                throw VaultError(error, "read the vault")
+            }
         }
+        // A person compartment may have come since; or a file is back where it was missing.
+        for (leaf, mark) in zip(VaultPlace.leaves, known.marks) where mark.isEmpty {
+            do throws(FileError) { if try directory.exists(leaf) { return false } } catch {
+                throw VaultError(error, "read the vault")
+            }
+        }
+        return true
     }
 
-    /// An older write than this user's programs have seen, another one of the same number, or one that no number of
-    /// writes leads to.
-    private func rolledBack(_ verdict: Watermark.Verdict, _ contents: VaultContents) -> VaultError {
-        let generation = contents.head.header.generation
+    /// An older write than this user's programs have seen, another one of the same number, or one too far ahead.
+    private func rolledBack(_ verdicts: VaultContents.Verdicts, _ contents: VaultContents) -> VaultError {
+        let isPerson = verdicts.service == .advances || verdicts.service == .same
+        let verdict = isPerson ? verdicts.person : verdicts.service
+        let generation = isPerson ? contents.register?.generation ?? 0 : contents.serviceHead?.generation ?? 0
         let reason =
             switch verdict {
             case .forked: "It is another write \(generation) than this user's programs have seen."
             case .jumps: "It is write \(generation), too far ahead of what this user's programs have seen."
             default: "It is write \(generation); a later one was seen by this user's programs."
             }
-        return VaultError(.rolledBack, "open the vault", path, reason)
+        return VaultError(.rolledBack, "open the vault", place.path(of: isPerson ? .person : .service), reason)
     }
 }

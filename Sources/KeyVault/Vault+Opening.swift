@@ -1,14 +1,15 @@
 public import AppGroups
+internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
 extension Vault {
-    /// Opens the vault of an access group. Nothing is made; the access log and what this user's programs have seen are
-    /// written on.
+    /// Opens the vault of an access group. Nothing is made; the access log and this user's memory of the vault are written
+    /// on.
     ///
-    /// - Throws: `VaultError`: `.absent`, `.locked`, `.denied`, `.corrupt`, `.wrongPassphrase`, `.wrongKeyFile`,
-    ///   `.rolledBack`, … are different answers; the file is unchanged after each. `.notEntitled` and `.entitlements` come
-    ///   before anything is looked at.
+    /// - Throws: `VaultError`: `.absent`, `.missing`, `.locked`, `.denied`, `.corrupt`, `.wrongPassphrase`,
+    ///   `.wrongKeyFile`, `.rolledBack`, `.replaced`, `.forked`, `.notAccepted`, … are different answers; the files are
+    ///   unchanged after each. `.notEntitled` and `.entitlements` come before anything is looked at.
     public static func open(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         options: VaultOptions = VaultOptions()
@@ -21,64 +22,264 @@ extension Vault {
         return vault
     }
 
-    /// The vault, or nil only where there is no file at all.
+    /// The vault, or nil only where there are no files and this user has no memory of any.
+    ///
+    /// - Parameter lasting: The options of the open vault, where they differ from those of the opening.
     static func openIfPresent(
-        _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
+        _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions, lasting: VaultOptions? = nil
     ) throws(VaultError) -> Vault? {
-        guard let directory = try place.openDirectory(), let file = try VaultFile.open(in: directory) else {
+        let memory = options.acceptsRollback ? nil : place.memory.load()
+        guard let directory = try place.openDirectory() else {
+            guard memory == nil else {
+                throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+            }
             return nil
         }
-        guard file.head.header.purpose == .vault else {
-            throw VaultError(.isAnExport, "open the vault", place.path, "It is a backup, not a vault in use.")
-        }
         do throws(VaultError) {
-            // Before the credential is tried: a lock that comes meanwhile counts.
-            let stamp = LockStamp.ifReadable(in: directory.path)
-            let opened = try CredentialOpening(file.head, place).open(with: credential)
-            let slot = opened.id
-            let keys = ClassKeys(
-                opened.takeSecrets(), vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp,
-                slot: slot)
-            return try open(file, place, directory, keys, credential, options)
+            guard
+                let opened = try VaultOpening(place: place, directory: directory, memory: memory, options: options)
+                    .open(with: credential)
+            else { return nil }
+            return try Vault(opened, place, directory, options, lasting: lasting ?? options)
         } catch {
-            noteFailedOpening(in: directory, file.head.header, options)
+            if options.accessLog != .off, error.code != .missing {
+                try? AccessLog.noteFailedOpening(in: directory, mode: directory.fileMode, generation: 0)
+            }
             throw error
         }
     }
 
-    private static func open(
-        _ file: borrowing VaultFile, _ place: VaultPlace, _ directory: Directory, _ keys: ClassKeys,
-        _ credential: VaultCredential, _ options: VaultOptions
-    ) throws(VaultError) -> Vault {
-        let (contents, header) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
-        if case .identity = credential {
-            let recognition = VaultRecognition(
-                place: place, watermarks: place.watermarks(of: file.head.header, root: keys.root))
-            if options.acceptsRollback { try recognition.acceptAsNew() } else { try recognition.check() }
+    private convenience init(
+        _ opened: consuming OpenedVault, _ place: VaultPlace, _ directory: Directory, _ options: VaultOptions,
+        lasting: VaultOptions
+    ) throws(VaultError) {
+        let contents = opened.contents
+        let watermarks = place.watermarks(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
+        let log = AccessLog(
+            directory: directory, mode: directory.fileMode, keys: contents.logKeys ?? AccessLogKeys.none)
+        self.init(
+            place: place, directory: directory, keys: opened.keys, options: lasting, watermarks: watermarks, log: log,
+            contents: contents)
+        if options.isTentative { return }
+        let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
+        // Another program may have written on meanwhile; the files as they are now decide.
+        if !verdicts.isGood { try reload() }
+        contents.remember(opened.memory, in: place, keys.service, isAccepted: options.acceptsRollback)
+        note(.opened)
+        if options.settles { try settle() }
+    }
+}
+
+/// What opening gave.
+struct OpenedVault: Sendable {
+    let contents: VaultContents
+    let keys: VaultKeys
+    let memory: PlaceMemory?
+}
+
+/// Opens a vault's files with a credential, in the order of `docs/vault.md`, section 10.
+struct VaultOpening {
+    let place: VaultPlace
+    let directory: Directory
+    let memory: PlaceMemory?
+    let options: VaultOptions
+
+    /// Two files are two writes: a combination that is refused is read again.
+    private static let attempts = 4
+
+    func open(with credential: VaultCredential) throws(VaultError) -> OpenedVault? {
+        var marks: [[UInt8]]?
+        var attempt = 1
+        while true {
+            var seen: [[UInt8]] = []
+            do throws(VaultError) { return try openOnce(with: credential, &seen) } catch {
+                let mayBeRace: Set<VaultError.Code> = [.replaced, .corrupt, .missing]
+                guard mayBeRace.contains(error.code), seen != marks || seen.isEmpty, attempt < Self.attempts else {
+                    throw error
+                }
+                // A writer may be between its two files.
+                if seen == marks { RacePause.wait() }
+                marks = seen
+                attempt += 1
+            }
         }
-        return try open(contents, header, place, directory, keys, options)
     }
 
-    /// A vault whose contents were opened, or just made.
-    static func open(
-        _ contents: VaultContents, _ header: VerifiedHeader, _ place: VaultPlace, _ directory: Directory,
-        _ keys: ClassKeys, _ options: VaultOptions
-    ) throws(VaultError) -> Vault {
-        let watermarks = place.watermarks(of: contents.head.header, root: keys.root)
-        let log = AccessLog(directory: directory, mode: directory.fileMode, key: keys.root.derived(.accessLogKey))
-        let verdict = watermarks.accept(header)
-        let vault = Vault(
-            place: place, directory: directory, keys: keys, options: options,
-            watermarks: watermarks, log: log, contents: contents)
-        // Another program may have written on meanwhile; what still lies there decides.
-        if verdict != .advances && verdict != .same { try vault.reload() }
-        vault.note(.opened)
-        return vault
+    private func openOnce(
+        with credential: VaultCredential, _ seen: inout [[UInt8]]
+    ) throws(VaultError) -> OpenedVault? {
+        guard let files = try VaultFiles.read(place, in: directory, memory: memory) else { return nil }
+        seen = files.marks()
+        if let expected = options.expectedFingerprint { try requireFingerprint(expected, files) }
+        // A person's credential is tried on nothing that the persons of the vault have not signed.
+        if credential.isPersons { try verify(files.register) }
+        // Before the credential is tried: a lock that comes meanwhile counts.
+        let stamp = LockStamp.ifReadable(in: directory.path)
+        let opening = CredentialOpening(
+            slots: files.slots(), vaultID: files.vaultID, register: files.register, place)
+        let roots: OpenedRoots
+        do throws(VaultError) { roots = try opening.open(with: credential) } catch {
+            throw Self.explained(error, files, credential)
+        }
+        if let slot = roots.slot { try requireRecognised(slot, files.register, files.vaultID) }
+        return try opened(files, roots, stamp, isVerified: credential.isPersons)
     }
 
-    /// Without a key: whoever failed to open the vault has none.
-    private static func noteFailedOpening(in directory: Directory, _ header: VaultHeader, _ options: VaultOptions) {
-        guard options.accessLog != .off else { return }
-        try? AccessLog.noteFailedOpening(in: directory, mode: directory.fileMode, generation: header.generation)
+    /// - Throws: `VaultError` `.replaced` for another fingerprint than the one that a person compared.
+    private func requireFingerprint(_ expected: String, _ files: VaultFiles) throws(VaultError) {
+        guard let register = files.register else {
+            throw files.personFailure ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
+        }
+        try verify(register)
+        guard register.fingerprint == expected else {
+            throw .replaced(place.path, "Its fingerprint is \(register.fingerprint), not the one that was given.")
+        }
+    }
+
+    /// A credential that found no slot, where the file of its slots is gone or damaged.
+    private static func explained(
+        _ error: VaultError, _ files: VaultFiles, _ credential: VaultCredential
+    ) -> VaultError {
+        let mismatches: Set<VaultError.Code> = [
+            .locked, .wrongPassphrase, .wrongKeyFile, .wrongCredential, .wrongIdentity,
+        ]
+        guard mismatches.contains(error.code) else { return error }
+        let failure =
+            credential.isPersons
+            ? files.personFailure ?? files.serviceFailure : files.serviceFailure ?? files.personFailure
+        return failure ?? error
+    }
+
+    private func opened(
+        _ files: VaultFiles, _ roots: OpenedRoots, _ stamp: LockStamp, isVerified: Bool
+    ) throws(VaultError) -> OpenedVault {
+        let vaultID = files.vaultID
+        let root = try serviceRoot(of: files, roots)
+        if let register = files.register, !isVerified, memory?.registerCode != register.verifiedCode(root) {
+            try verify(register)
+        }
+        let contents = try VaultContents(files, root: root, person: roots.person, place: place, memory: memory)
+        if let person = roots.person { _ = try contents.person(person, place: place) }
+        let keys = VaultKeys(
+            service: root, person: roots.person, slot: roots.slot, vaultID: vaultID, directory: directory,
+            openedAt: stamp)
+        return OpenedVault(contents: contents, keys: keys, memory: memory)
+    }
+
+    /// A vault of a place that is known was replaced where its register is not signed.
+    private func verify(_ register: Register?) throws(VaultError) {
+        do throws(VaultError) { try register?.verify(path: place.path) } catch {
+            throw memory == nil ? error : .replaced(place.path, error.reason)
+        }
+    }
+
+    /// A person's slot leads to the service root through the person compartment, which holds two of them during a rekey.
+    private func serviceRoot(
+        of files: VaultFiles, _ roots: OpenedRoots
+    ) throws(VaultError) -> RootKey {
+        if let root = roots.service { return root }
+        guard let person = roots.person, let register = files.register, let file = files.person else {
+            throw .missing(place.path(of: .person), "The compartment of persons is gone.")
+        }
+        guard person.commitment == register.personRoot else {
+            throw .replaced(place.path(of: .person), "Its root is not the one that the persons of the vault vouch for.")
+        }
+        let opened = try CompartmentContents(file, root: person, place: place)
+        var first: RootKey?
+        for entry in opened.secrets.all(.serviceRoot) {
+            let root = RootKey(try entry.secret(vaultID: files.vaultID, root: person, path: place.path(of: .person)))
+            if let head = files.service?.head, register.isServiceRoot(root, of: head) { return root }
+            first = first ?? root
+        }
+        // A service compartment that is another one's does not keep persons from their own.
+        guard let first else { throw .corrupt(place.path(of: .person), "It has no service root.") }
+        return first
+    }
+
+    /// Public keys vouch for nothing: anybody can seal a vault of their own making to a recipient.
+    ///
+    /// - Throws: `VaultError` `.notAccepted`.
+    private func requireRecognised(
+        _ opened: OpenedSlot, _ register: Register?, _ vaultID: [UInt8]
+    ) throws(VaultError) {
+        let slot = opened.slot
+        let needsMemory = slot.form == .resealed || (slot.kind == .recipient && slot.reach != .afterFirstUnlock)
+        guard needsMemory, !options.acceptsRollback, let register else { return }
+        let keys = register.trustworthyKeys
+        if slot.isRecognised(by: opened.holder, keys, vaultID: vaultID) { return }
+        if let memory,
+            slot.reach == .afterFirstUnlock
+                || keys.contains(where: { opened.holder.memoryCode(vaultID: vaultID, trusted: $0) == memory.memoryCode }
+                )
+        {
+            return
+        }
+        throw VaultError(
+            .notAccepted, "open the vault", place.path,
+            "Slot \(slot.id) opens with a public key, for which anybody can make a vault, and this user has not accepted "
+                + "this one. Its fingerprint is \(register.fingerprint).",
+            advice: "Compare the fingerprint with one who shares the vault, then: sealctl vault accept "
+                + "--fingerprint \(register.fingerprint)")
+    }
+}
+
+extension VaultCredential {
+    /// Whether it is a person's: guesses of it are worth something.
+    var isPersons: Bool {
+        switch self {
+        case .passphrase, .identity: true
+        default: false
+        }
+    }
+}
+
+extension VaultContents {
+    /// The watermark table's verdicts on both files.
+    struct Verdicts: Sendable {
+        let service: Watermark.Verdict
+        let person: Watermark.Verdict
+
+        var isGood: Bool { [service, person].allSatisfy { $0 == .advances || $0 == .same } }
+    }
+
+    /// Judges both files' writes and remembers them where they advance.
+    ///
+    /// - Parameter isAcknowledged: The compartments that this process wrote durably.
+    func accept(
+        _ watermarks: WatermarkTable, accessGroup: AccessGroup, acknowledged: Set<CompartmentRole> = []
+    ) -> Verdicts {
+        let group = accessGroup.identifier
+        var own = Watermark.Verdict.same
+        if let head = serviceHead {
+            let commitment = head.entry(.state)?.commitment ?? .zero
+            own = watermarks.accept(
+                compartment: PartSealing.context(group, .service, period: head.period, .state).nameTag,
+                Watermark(epoch: head.period, sequence: head.generation, commitment: Commitment(bytes: commitment)),
+                isAcknowledged: acknowledged.contains(.service))
+        }
+        guard let register, personFile != nil else { return Verdicts(service: own, person: .same) }
+        let persons = watermarks.accept(
+            compartment: PartSealing.context(group, .person, period: register.period, .state).nameTag,
+            Watermark(
+                epoch: register.period, sequence: register.generation, commitment: Commitment(bytes: register.hash)),
+            isAcknowledged: acknowledged.contains(.person))
+        return Verdicts(service: own, person: persons)
+    }
+
+    /// Stores what is new about the place.
+    ///
+    /// - Parameter isAccepted: Whether a person accepted this vault, or has just made it: then it replaces a memory of
+    ///   another vault or of a later period.
+    func remember(
+        _ known: PlaceMemory?, in place: VaultPlace, _ root: RootKey, memoryCode: Bytes32? = nil,
+        isAccepted: Bool = false
+    ) {
+        guard let register else { return }
+        var memory = PlaceMemory(register, root: root)
+        memory.rosterVersion = known?.rosterVersion ?? 0
+        memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
+        guard memory != known else { return }
+        place.memory.store(
+            memory, durable: known.map { !memory.isSameIdentity(as: $0) } ?? true, isAccepted: isAccepted)
     }
 }

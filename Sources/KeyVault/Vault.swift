@@ -1,25 +1,26 @@
 public import AppGroups
+internal import CryptoPrimitives
 package import Sealing
-internal import SharedFiles
+package import SharedFiles
 internal import Synchronization
 
 /// An open vault: the file-backed keychain of one access group.
 ///
-/// Whoever holds a `Vault` has presented a credential that opened it. The file stays closed to everybody else. It
-/// follows the file: what another program changes is seen at the next use.
+/// A program that holds a `Vault` has presented a credential that opened it. It follows the files: a change by another
+/// program, a rekey included, is seen at the next use.
 public final class Vault: Sendable {
     /// The access group that it belongs to.
     public let accessGroup: AccessGroup
-    /// Where its file lies, for messages.
+    /// The path of its file, for messages.
     public let path: String
     /// 32 hexadecimal digits, made with the vault: another vault of the same group has others.
     package let vaultID: String
-    /// What this user's programs have accepted of the group, the vault itself included.
+    /// The states that this user's programs have accepted of the group, the vault itself included.
     package let watermarks: WatermarkTable
 
     let place: VaultPlace
     let directory: Directory
-    let keys: ClassKeys
+    let keys: VaultKeys
     let options: VaultOptions
     let log: AccessLog
     let lookTimer = LookTimer()
@@ -27,12 +28,12 @@ public final class Vault: Sendable {
     private let held: Mutex<VaultContents>
 
     init(
-        place: VaultPlace, directory: Directory, keys: ClassKeys, options: VaultOptions,
+        place: VaultPlace, directory: Directory, keys: VaultKeys, options: VaultOptions,
         watermarks: WatermarkTable, log: AccessLog, contents: VaultContents
     ) {
         accessGroup = place.accessGroup
         path = place.path
-        vaultID = contents.head.header.vaultIDText
+        vaultID = contents.vaultIDText
         self.place = place
         self.directory = directory
         self.keys = keys
@@ -41,54 +42,92 @@ public final class Vault: Sendable {
         self.log = log
         presence = ReaderPresence(directory: directory)
         held = Mutex(contents)
-        keys.expect(contents)
-        presence.follow { contents.keyring.active?.epoch }
+        keys.expect(personRoot: contents.register?.personRoot)
+        presence.follow { contents.keyring.held }
     }
 
-    /// What was read last, without a look at the file.
+    /// The contents of the last look at the files.
     var heldContents: VaultContents { held.withLock { $0 } }
 
-    /// The sealing keys at hand, as they were at the last look at the file.
+    /// The sealing keys at hand, as they were at the last look at the files.
     package var keyring: Keyring { heldContents.keyring }
 
-    /// Takes over what a newer look at the file gave.
+    /// Takes over the contents of a newer look at the files.
     func publish(_ contents: VaultContents) {
-        keys.expect(contents)
         let isNews = held.withLock { held in
-            let isNews = options.acceptsRollback || contents.head.header.generation > held.head.header.generation
+            let isNews = options.acceptsRollback || contents.isNewer(than: held)
             if isNews { held = contents }
             return isNews
         }
-        if isNews { presence.follow { keyring.active?.epoch } }
+        guard isNews else { return }
+        keys.expect(personRoot: contents.register?.personRoot)
+        if let keys = contents.logKeys { log.follow(keys) }
+        presence.follow { keyring.held }
+    }
+}
+
+extension VaultContents {
+    /// Order is the period, then the generations of both files.
+    fileprivate func isNewer(than other: VaultContents) -> Bool {
+        func order(_ contents: VaultContents) -> (UInt32, UInt32, UInt64, UInt64) {
+            (
+                contents.register?.period ?? 0, contents.serviceHead?.period ?? 0,
+                contents.serviceHead?.generation ?? 0,
+                contents.register?.generation ?? 0
+            )
+        }
+        let (new, old) = (order(self), order(other))
+        if (new.0, new.1) != (old.0, old.1) { return (new.0, new.1) > (old.0, old.1) }
+        return new.2 > old.2 || new.3 > old.3
+    }
+}
+
+extension Keyring {
+    /// The epochs that a program with this keyring may seal in.
+    fileprivate var held: [(ProtectionClass, UInt32)] {
+        ProtectionClass.allCases.compactMap { protection in activeEpoch(of: protection).map { (protection, $0) } }
     }
 }
 
 extension Vault {
-    /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
-    package var hasSeenRecords: Bool {
-        let own = VaultSealing.context(accessGroup).nameTag
-        return watermarks.acceptedNames.contains { $0 != own }
+    /// The names of the vault's own writes among those whose states were accepted: none is a record's.
+    package var ownNames: Set<NameTag> {
+        let last = max(heldContents.register?.period ?? 1, heldContents.serviceHead?.period ?? 1)
+        return Set(
+            CompartmentRole.allCases.flatMap { role in
+                (1...last).map { PartSealing.context(accessGroup.identifier, role, period: $0, .state).nameTag }
+            })
     }
 
-    /// The key slot that opened it, for messages; nil for keys that a person unlocked before, and for a new vault.
-    package var openingSlot: UInt32? { keys.slot }
+    /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
+    package var hasSeenRecords: Bool {
+        let own = ownNames
+        return watermarks.acceptedNames.contains { !own.contains($0) }
+    }
 
-    /// How often the file had been written at the last look.
-    package var generation: UInt64 { heldContents.head.header.generation }
+    /// The key slot that opened it, for messages; nil for keys that a person unlocked before.
+    package var openingSlot: UInt32? { keys.slotID }
 
-    /// The key that new blobs are sealed under, after a look at the file: a writer must not go on with the key of an
+    /// How often `vault` had been written in its period at the last look.
+    package var generation: UInt64 { heldContents.serviceHead?.generation ?? 0 }
+
+    /// The period at the last look: +1 for each rekey.
+    public var period: UInt32 { heldContents.register?.period ?? heldContents.serviceHead?.period ?? 0 }
+
+    /// The text by which people recognise the vault: 32 hexadecimal digits.
+    public var fingerprint: String? { heldContents.register?.fingerprint }
+
+    /// The key that new blobs are sealed under, after a look at the files: a writer must not go on with the key of an
     /// epoch that another program has ended.
     ///
     /// - Throws: `VaultError` `.noActiveKey`, and as `current()`.
     package func activeKey() throws(VaultError) -> SealingKey {
-        guard let key = try current().keyring.active else {
+        let contents = try current()
+        if let failure = contents.personFailure { throw failure }
+        guard let key = contents.keyring.active else {
+            _ = try contents.service
             throw VaultError(.noActiveKey, "seal with", path, "Its keyring has no active key.")
         }
         return key
     }
-}
-
-extension VaultHeader {
-    /// The vault's id as 32 hexadecimal digits.
-    var vaultIDText: String { vaultID.withUnsafeBytes { $0.hexadecimal } }
 }

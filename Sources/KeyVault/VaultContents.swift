@@ -1,78 +1,352 @@
 internal import CryptoPrimitives
 internal import Sealing
+internal import SharedFiles
+internal import Synchronization
 
-/// What one write of a vault's file holds, opened; a snapshot that never changes.
-final class VaultContents: Sendable {
-    let head: VaultHead
-    let body: VaultBody
-    let keyring: Keyring
+/// Both files of a vault as they were read, checked as far as that takes no key.
+///
+/// Damage to one file never changes the answer about the other class: each has a failure of its own.
+struct VaultFiles: Sendable {
+    /// Nil where `serviceFailure` says why.
+    let service: CompartmentFile?
+    /// Nil without persons, and where `personFailure` says why.
+    let person: CompartmentFile?
+    /// Nil only where the person compartment is gone or damaged: then a service goes on with what it knows.
+    let register: Register?
+    let vaultID: [UInt8]
+    let serviceFailure: VaultError?
+    let personFailure: VaultError?
 
-    init(head: VaultHead, body: VaultBody, keyring: Keyring) {
-        self.head = head
-        self.body = body
-        self.keyring = keyring
+    /// The slots of both files that the register lists: no other opens anything.
+    func slots() -> [KeySlot] {
+        let all = (person?.head.slots ?? []) + (service?.head.slots ?? [])
+        guard let register else { return all }
+        return all.filter { slot in register.slot(slot.id)?.isListing(slot) ?? false }
+    }
+
+    /// The first bytes of both files: what they are compared by.
+    func marks() -> [[UInt8]] { [service?.head.bytes ?? [], person?.head.bytes ?? []] }
+
+    /// Reads the files; nil where there is none.
+    ///
+    /// - Parameter memory: What this user's programs know of the place.
+    /// - Throws: `VaultError` `.replaced`, `.rolledBack`, `.forked`, `.missing`, `.corrupt`, `.unsupported`,
+    ///   `.unsafeFile`, `.denied`, `.isAnExport`, `.file`.
+    static func read(
+        _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?
+    ) throws(VaultError) -> VaultFiles? {
+        // The person compartment first: whoever changes both writes it first, and its register decides.
+        let (person, personDamage) = try open(.person, in: directory)
+        let (service, serviceDamage) = try open(.service, in: directory)
+        guard person != nil || service != nil else {
+            if let damage = personDamage ?? serviceDamage { throw damage }
+            guard memory != nil else { return nil }
+            throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+        }
+        guard let person, let register = person.head.register else {
+            return try withoutPersons(place, service, serviceDamage, personDamage, memory)
+        }
+        try requireKnown(person.head, memory, place)
+        try register.requireIdentity(of: person.head, path: place.path(of: .person))
+        guard register.person != nil else {
+            throw .corrupt(place.path(of: .person), "Its register is of another file.")
+        }
+        try register.check(against: memory, path: place.path)
+        let failure = serviceDamage ?? mismatch(service, register, memory, place)
+        return VaultFiles(
+            service: failure == nil ? service : nil, person: person, register: register, vaultID: person.head.vaultID,
+            serviceFailure: failure, personFailure: nil)
+    }
+
+    /// A vault without persons, or one whose person compartment is gone or damaged.
+    private static func withoutPersons(
+        _ place: VaultPlace, _ service: CompartmentFile?, _ serviceDamage: VaultError?, _ personDamage: VaultError?,
+        _ memory: PlaceMemory?
+    ) throws(VaultError) -> VaultFiles {
+        guard let service else { throw serviceDamage ?? .missing(place.path, "It is gone.") }
+        try requireKnown(service.head, memory, place)
+        if personDamage == nil, memory?.hasPersons != true, let register = service.head.register {
+            try register.requireIdentity(of: service.head, path: place.path)
+            guard register.person == nil else { throw .corrupt(place.path, "Its register is of another file.") }
+            try register.check(against: memory, path: place.path)
+            return VaultFiles(
+                service: service, person: nil, register: register, vaultID: service.head.vaultID, serviceFailure: nil,
+                personFailure: nil)
+        }
+        let failure =
+            personDamage ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
+        guard let memory, memory.hasPersons, service.head.register == nil else { throw failure }
+        guard service.head.period == memory.period else {
+            throw .replaced(place.path, "Its period is not the one that this user's programs have seen.")
+        }
+        return VaultFiles(
+            service: service, person: nil, register: nil, vaultID: service.head.vaultID, serviceFailure: nil,
+            personFailure: failure)
+    }
+
+    private static func open(
+        _ role: CompartmentRole, in directory: Directory
+    ) throws(VaultError) -> (CompartmentFile?, VaultError?) {
+        do throws(VaultError) { return (try CompartmentFile.open(role, in: directory), nil) } catch {
+            guard error.code != .file else { throw error }
+            return (nil, error)
+        }
+    }
+
+    private static func requireKnown(
+        _ head: CompartmentHead, _ memory: PlaceMemory?, _ place: VaultPlace
+    ) throws(VaultError) {
+        guard memory.map({ $0.vaultID == head.vaultID }) ?? true else {
+            throw .replaced(place.path, "It is another vault than this user's programs have seen there.")
+        }
+    }
+
+    /// The reason why `vault` is not the one that the register means; nil where it is.
+    private static func mismatch(
+        _ service: CompartmentFile?, _ register: Register, _ memory: PlaceMemory?, _ place: VaultPlace
+    ) -> VaultError? {
+        guard let head = service?.head else { return .missing(place.path, "The compartment of services is gone.") }
+        guard head.vaultID == register.vaultID else { return .replaced(place.path, "It is another vault's.") }
+        if head.period == register.period { return nil }
+        guard let next = register.nextRoot, head.period &+ 1 == register.period else {
+            return .replaced(place.path, "Its compartments are of different periods.")
+        }
+        guard memory?.root != next else {
+            return VaultError(
+                .rolledBack, "open the vault", place.path, "It is of a period that this user's programs have seen end.")
+        }
+        return nil
     }
 }
 
-/// Turns an open vault file into contents: every check between bytes on disk and something to believe.
-struct VaultReader {
-    let place: VaultPlace
+extension Register {
+    /// - Throws: `VaultError` `.corrupt` where the register is not the one that was written with a file.
+    fileprivate func requireIdentity(of head: CompartmentHead, path: String) throws(VaultError) {
+        guard vaultID == head.vaultID, period == head.period, generation == head.generation else {
+            throw .corrupt(path, "Its register is of another write.")
+        }
+        if let person, let active = person.keys.first(where: { $0.state == .active }) {
+            guard person.rotation.minimumEpoch <= active.epoch else {
+                throw .corrupt(path, "Its minimum epoch is beyond its active key's.")
+            }
+        }
+    }
+}
+
+extension Register {
+    /// Compares with what this user's programs know of the place.
+    ///
+    /// - Throws: `VaultError` `.rolledBack`, `.forked`, `.replaced`.
+    func check(against memory: PlaceMemory?, path: String) throws(VaultError) {
+        if let memory {
+            guard period >= memory.period else {
+                throw VaultError(
+                    .rolledBack, "open the vault", path,
+                    "It is of period \(period); this user's programs have seen period \(memory.period).")
+            }
+            guard chain.contains(where: { $0.key.bytes == memory.personKey }) else {
+                let isFork = chain.contains { $0.key.bytes == memory.formerPersonKey }
+                throw VaultError(
+                    isFork ? .forked : .replaced, "open the vault", path,
+                    isFork
+                        ? "Its keys of persons follow the one that this user's programs knew before, and not the one that they know."
+                        : "The persons who vouch for it are not those that this user's programs know.",
+                    advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+            }
+        }
+        guard let known = memory?.teamKey ?? teamKey else { return }
+        guard teamKey == known, let key = try? Ed25519.PublicKey(bytes: known), let last = chain.last,
+            last.isCertified(by: key, vaultID: vaultID)
+        else { throw .replaced(path, "The team key has not certified the persons who vouch for it.") }
+    }
+}
+
+/// One look at a vault, opened; a snapshot that never changes.
+final class VaultContents: Sendable {
+    /// The service compartment, or why there is none: then only what is *when unlocked* is at hand, for persons.
+    private let opened: Result<CompartmentContents, VaultError>
+    /// Nil without persons, and where `personFailure` says why.
+    let personFile: CompartmentFile?
+    let personFailure: VaultError?
+    /// Nil where the person compartment is gone.
+    let register: Register?
+    /// The names of everything that is *when unlocked*.
+    let names: NameList
+    let tagger: NameTagger
+    let keyring: Keyring
+    /// Nil where the service compartment cannot be opened.
+    let logKeys: AccessLogKeys?
+    /// The watermark key.
+    let watermarkKey: SecretBytesBox
+    private let person = Mutex<CompartmentContents?>(nil)
+
+    /// The files' first bytes: while they are the same, so is everything.
+    let marks: [[UInt8]]
+    let vaultID: [UInt8]
+    var vaultIDText: String { vaultID.withUnsafeBytes { $0.hexadecimal } }
+
+    /// The service compartment.
+    ///
+    /// - Throws: `VaultError`, the reason why it could not be opened.
+    var service: CompartmentContents { get throws(VaultError) { try opened.get() } }
+
+    /// The head of the service compartment; nil where it could not be opened.
+    var serviceHead: CompartmentHead? { (try? opened.get())?.head }
 
     /// - Parameters:
-    ///   - root: The vault's root; the file's own code has to fit it.
-    ///   - keys: What unwraps the sealing keys.
-    /// - Returns: The contents, and the body's header for the watermark.
-    /// - Throws: `VaultError` `.corrupt`, `.unsupported` or `.wrongGroup`.
-    func contents(
-        of file: borrowing VaultFile, root: borrowing SecretBytes, keys: ClassKeys
-    ) throws(VaultError) -> (VaultContents, VerifiedHeader) {
-        // Before the body is read: one that nobody vouches for may be large.
-        try requireAuthentic(file.head, root)
-        return try contents(of: try file.image(), root: root, keys: keys)
+    ///   - root: The service root.
+    ///   - person: The person root, where a person opens the vault: then a service compartment that cannot be opened is
+    ///     noted, not thrown.
+    /// - Throws: `VaultError` `.replaced`, `.corrupt`, `.unsupported`, `.wrongGroup`, `.missing`.
+    init(
+        _ files: VaultFiles, root: RootKey, person: RootKey? = nil, place: VaultPlace, memory: PlaceMemory?
+    ) throws(VaultError) {
+        marks = files.marks()
+        register = files.register
+        vaultID = files.vaultID
+        do throws(VaultError) { opened = .success(try Self.service(files, root, place, memory)) } catch {
+            guard person != nil else { throw error }
+            opened = .failure(error)
+        }
+        let service = try? opened.get()
+        var persons: CompartmentContents?
+        if service == nil, let file = files.person, let person {
+            persons = try CompartmentContents(file, root: person, place: place)
+        }
+        guard let holder = service ?? persons, let entry = holder.secrets.last(.watermarkKey),
+            let holderRoot = service == nil ? person : root
+        else { throw .corrupt(place.path, "It has no watermark key.") }
+        let key = try entry.secret(vaultID: files.vaultID, root: holderRoot, path: place.path(of: holder.role))
+        tagger = NameTagger(watermarkKey: key)
+        watermarkKey = SecretBytesBox(key)
+        logKeys = try service.map { service throws(VaultError) in
+            try AccessLogKeys(
+                service.secrets, period: service.head.period, vaultID: files.vaultID, root: root, path: place.path)
+        }
+        (names, personFailure) = try Self.namesOrFailure(files, root, isPersons: person != nil, memory, place)
+        personFile = files.person
+        keyring = try Keyring(
+            service, files.register?.person, vaultID: files.vaultID, root: root, listed: names.tags,
+            isPersonMissing: personFailure != nil, path: place.path)
     }
 
-    /// The same of a file in memory.
-    func contents(
-        of image: VaultImage, root: borrowing SecretBytes, keys: ClassKeys
-    ) throws(VaultError) -> (VaultContents, VerifiedHeader) {
-        try requireAuthentic(image.head, root)
-        let (body, header) = try open(image, root)
-        let highest = image.head.header.slots.map(\.id).max() ?? 0
-        guard highest < body.state.nextSlotID, body.state.nextSlotID < UInt32.max else {
-            throw .corrupt(place.path, "Its slots are numbered beyond what it says.")
+    private static func service(
+        _ files: VaultFiles, _ root: RootKey, _ place: VaultPlace, _ memory: PlaceMemory?
+    ) throws(VaultError) -> CompartmentContents {
+        guard let file = files.service else { throw files.serviceFailure ?? .missing(place.path, "It is gone.") }
+        let isKnown =
+            files.register.map { root.commitment == $0.serviceRoot(in: file.head.period) }
+            ?? (root.commitment == memory?.root)
+        guard isKnown else {
+            throw .replaced(place.path, "Its root is not the one that the persons of the vault vouch for.")
         }
-        let keyring = try KeyringReader(place: place, vaultID: image.head.header.vaultID).keyring(of: body, keys: keys)
-        return (VaultContents(head: image.head, body: body, keyring: keyring), header)
+        let service = try CompartmentContents(file, root: root, place: place)
+        guard let entry = service.secrets.last(.watermarkKey) else {
+            throw .corrupt(place.path, "It has no watermark key.")
+        }
+        let key = try entry.secret(vaultID: files.vaultID, root: root, path: place.path)
+        guard files.register.map({ WatermarkCommitment.of(key) == $0.watermarkCommitment }) ?? true else {
+            throw .replaced(place.path, "Its watermark key is not the one that the persons of the vault vouch for.")
+        }
+        return service
     }
 
-    func requireAuthentic(_ head: VaultHead, _ root: borrowing SecretBytes) throws(VaultError) {
-        guard VaultHeader.isAuthentic(head, root: root) else {
-            throw VaultError.corrupt(place.path, "Its header was changed by somebody without a key.")
+    /// A damaged list of names closes *when unlocked* for a service, and nothing else where this user knows the vault.
+    private static func namesOrFailure(
+        _ files: VaultFiles, _ root: RootKey, isPersons: Bool, _ memory: PlaceMemory?, _ place: VaultPlace
+    ) throws(VaultError) -> (NameList, VaultError?) {
+        guard let file = files.person, let person = files.register?.person else {
+            return (NameList(), files.personFailure)
+        }
+        do throws(VaultError) { return (try names(file, person, root, place), nil) } catch {
+            guard !isPersons, memory?.root == root.commitment else { throw error }
+            return (NameList(), error)
         }
     }
 
-    private func open(
-        _ image: VaultImage, _ root: borrowing SecretBytes
-    ) throws(VaultError) -> (VaultBody, VerifiedHeader) {
-        let opened: BlobOpener.Opened
-        do throws(SealingError) {
-            let key = try VaultSealing.bodyKey(root)
-            opened = try image.sealedBody.withRawBytes { body throws(SealingError) in
-                try BlobOpener.open(body, context: nil, keys: key, limit: VaultFile.maximumSize)
-            }
-        } catch {
-            throw .corrupt(place.path, error.detail)
+    private static func names(
+        _ file: CompartmentFile, _ person: Register.Person, _ root: RootKey, _ place: VaultPlace
+    ) throws(VaultError) -> NameList {
+        let sealing = try PartSealing(place, .person, period: file.head.period, root: root)
+        for number in [PartNumber.names, .nextNames] {
+            guard let entry = file.head.entry(number), let sealed = try file.sealedPart(number),
+                let opened = try? sealing.open(sealed, entry)
+            else { continue }
+            return try NameList(parsing: opened.bytes, register: person, path: file.path)
         }
-        let header = opened.header.header
-        // Asked only now: before it was verified, another group's tag could as well be a flipped bit.
-        let context = VaultSealing.context(place.accessGroup)
-        guard header.groupTag == context.groupTag, header.nameTag == context.nameTag else {
-            throw VaultError(.wrongGroup, "open the vault", place.path, "It was made for another access group.")
-        }
-        guard header.sequence == image.head.header.generation else {
-            throw .corrupt(place.path, "Its header and its contents are of different writes.")
-        }
-        let body = try VaultBody(parsing: opened.plaintext.withUnsafeBytes { Array($0) }, path: place.path)
-        return (body, opened.header)
+        throw .corrupt(file.path, "Its list of names does not open.")
     }
+
+    /// The person compartment, opened with its root and kept: names and wrapped keys, nothing secret.
+    ///
+    /// - Throws: `VaultError` `.locked` for a root of another period, `.missing`, `.corrupt`.
+    func person(_ root: RootKey, place: VaultPlace) throws(VaultError) -> CompartmentContents {
+        guard let register, let personFile else { throw personFailure ?? .noPersons(place.path) }
+        guard root.commitment == register.personRoot else {
+            throw VaultError(
+                .locked, "use the vault", place.path(of: .person),
+                "Its keys were changed since it was unlocked.", advice: "Unlock it again: sealctl vault unlock.")
+        }
+        if let known = person.withLock({ $0 }) { return known }
+        let opened = try CompartmentContents(personFile, root: root, place: place)
+        try check(opened, root, register, place)
+        person.withLock { $0 = opened }
+        return opened
+    }
+
+    /// What is signed and what is sealed have to agree.
+    private func check(
+        _ person: CompartmentContents, _ root: RootKey, _ register: Register, _ place: VaultPlace
+    ) throws(VaultError) {
+        let path = place.path(of: .person)
+        let listed = register.person?.keys ?? []
+        guard person.keyring.count == listed.count,
+            zip(person.keyring, listed).allSatisfy({
+                $0.keyID == $1.keyID && $0.epoch == $1.epoch && $0.state == $1.state && $0.createdAt == $1.createdAt
+            })
+        else { throw .corrupt(path, "Its keys are not those of its register.") }
+        guard let watermark = person.secrets.last(.watermarkKey), let seed = person.secrets.last(.personSeed) else {
+            throw .corrupt(path, "A secret is missing.")
+        }
+        guard
+            WatermarkCommitment.of(try watermark.secret(vaultID: vaultID, root: root, path: path))
+                == register.watermarkCommitment
+        else { throw .replaced(path, "Its watermark key is not the one that the persons of the vault vouch for.") }
+        let secret = try seed.secret(vaultID: vaultID, root: root, path: path)
+        guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == register.personKey else {
+            throw .corrupt(path, "Its person key is not that of its register.")
+        }
+    }
+}
+
+/// The public name of a watermark key.
+enum WatermarkCommitment {
+    static func of(_ key: borrowing SecretBytes) -> Bytes32 {
+        key.withUnsafeBytes { key in
+            Bytes32(filling: { BLAKE2b.hash(.none, key: key, personalization: .watermarkCommitment, into: $0) })
+        }
+    }
+}
+
+extension VaultError {
+    static func missing(_ path: String, _ reason: String) -> VaultError {
+        VaultError(.missing, "open the vault", path, reason)
+    }
+
+    static func replaced(_ path: String, _ reason: String) -> VaultError {
+        VaultError(
+            .replaced, "open the vault", path, reason,
+            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+    }
+}
+
+extension VaultError.Code {
+    /// This user's programs have opened a vault there, and it, or one of its files, is gone.
+    public static let missing = VaultError.Code(rawValue: "missing")
+    /// Two successors of one person key or team key, or two rosters of one version: changed twice, apart from each other.
+    public static let forked = VaultError.Code(rawValue: "forked")
+    /// Nothing vouches for the vault yet: a person has to compare its fingerprint and accept it.
+    public static let notAccepted = VaultError.Code(rawValue: "notAccepted")
+    /// A name of *when unlocked* would get, or has, something of the lower class.
+    public static let downgraded = VaultError.Code(rawValue: "downgraded")
 }

@@ -1,27 +1,189 @@
+internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
+
 /// A vault that is being changed: what will be written if the change goes well.
 struct VaultDraft {
-    let vaultID: [UInt8]
-    var slots: [KeySlot]
-    var body: VaultBody
-    let keys: ClassKeys
     let place: VaultPlace
+    let vaultID: [UInt8]
     /// Milliseconds since 1970.
     let now: UInt64
-    /// Whether everything is as it should be already: then nothing is written, and nothing logged.
-    var isSettled = false
+    var tagger: NameTagger
+    var service: CompartmentDraft
+    /// Nil where the change does not need it, and without persons.
+    var person: CompartmentDraft?
+    var register: Register
+    var names: NameList
+    private let oldRegister: Register
+    private let oldNames: Set<Bytes16>
+    /// The slot that opened the vault; 0 where that is unknown.
+    let slotID: UInt32
 
-    init(_ contents: VaultContents, keys: ClassKeys, place: VaultPlace) {
-        vaultID = contents.head.header.vaultID
-        slots = contents.head.header.slots
-        body = contents.body
-        self.keys = keys
+    /// - Parameter person: The person root and what it opens, for changes that need it.
+    init(
+        _ contents: VaultContents, root: RootKey, person: (root: RootKey, contents: CompartmentContents)?,
+        slotID: UInt32?, place: VaultPlace
+    ) throws(VaultError) {
+        if let failure = contents.personFailure { throw failure }
+        guard let register = contents.register else {
+            throw .missing(place.path(of: .person), "The compartment of persons is gone; nothing is changed meanwhile.")
+        }
         self.place = place
+        self.register = register
+        oldRegister = register
+        vaultID = contents.vaultID
         now = WallClock.milliseconds()
+        tagger = contents.tagger
+        names = contents.names
+        oldNames = contents.names.tags
+        self.slotID = slotID ?? 0
+        service = CompartmentDraft(try contents.service, root: root, register: register)
+        self.person = person.map { CompartmentDraft($0.contents, root: $0.root, register: register) }
     }
 
-    /// A number for a new slot; none is given twice in a vault's life.
+    /// A vault that is being made: secrets and a first token key, no slots and no sealing keys.
+    ///
+    /// - Parameters:
+    ///   - vaultID: Random, or of the backup that it is restored from.
+    ///   - period: The first, or the one that a restored vault goes on with.
+    init(making vaultID: [UInt8], period: UInt32 = 1, place: VaultPlace) throws(VaultError) {
+        let root = RootKey.random()
+        self.place = place
+        self.vaultID = vaultID
+        now = WallClock.milliseconds()
+        slotID = 0
+        var service = CompartmentDraft(new: .service, root: root, period: period)
+        let watermark = SecretBytes.random(count: 32)
+        let seed = SecretBytes.random(count: Ed25519.seedSize)
+        guard let key = try? Ed25519.SigningKey(seed: seed) else {
+            throw VaultError(.invalidArgument, "make the vault", place.path, "Its person key could not be made.")
+        }
+        for (kind, number) in [(SecretEntry.Kind.watermarkKey, 0), (.logKey, period), (.personSeed, period)] {
+            let secret =
+                kind == .watermarkKey ? watermark.copied() : kind == .personSeed ? seed.copied() : .random(count: 32)
+            secret.withUnsafeBytes {
+                service.secrets.set(SecretEntry(kind, number: number, $0, vaultID: vaultID, root: root))
+            }
+        }
+        service.tokenKeys = [.random(vaultID: vaultID, createdAt: now, root: root)]
+        self.service = service
+        register = Register(
+            vaultID: vaultID, period: period,
+            chain: [
+                PersonKeyEntry(
+                    period: period, isKnownToServices: true, key: key.publicKey, link: PersonKeyEntry.noSignature,
+                    certificate: PersonKeyEntry.noSignature)
+            ], root: root.commitment, watermarkCommitment: WatermarkCommitment.of(watermark))
+        tagger = NameTagger(watermarkKey: watermark)
+        names = NameList()
+        oldRegister = register
+        oldNames = []
+    }
+
+    var hasPersons: Bool { register.person != nil }
+
+    /// The files that have to be written.
+    var changedFiles: Set<CompartmentRole> {
+        var files: Set<CompartmentRole> = []
+        if service.isChanged { files.insert(.service) }
+        let isRegisterChanged = register != oldRegister || names.tags != oldNames
+        if let person, person.isChanged { files.insert(.person) }
+        if isRegisterChanged { files.insert(hasPersons ? .person : .service) }
+        return files
+    }
+
+    /// A number for a new slot; none is given twice in a vault's life. After the last one the next is 0, and a register
+    /// with that is not signed.
     mutating func takeSlotID() -> UInt32 {
-        defer { body.state.nextSlotID += 1 }
-        return body.state.nextSlotID
+        defer { register.nextSlotID &+= 1 }
+        return register.nextSlotID
+    }
+
+    /// The draft of a class's compartment.
+    ///
+    /// - Throws: `VaultError` `.locked` for *when unlocked* in a vault without persons, or without a person at hand.
+    func compartment(_ protection: ProtectionClass) throws(VaultError) -> CompartmentDraft {
+        guard protection == .whenUnlocked else { return service }
+        guard let person else { throw lacksPerson }
+        return person
+    }
+
+    /// The refusal of *when unlocked* to a draft without a person.
+    private var lacksPerson: VaultError { hasPersons ? .needsUnlock(place.path) : .noPersons(place.path) }
+
+    mutating func set(_ draft: CompartmentDraft) {
+        if draft.role == .person { person = draft } else { service = draft }
+    }
+
+    /// Brings the register in line with the person compartment, and signs it.
+    ///
+    /// - Parameter generation: Of the file that the register is in.
+    /// - Throws: `VaultError` `.tooLarge` where the numbers of slots are used up; `.corrupt`.
+    mutating func signRegister(generation: UInt64) throws(VaultError) {
+        guard register.nextSlotID != 0 else {
+            throw VaultError(
+                .tooLarge, "add a key slot to", place.path, "All numbers of key slots were given out.",
+                advice: "Move its contents to a new vault: sealctl vault export, then sealctl vault import.")
+        }
+        register.generation = generation
+        let signer = person ?? service
+        register.period = signer.period
+        if let person {
+            register.personRoot = person.root.commitment
+            register.person?.keys = person.keyring.map {
+                RegisteredKey(keyID: $0.keyID, epoch: $0.epoch, state: $0.state, createdAt: $0.createdAt)
+            }
+            register.person?.nameCount = UInt32(names.tags.count)
+            register.person?.namesDigest = Register.digest(ofNames: names.encoded)
+        }
+        guard let seed = signer.secrets.last(.personSeed) else {
+            throw .corrupt(place.path(of: signer.role), "It has no person key.")
+        }
+        let secret = try seed.secret(vaultID: vaultID, root: signer.root, path: place.path(of: signer.role))
+        guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == register.personKey else {
+            throw .corrupt(place.path(of: signer.role), "Its person key is not that of its register.")
+        }
+        register.sign(with: key)
+    }
+
+    /// The bytes of a compartment as it will be written.
+    mutating func file(_ role: CompartmentRole) throws(VaultError) -> [UInt8] {
+        guard role == .person else {
+            service.generation += 1
+            if !hasPersons { try signRegister(generation: service.generation) }
+            return try service.file(
+                place, vaultID: vaultID, register: hasPersons ? [] : register.signedBytes, names: [], at: now)
+        }
+        guard person != nil else { throw lacksPerson }
+        person?.generation += 1
+        try signRegister(generation: person?.generation ?? 1)
+        guard let person else { throw lacksPerson }
+        return try person.file(
+            place, vaultID: vaultID, register: register.signedBytes, names: try namesParts(), at: now)
+    }
+
+    /// The list of names under the service root; during a rekey under the next one as well.
+    private func namesParts() throws(VaultError) -> [(PartNumber, [UInt8], RootKey)] {
+        let bytes = names.encoded
+        guard let next = nextServiceRoot else { return [(.names, bytes, service.root)] }
+        return [(.names, bytes, service.oldRoot ?? service.root), (.nextNames, bytes, next)]
+    }
+
+    /// The write that a compartment's next file will be.
+    func nextWrite(_ role: CompartmentRole) -> VaultWrite {
+        let compartment = role == .person ? person : service
+        return VaultWrite(
+            role, period: compartment?.period ?? service.period, generation: (compartment?.generation ?? 0) + 1)
+    }
+
+    /// During a rekey the root that `vault` will have.
+    var nextServiceRoot: RootKey? { register.nextRoot == nil ? nil : service.root }
+}
+
+extension VaultError {
+    static func noPersons(_ path: String) -> VaultError {
+        VaultError(
+            .locked, "use the vault", path, "None of its key slots reaches what is protected \"when unlocked\".",
+            advice: "Add a passphrase or recipient slot first: sealctl vault slot add.")
     }
 }

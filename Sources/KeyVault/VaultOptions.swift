@@ -13,6 +13,12 @@ public struct VaultOptions: Sendable, Hashable {
 
     /// Whether an older copy is taken for the vault; for `Vault.accept` alone.
     var acceptsRollback = false
+    /// The fingerprint that the vault must have: compared before the credential is tried; for `Vault.accept` alone.
+    var expectedFingerprint: String?
+    /// Whether the opening leaves no trace in this user's memory and watermarks; for `Vault.accept` alone.
+    var isTentative = false
+    /// Whether the opening finishes the rekeys of other programs, which takes the vault's lock.
+    var settles = true
 
     /// The defaults: changes need the access log; ten seconds; this program's entitlements.
     public init(

@@ -6,6 +6,8 @@ package import SystemPackage
 /// Where the vault of an access group and its key file lie.
 package struct VaultPlace: Sendable, Hashable {
     package static let leaf = "vault"
+    /// The leaves of both compartments.
+    package static let leaves = ["vault", "vault.person"]
     static let lockLeaf = ".lock"
 
     package let accessGroup: AccessGroup
@@ -13,6 +15,7 @@ package struct VaultPlace: Sendable, Hashable {
     package let directoryPath: FilePath
     let keysPath: FilePath
     let watermarksPath: FilePath
+    let memory: PlaceMemoryFile
 
     package init(_ accessGroup: AccessGroup, in home: GroupsHome) {
         self.accessGroup = accessGroup
@@ -20,7 +23,13 @@ package struct VaultPlace: Sendable, Hashable {
         directoryPath = home.vaultPath ?? home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
         watermarksPath = home.watermarksPath
+        memory = PlaceMemoryFile(
+            directory: watermarksPath.removingLastComponent().appending("Places"), vault: directoryPath,
+            accessGroup: accessGroup)
     }
+
+    /// A compartment's file, for messages.
+    func path(of role: CompartmentRole) -> String { directoryPath.appending(role.leaf).string }
 
     /// The vault file, for messages.
     package var path: String { directoryPath.appending(Self.leaf).string }
@@ -62,28 +71,26 @@ package struct VaultPlace: Sendable, Hashable {
         LockFile(directory: directory, name: Self.lockLeaf, mode: directory.fileMode)
     }
 
-    /// What this user's programs have accepted of this vault's group.
-    func watermarks(of header: VaultHeader, root: borrowing SecretBytes) -> WatermarkTable {
-        let leaf = marksLeaf(of: header)
-        let key = root.derived(.watermarkKey)
+    /// The states that this user's programs have accepted of this vault's group.
+    func watermarks(vaultID: String, key: borrowing SecretBytes) -> WatermarkTable {
+        let leaf = marksLeaf(vaultID: vaultID)
         let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key))"
+        let copy = SecretBytesBox(key.copied())
         return WatermarkTable.shared(name) {
-            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
-            return WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
+            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: copy.secret)
+            return WatermarkLog(
+                directoryPath: watermarksPath, leaf: leaf, key: copy.secret.copied(), marker: marker)
         }
     }
 
-    /// What is known of the file of those notes, which is left as it is.
-    func watermarkCondition(of header: VaultHeader, root: borrowing SecretBytes) -> WatermarkCondition {
-        let leaf = marksLeaf(of: header)
-        let key = root.derived(.watermarkKey)
+    /// The condition of the file of those states, which is left as it is.
+    func watermarkCondition(vaultID: String, key: borrowing SecretBytes) -> WatermarkCondition {
+        let leaf = marksLeaf(vaultID: vaultID)
         let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
-        let log = WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key, marker: marker)
+        let log = WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
         return log.load(compacts: false).condition
     }
 
-    /// The file of those notes. A new vault has a new root: it could not read the old file, and has no use for it.
-    func marksLeaf(of header: VaultHeader) -> String {
-        "\(accessGroup.identifier).\(header.vaultIDText.prefix(16)).marks"
-    }
+    /// The file of those states. Another vault of the group has a file of its own.
+    func marksLeaf(vaultID: String) -> String { "\(accessGroup.identifier).\(vaultID.prefix(16)).marks" }
 }

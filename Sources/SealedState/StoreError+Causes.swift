@@ -49,11 +49,14 @@ extension StoreError {
             case .tooLarge: .tooLarge
             case .unsupportedFormat: .unsupportedFormat
             case .wrongGroup: .wrongGroup
-            case .wrongName, .wrongKind: .wrongName
+            case .wrongKind: .wrongKind
+            case .wrongName: .wrongName
             case .unknownKey: .unknownKey
+            case .wrongSuite: .wrongSuite
             case .wrongEpoch: .wrongEpoch
             case .wrongCommitment: .wrongCommitment
-            case .notAuthentic: .tampered
+            case .retiredEpoch: .retiredEpoch
+            case .tampered: .tampered
             default: .malformed
             }
         self.init(code, operation, subject, error.detail, cause: error)
@@ -70,6 +73,10 @@ extension StoreError {
             case .logFailed: error.underlying.flatMap(Self.code(ofRefusal:)) ?? .vault
             case .denied: error.underlying.flatMap(Self.code(ofRefusal:)) ?? .vault
             case .rolledBack: .vaultRolledBack
+            case .missing: .vaultMissing
+            case .replaced, .forked: .vaultReplaced
+            case .notAccepted: .vaultNotAccepted
+            case .downgraded: .downgraded
             case .wrongPassphrase: .wrongPassphrase
             case .wrongKeyFile: .wrongKeyFile
             case .orphanedBlobs: .orphanedBlobs
@@ -81,6 +88,12 @@ extension StoreError {
             }
         self.init(
             code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    /// The same for the team key and the memory of a roster.
+    init(roster error: VaultError, _ operation: String) {
+        self.init(
+            .roster, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
     }
 
     init(_ error: AppGroupError, _ operation: String) {

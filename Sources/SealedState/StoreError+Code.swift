@@ -21,20 +21,38 @@ extension StoreError {
         public static let malformed = Code(rawValue: "malformed")
         /// A sealed blob of a format that this version does not know.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+        /// A sealed blob of another kind: a stream where a record should be.
+        public static let wrongKind = Code(rawValue: "wrongKind")
         /// Sealed for another app group.
         public static let wrongGroup = Code(rawValue: "wrongGroup")
-        /// Sealed under another record's name, or as another kind.
+        /// Sealed under another record's name.
         public static let wrongName = Code(rawValue: "wrongName")
         /// Sealed under a key that the vault does not hold.
         public static let unknownKey = Code(rawValue: "unknownKey")
+        /// The blob's suite is not the vault's suite for that key.
+        public static let wrongSuite = Code(rawValue: "wrongSuite")
         /// The blob's epoch is not the vault's epoch for that key.
         public static let wrongEpoch = Code(rawValue: "wrongEpoch")
-        /// Of an epoch that a completed rotation has ended.
-        public static let retiredEpoch = Code(rawValue: "retiredEpoch")
         /// The header was changed, or written for another key.
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
+        /// Of an epoch that a completed rotation has ended.
+        public static let retiredEpoch = Code(rawValue: "retiredEpoch")
+        /// Of *after first unlock* under a name that is *when unlocked*.
+        public static let downgraded = Code(rawValue: "downgraded")
+        /// This user's programs have opened a vault there, and it, or one of its files, is gone.
+        public static let vaultMissing = Code(rawValue: "vaultMissing")
+        /// The vault is not the one that this user's programs know.
+        public static let vaultReplaced = Code(rawValue: "vaultReplaced")
+        /// Nothing vouches for the vault yet: a person has to accept it.
+        public static let vaultNotAccepted = Code(rawValue: "vaultNotAccepted")
         /// The contents were changed, cut or added to.
         public static let tampered = Code(rawValue: "tampered")
+        /// Authentic, and not signed by a writer that may write it.
+        public static let notAuthorized = Code(rawValue: "notAuthorized")
+        /// Signed under a newer roster than the one that this program has.
+        public static let rosterBehind = Code(rawValue: "rosterBehind")
+        /// The file of a governed record is gone without a signed deletion, and a state of it was accepted.
+        public static let missing = Code(rawValue: "missing")
         /// Authentic, and older than what was accepted before.
         public static let replayed = Code(rawValue: "replayed")
         /// Authentic, with the sequence of an accepted blob and other contents.
@@ -120,6 +138,8 @@ extension StoreError {
         public static let keyInUse = Code(rawValue: "keyInUse")
         /// The vault has no key of that id.
         public static let keyNotFound = Code(rawValue: "keyNotFound")
+        /// The group's team key, or what is remembered of its roster, cannot be used.
+        public static let roster = Code(rawValue: "roster")
         /// The vault cannot be used for another reason; see `cause`.
         public static let vault = Code(rawValue: "vault")
         /// The file system refused; see `cause`.

@@ -22,12 +22,16 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongName = Code(rawValue: "wrongName")
         /// Sealed under a key that the vault does not hold.
         public static let unknownKey = Code(rawValue: "unknownKey")
+        /// The header's suite is not the one that the vault has for that key.
+        public static let wrongSuite = Code(rawValue: "wrongSuite")
         /// The header's epoch is not the one that the vault has for that key.
         public static let wrongEpoch = Code(rawValue: "wrongEpoch")
         /// The header was changed, or written for another key.
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
+        /// The key's epoch is below the minimum epoch of the vault.
+        public static let retiredEpoch = Code(rawValue: "retiredEpoch")
         /// The contents were changed, cut short or added to.
-        public static let notAuthentic = Code(rawValue: "notAuthentic")
+        public static let tampered = Code(rawValue: "tampered")
         /// A key that does not have 32 bytes, or a range outside the contents.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }
@@ -56,7 +60,9 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongName: "Put the file back under its own name, or write the record anew."
         case .unknownKey: "Restore the vault that holds the key; a new key cannot open it."
         case .wrongEpoch: "The vault or the blob was rolled back: restore both from the same moment."
-        case .wrongCommitment, .notAuthentic: "Do not use the contents: restore the file, or write it anew."
+        case .wrongSuite: "Do not use the contents: the header names another suite than the one of its key."
+        case .retiredEpoch: "Do not use the contents, unless they are known to be older than the rotation."
+        case .wrongCommitment, .tampered: "Do not use the contents: restore the file, or write it anew."
         default: "Correct the call."
         }
     }

@@ -52,16 +52,17 @@ extension Directory {
                 advice: "Run as its owner (uid \(facts.uid)), or choose another place with SEALED_GROUPS_HOME.")
         }
         if facts.mode & S_IWOTH != 0 && facts.mode & S_ISVTX == 0 {
-            throw unsafe(at: ancestor, "Take the permission away", "chmod o-w")
+            throw unsafe(at: ancestor, "As its owner, take the permission away", "chmod o-w")
         }
     }
 
     private func requireClosed(_ facts: FileAttributes, to group: gid_t, at ancestor: Int32) throws(FileError) {
         if facts.mode & S_IWOTH != 0 {
-            throw unsafe(at: ancestor, "Share directories elsewhere, or take that away", "chmod o-w")
+            throw unsafe(at: ancestor, "Share directories elsewhere, or as its owner take that away", "chmod o-w")
         }
         if facts.mode & S_IWGRP != 0 && facts.gid != group {
-            throw unsafe(at: ancestor, "Give it to the unix group of what is shared below it", "chgrp \(group)")
+            throw unsafe(
+                at: ancestor, "As its owner, give it to the unix group of what is shared below it", "chgrp \(group)")
         }
     }
 
@@ -70,10 +71,12 @@ extension Directory {
     ) throws(FileError) {
         let isOfSystem = facts.uid == 0 || (facts.uid != geteuid() && TrustedOwner.includes(facts.uid))
         guard isOfSystem || facts.sharing == .unixGroup(group) else {
-            throw notShared(at: place, "Let it belong to root", "chown root")
+            throw notShared(at: place, "Have its owner or an administrator give it to root", "ls -ld")
         }
         guard facts.mode & (facts.gid == group ? S_IXGRP : S_IXOTH) != 0 else {
-            throw notShared(at: place, "Let the group's members through", "chmod \(facts.gid == group ? "g+x" : "o+x")")
+            throw notShared(
+                at: place, "As its owner, let the group's members through",
+                "chmod \(facts.gid == group ? "g+x" : "o+x")")
         }
         if owner != 0 { try requireClosed(facts, to: group, at: place) }
     }

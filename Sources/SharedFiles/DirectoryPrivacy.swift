@@ -5,7 +5,7 @@ extension Directory {
     /// Refuses a directory that somebody else could change.
     ///
     /// - Throws: `wrongOwner` unless it belongs to the effective user or root; `unsafeMode` where its unix group or others
-    ///   may write. The advice ends with the command that mends it.
+    ///   may write. For a mode the advice ends with a command for its owner.
     package func requirePrivate() throws(FileError) {
         try requirePrivate(attributes("."))
     }
@@ -15,7 +15,7 @@ extension Directory {
         if facts.mode & (S_IWOTH | S_IWGRP) != 0 {
             throw FileError(
                 .unsafeMode, operation: "trust", path: display("."),
-                advice: "Take the permission away: chmod go-w \(display(".").shellQuoted)")
+                advice: "As its owner, take the permission away: chmod go-w \(display(".").shellQuoted)")
         }
     }
 
@@ -58,8 +58,7 @@ extension Directory {
     private static func foreign(_ path: String) -> FileError {
         FileError(
             .wrongOwner, operation: "trust", path: path,
-            advice:
-                "Where several users share a home, set SEALED_USER_HOME to a directory of this user's own; else give "
-                + "it to the user who runs this: chown \(geteuid()) \(path.shellQuoted)")
+            advice: "Use a directory of this user's own: SEALED_USER_HOME names one for key files and watermarks, "
+                + "SEALED_GROUPS_HOME one for everything.")
     }
 }

@@ -89,6 +89,8 @@ extension FileError {
         public static let cancelled = Code(rawValue: "cancelled")
         /// The user's inotify instances or watches are used up.
         public static let watchLimit = Code(rawValue: "watchLimit")
+        /// A pipe had no program at its other end, or gave nothing, for the whole time limit.
+        public static let inputTimeout = Code(rawValue: "inputTimeout")
         /// Not usable as a file name.
         public static let invalidName = Code(rawValue: "invalidName")
         /// The kernel or the file system lacks what is needed.

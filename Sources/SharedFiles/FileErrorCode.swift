@@ -57,6 +57,7 @@ extension FileError.Code {
         .cancelled: "cancelled",
         .invalidName: "not usable as a name",
         .watchLimit: "no more files can be watched",
+        .inputTimeout: "no program was at its other end, or nothing came, for the whole time limit",
         .presenterTimeout: "somebody who presents it did not answer for the whole time limit",
         .presenterFailed: "somebody who presents it refused",
         .unsupported: "not supported by this system",
@@ -74,15 +75,16 @@ extension FileError.Code {
         case .notDirectory: "See what it is and move it away: ls -ld \(quoted)"
         case .tooLarge: "Raise the limit if the file is meant to be that large: ls -l \(quoted)"
         case .tooDeep: "Move it up, or raise the limit."
-        case .unsafeMode: "Take the permission away: chmod go-w \(quoted)"
-        case .wrongOwner: "Make it yours: chown \"$(id -u)\" \(quoted)"
-        case .notShared: "Give it to the unix group and let its members in: chmod 2770 \(quoted)"
+        case .unsafeMode: "As its owner, take the permission away: chmod go-w \(quoted)"
+        case .wrongOwner: "Run this as its owner, or use a place of this user's own: ls -ld \(quoted)"
+        case .notShared: "As its owner, give it to the unix group and let its members in: chmod 2770 \(quoted)"
         case .noSpace: "Free some space and try again: df -h \(quoted)"
         case .quotaExceeded: "Free some of your quota and try again: quota -s"
         case .readOnly: "Use another place, or mount it writable: findmnt -T \(quoted)"
         case .tooManyOpenFiles: "Raise the limit and try again: ulimit -n 4096"
         case .durabilityUnknown: "Check the disk (dmesg), then write the value again."
         case .lockTimeout: "See who holds it and whether it is stopped: lsof \(quoted)"
+        case .inputTimeout: "Start the program at the other end first, or name a regular file: ls -l \(quoted)"
         case .lockFileReplaced: "Try again, and find out what replaces lock files there."
         case .overtaken: "Write it again, and under the lock."
         case .cancelled: "Try again when you want it done."

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import SharedFiles
 
 /// The command line of SealedState.
 @main
@@ -13,7 +14,7 @@ struct Sealctl: ParsableCommand {
             InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, WatchCommand.self,
             HistoryCommand.self, EditCommand.self, DeleteCommand.self, SnapshotCommand.self,
             EncryptCommand.self, DecryptCommand.self, InspectCommand.self, ExplainCommand.self, AuditCommand.self,
-            VaultCommand.self, ExecCommand.self,
+            VaultCommand.self, ExecCommand.self, WriterCommand.self, RosterCommand.self,
             DefaultsCommand.self, ContainerCommand.self, EntitlementsCommand.self, ImportCommand.self,
             DoctorCommand.self, RepairCommand.self,
         ])
@@ -22,14 +23,23 @@ struct Sealctl: ParsableCommand {
     static func main() {
         StandardStreams.prepare()
         SecretProcess.begin()
+        requireArguments()
         do {
-            let arguments = GlobalFlags.placed(CommandLine.arguments)
+            let arguments = GlobalFlags.placed(ProgramArguments.all)
             if showTopic(arguments) { return }
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             end(for: error)
         }
+    }
+
+    /// Ends with status 71 where the system gave no arguments: an empty list would mean the help, and a success of a command
+    /// that was never read.
+    private static func requireArguments() {
+        guard ProgramArguments.all.isEmpty else { return }
+        Failure.noArguments.report(asJSON: false)
+        exit(Failure.noArguments.status)
     }
 
     /// Whether a topic was asked for, which is no command and has no options.
@@ -39,7 +49,7 @@ struct Sealctl: ParsableCommand {
             try StandardStreams.print(text)
             return true
         } catch {
-            error.report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+            error.report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
             exit(error.status)
         }
     }
@@ -51,17 +61,17 @@ struct Sealctl: ParsableCommand {
         // The parser's message goes on with the whole usage: a mistake gets one sentence and the way to the rest.
         let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
         Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
-            .report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+            .report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         exit(ExitStatus.usage)
     }
 
     /// Help, versions, scripts for shells and the words that those ask for: what cannot be written is an error.
     private static func end(showing text: String) -> Never {
-        let isCompletion = CompletionText.isAsked(Array(CommandLine.arguments.dropFirst()))
+        let isCompletion = CompletionText.isAsked(Array(ProgramArguments.withoutName))
         do throws(Failure) {
             try StandardStreams.print(isCompletion ? CompletionText.safe(text) : text)
         } catch {
-            error.report(asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+            error.report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
             exit(error.status)
         }
         exit(.success)
@@ -71,7 +81,7 @@ struct Sealctl: ParsableCommand {
     private static var helpCommand: String {
         var words = ["sealctl"]
         var commands = configuration.subcommands
-        for argument in CommandLine.arguments.dropFirst() {
+        for argument in ProgramArguments.withoutName {
             guard let command = commands.first(where: { $0.configuration.commandName == argument }) else { break }
             words.append(argument)
             commands = command.configuration.subcommands

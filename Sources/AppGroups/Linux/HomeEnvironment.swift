@@ -12,6 +12,9 @@ package enum HomeEnvironment {
     static let configuration = "XDG_CONFIG_HOME"
     static let state = "XDG_STATE_HOME"
 
+    /// The variables that name directories of one user.
+    static let personal: Set<String> = [home, configuration, state]
+
     /// Every variable that is looked at.
     package static let names = [root, user, home, data, configuration, state]
 

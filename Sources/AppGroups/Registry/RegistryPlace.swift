@@ -46,8 +46,9 @@ struct RegistryPlace: Sendable {
         guard hasPrivateContainer else { return }
         throw FileError(
             .wrongOwner, operation: "trust", path: folder.path.string,
-            advice: "Another user made it for a group whose container is yours alone; have it removed: "
-                + "rm -r \(folder.path.string.shellQuoted)")
+            advice:
+                "The user \(owner) made it for a group whose container is this user's alone; have its owner remove it: "
+                + "ls -ld \(folder.path.string.shellQuoted)")
     }
 
     private var hasPrivateContainer: Bool {

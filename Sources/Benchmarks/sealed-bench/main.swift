@@ -1,5 +1,6 @@
 import CBaseline
 import Glibc
+import SharedFiles
 
 /// In a function of its own: the workspace removes its directory when this returns.
 func runBenchmarks(_ options: Options) throws -> [Finding] {
@@ -17,11 +18,11 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     return runner.findings
 }
 
-if CommandLine.arguments.contains("--help") {
+if ProgramArguments.all.contains("--help") {
     print(Options.usage)
     exit(0)
 }
-guard let options = Options(CommandLine.arguments.dropFirst()) else {
+guard let options = Options(ProgramArguments.withoutName) else {
     say(Options.usage)
     exit(EX_USAGE)
 }

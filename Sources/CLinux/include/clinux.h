@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 // Named here as well: a compiled module is only made anew when one of the headers that it knows has changed.
+#include "clinux_arguments.h"
 #include "clinux_ipc.h"
 
 // Flags that the C library hides behind feature macros, as plain constants.

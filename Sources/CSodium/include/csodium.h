@@ -58,6 +58,8 @@ int csodium_ed25519_keypair(uint8_t *public_key, uint8_t *secret_key, const uint
 int csodium_ed25519_sign(uint8_t *signature, const uint8_t *message, size_t message_length, const uint8_t *secret_key);
 int csodium_ed25519_verify(const uint8_t *signature, const uint8_t *message, size_t message_length,
                            const uint8_t *public_key);
+// 1 for the canonical encoding of a point of the prime-order group that is not its identity, else 0.
+int csodium_ed25519_is_valid(const uint8_t *public_key);
 
 // X25519 (RFC 7748): all 32. -1 when the peer's point is of low order (the shared secret would be all zero).
 int csodium_x25519_public(uint8_t *public_key, const uint8_t *secret_key);

@@ -106,7 +106,8 @@ struct BlobExaminer: Sendable {
             return BlobExamination(
                 verdict: .unverified, findings: [AuditCheck.vaultRefused.finding(at: place, error.reason)])
         }
-        let reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits, judge: payloadJudge(subject))
+        var reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits, judge: payloadJudge(subject))
+        if let name = subject.place.recordName, store.isGoverned(name) { reader.governed = (name, store) }
         var last: VerifiedHeader?
         for _ in 0..<Self.maximumReadings {
             switch try reader.open(subject.path, context: context) {
@@ -115,7 +116,11 @@ struct BlobExaminer: Sendable {
                 let header = contents.header
                 guard header.header.kind == .record else { return BlobExamination(verdict: .verified) }
                 let judge = BlobJudge(scope: scope, place: place)
-                var examination = judge.retirement(of: header, keys) ?? judge.order(of: header, seenBy: store)
+                var examination =
+                    judge.retirement(of: header, keys)
+                    ?? judge.downgrade(of: header, as: subject.place.recordName, keys, in: store)
+                    ?? judge.authority(contents.authorisation)
+                    ?? judge.order(of: header, seenBy: store)
                 if examination.verdict == .verified {
                     examination.findings += contents.remarks.map { $0.finding(at: place) }
                 }

@@ -27,10 +27,31 @@ struct BlobJudge: Sendable {
 
     /// The refusal of a blob whose epoch a completed rotation has ended; nil for one that is still taken.
     func retirement(of header: VerifiedHeader, _ keys: Keyring) -> BlobExamination? {
-        guard header.header.epoch < keys.minimumEpoch else { return nil }
+        let minimum = keys.minimumEpoch(for: header.header.keyID)
+        guard header.header.epoch < minimum else { return nil }
         return refused(
             .retiredEpoch, .blobRetired,
-            "It is of epoch \(header.header.epoch); a rotation to epoch \(keys.minimumEpoch) was completed.")
+            "It is of epoch \(header.header.epoch); a rotation to epoch \(minimum) was completed.")
+    }
+
+    /// The refusal of a blob of *after first unlock* under a name that is *when unlocked*; nil for any other.
+    func downgrade(
+        of header: VerifiedHeader, as name: String?, _ keys: Keyring, in store: SealedStore
+    ) -> BlobExamination? {
+        guard let name, keys.protection(of: header.header.keyID) == .afterFirstUnlock,
+            store.vault.isListed(record: name, in: keys)
+        else { return nil }
+        return refused(.downgraded, .blobDowngraded, "Its key is one that unattended programs have.")
+    }
+
+    /// The refusal of a record that the group's roster does not let its writer write; nil for one that is authorised.
+    func authority(_ authorisation: Authorisation) -> BlobExamination? {
+        switch authorisation {
+        case .notGoverned, .authorised: return nil
+        case .refused(let reason): return refused(.notAuthorized, .blobNotAuthorized, reason)
+        case .rosterBehind(let version, _):
+            return refused(.rosterBehind, .blobRosterBehind, "It was signed under version \(version) of the roster.")
+        }
     }
 
     private func refused(_ code: StoreError.Code, _ check: AuditCheck, _ detail: String) -> BlobExamination {

@@ -16,6 +16,8 @@ struct BlobPlaceRule: Sendable {
     /// The context that a blob of a place is bound to; nil where the group is not known.
     func context(of claimed: BlobHeader, at place: ContainerPlace) -> BlobContext? {
         guard let group = scope.group else { return nil }
+        // A stream's name is known to the programs that use it, and to nothing in the container.
+        if claimed.kind == .stream { return BlobContext(streamOf: group, tagged: claimed.nameTag) }
         return BlobContext(
             group: group.identifier, kind: claimed.kind, name: claimed.kind == .record ? place.recordName ?? "" : "")
     }
@@ -28,7 +30,7 @@ struct BlobPlaceRule: Sendable {
         }
         if claimed.kind == .stream {
             return place.isAmongRecords
-                ? Fault(code: .wrongName, detail: "It is a stream, and lies among the records.") : nil
+                ? Fault(code: .wrongKind, detail: "It is a stream, and lies among the records.") : nil
         }
         guard place.recordName != nil else {
             return Fault(code: .wrongName, detail: elsewhere(claimed, place))

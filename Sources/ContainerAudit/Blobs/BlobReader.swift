@@ -1,4 +1,6 @@
 internal import CryptoPrimitives
+internal import KeyVault
+internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
@@ -7,6 +9,8 @@ struct OpenedContents: Sendable {
     let header: VerifiedHeader
     /// Empty for contents that are too large for their readers, which is said elsewhere.
     let remarks: [PayloadRemark]
+    /// What the group's roster says of it.
+    var authorisation = Authorisation.notGoverned
 }
 
 /// Opens a whole blob to its end, looks at a record's contents, and lets go of the plaintext at once.
@@ -15,6 +19,8 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
     let keys: Keys
     let limits: AuditLimits
     let judge: PayloadJudge
+    /// The record's name, and the store whose roster governs it; nil for a blob that none governs.
+    var governed: (name: String, store: SealedStore)?
 
     /// Verifies header and contents. Small blobs are read whole, larger ones in constant memory.
     ///
@@ -22,7 +28,7 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
     func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<OpenedContents, SealingError> {
         let limit = BlobLayout.blobSize(plaintextSize: limits.maximumRecordSize)
         do throws(FileError) {
-            return openWhole(try root.read(path, limit: limit), context, limit)
+            return openWhole(try root.read(path, limit: limit + BlobOpener.signedAllowance), context, limit)
         } catch {
             guard error.code == .tooLarge else { throw error }
             return try openStreaming(path, context)
@@ -37,8 +43,11 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
                 try blob.span.withUnsafeBytes { blob throws(SealingError) in
                     let opened = try BlobOpener.open(blob, context: context, keys: keys, limit: limit)
                     let header = opened.header
+                    let authorisation = governed.map { $0.store.authorisation(of: opened, named: $0.name) }
                     return opened.plaintext.withUnsafeBytes { plaintext in
-                        OpenedContents(header: header, remarks: judge.remarks(on: plaintext, header.header))
+                        OpenedContents(
+                            header: header, remarks: judge.remarks(on: plaintext, header.header),
+                            authorisation: authorisation ?? .notGoverned)
                     }
                 })
         } catch {

@@ -7,11 +7,14 @@ enum BlobRefusal {
         switch code {
         case .unsupportedFormat: (.unsupportedFormat, .blobUnsupported)
         case .wrongGroup: (.wrongGroup, .blobWrongPlace)
-        case .wrongName, .wrongKind: (.wrongName, .blobWrongPlace)
+        case .wrongKind: (.wrongKind, .blobWrongPlace)
+        case .wrongName: (.wrongName, .blobWrongPlace)
         case .unknownKey: (.unknownKey, .blobUnknownKey)
         case .wrongEpoch: (.wrongEpoch, .blobWrongEpoch)
         case .wrongCommitment: (.wrongCommitment, .blobTampered)
-        case .notAuthentic: (.tampered, .blobTampered)
+        case .wrongSuite: (.wrongSuite, .blobTampered)
+        case .retiredEpoch: (.retiredEpoch, .blobRetired)
+        case .tampered: (.tampered, .blobTampered)
         case .tooLarge: (.tooLarge, .blobOversized)
         default: (.malformed, .blobMalformed)
         }

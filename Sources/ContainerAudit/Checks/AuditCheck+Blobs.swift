@@ -59,6 +59,14 @@ extension AuditCheck {
             + "sealctl inspect {file}",
         references: [Reference.keys, Reference.tampering])
 
+    static let blobDowngraded = AuditCheck(
+        id: "blob.downgraded", severity: .critical, title: "A program's blob in the place of a protected record",
+        meaning:
+            "The record's name is protected when unlocked, and the blob is sealed under a key that unattended programs "
+            + "have: one of them, or a holder of its key file, put it there. Readers refuse it.",
+        remedy: "Let a person write the record anew, then find out which program put it there: sealctl inspect {file}",
+        references: [Reference.keys, Reference.tampering])
+
     static let blobMalformed = AuditCheck(
         id: "blob.malformed", severity: .high, title: "A damaged blob",
         meaning: "It begins or is named as a sealed blob is, and its header or length is impossible.",
@@ -99,8 +107,33 @@ extension AuditCheck {
             + "a backup or let the producing program write it anew.",
         references: [Reference.tampering, Reference.testIntegrity])
 
+    static let blobNotAuthorized = AuditCheck(
+        id: "blob.not-authorized", severity: .critical, title: "No writer with the right has signed a governed record",
+        meaning:
+            "It is authentic, its name is governed by the group's roster, and it is not signed by a writer that may "
+            + "write it: a program that holds the group's keys wrote it. Readers refuse it.",
+        remedy: "Let its writer write it anew, then find out which program wrote it: sealctl inspect {file}",
+        references: [Reference.tampering, Reference.testIntegrity])
+
+    static let blobRosterBehind = AuditCheck(
+        id: "blob.roster-behind", severity: .medium, title: "A record of a newer roster",
+        meaning: "It was signed under a newer version of the roster than the one in the container.",
+        remedy: "Put the newest roster in the container: sealctl roster show --group {group}",
+        references: [Reference.tampering])
+
+    static let rosterNotCurrent = AuditCheck(
+        id: "roster.not-current", severity: .high, title: "The roster is not the one that was accepted",
+        meaning:
+            "The roster's file is missing, older, forked, damaged or not signed by the team key. The roster that this "
+            + "user accepted last goes on; users who come first have none.",
+        remedy:
+            "Put the newest signed roster in its place, then find out who changed it: sealctl roster verify --group "
+            + "{group}",
+        references: [Reference.tampering, Reference.testIntegrity])
+
     static let blobs = [
         blobTampered, blobReplayed, blobForked, blobSequenceJump, blobWrongPlace, blobUnknownKey, blobWrongEpoch,
-        blobRetired, blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid, recordMissing,
+        blobRetired, blobDowngraded, blobMalformed, blobUnsupported, blobOversized, blobStale, blobNotYetValid,
+        recordMissing, blobNotAuthorized, blobRosterBehind, rosterNotCurrent,
     ]
 }

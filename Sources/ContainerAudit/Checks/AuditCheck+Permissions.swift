@@ -44,7 +44,7 @@ extension AuditCheck {
     static let ownerForeign = AuditCheck(
         id: "owner.foreign", severity: .high, title: "It belongs to another user",
         meaning: "Its owner is neither the container's nor root: somebody else put it there and may change it.",
-        remedy: "Find out who put it there, then remove it or give it to the container's owner: ls -ln {file}",
+        remedy: "Find out who put it there, and have that user move it away: ls -ln {file}",
         references: [Reference.interaction, Reference.tampering])
 
     static let accessList = AuditCheck(

@@ -13,6 +13,8 @@ enum ContainerPlace: Hashable, Sendable {
     case lockFile
     /// The copy of the registry's entry.
     case registryCopy
+    /// The signed list of writers.
+    case roster
     /// Directly in the directory of notifications.
     case notifications
     /// Directly in the directory of coordinated accesses.
@@ -29,6 +31,8 @@ enum ContainerPlace: Hashable, Sendable {
             self = .lockFile
         } else if path == ContainerLayout.metadata {
             self = .registryCopy
+        } else if path == ContainerLayout.roster {
+            self = .roster
         } else if path.hasPrefix(ContainerLayout.quarantine + "/") {
             self = .quarantine
         } else if path.hasPrefix(GroupContainer.StandardDirectory.caches.relativePath + "/") {

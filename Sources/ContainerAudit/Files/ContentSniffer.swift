@@ -17,7 +17,7 @@ enum ContentSniffer {
 
     // The vault's and key file's marks: docs/vault.md. SQLite: https://sqlite.org/fileformat2.html, sections 1.3, 4.1.
     private static let signatures: [(bytes: [UInt8], kind: FileClass)] = [
-        (Array("SVLT".utf8) + [1], .sealedVault),
+        (Array("SVLT".utf8) + [2], .sealedVault),
         (Array("sealed-key-1 ".utf8), .keyFile),
         (Array("bplist".utf8), .binaryPropertyList),
         (Array("SQLite format 3\0".utf8), .sqlite),

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import KeyVault
 internal import SharedFiles
 
 /// Knows what notifications, coordinated accesses, semaphores, shared memory and sockets leave in their directories, and the
@@ -17,6 +18,7 @@ struct SignalFiles: Sendable {
         guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
         return switch entry.place {
         case .registryCopy: try isRegistryCopy(entry, attributes) ? AuditSubject(entry, attributes, .registryCopy) : nil
+        case .roster: try isRoster(entry, attributes) ? AuditSubject(entry, attributes, .roster) : nil
         case .notifications: try isNotification(entry, attributes) ? AuditSubject(entry, attributes, .signal) : nil
         case .coordination: try coordination(entry, attributes)
         case .ipc: try ipc(entry, attributes)
@@ -29,6 +31,13 @@ struct SignalFiles: Sendable {
         guard attributes.kind == .regular, attributes.size <= ContainerCopy.maximumSize else { return false }
         let bytes = try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes
         return ContainerCopy.isCopy(bytes, of: group)
+    }
+
+    /// A roster of this group whose own signature fits; whether it is the team's is a finding of its own.
+    private func isRoster(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
+        guard attributes.kind == .regular, attributes.size <= Roster.maximumSize, let group else { return false }
+        let bytes = try root.readPrefix(entry.path, count: Roster.maximumSize + 1).bytes
+        return (try? SignedRoster(verifying: bytes, group: group.identifier)) != nil
     }
 
     /// Sixteen bytes that are no text, or none.

@@ -28,7 +28,7 @@ enum ContainerInspectors {
     static let all: [any ContainerInspector] = [
         ReachInspector(), ShareInspector(), HardLinkInspector(), KeyringInspector(), VaultItemInspector(),
         RecordHabitInspector(),
-        RegistryInspector(),
+        RegistryInspector(), RosterInspector(),
     ]
 
     /// What all of them find.

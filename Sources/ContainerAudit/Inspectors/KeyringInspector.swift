@@ -10,13 +10,16 @@ struct KeyringInspector: ContainerInspector {
     static let longestRotation: Double = 86400
 
     func conclude(_ seen: SeenContainer) -> [Finding] {
-        guard let store = seen.scope.store, let keys = try? store.vault.keySummaries(),
-            let rotation = try? store.vault.rotationState()
-        else { return [] }
+        guard let store = seen.scope.store, let keys = try? store.vault.keySummaries() else { return [] }
+        // Each class counts its own epochs and has its own rotation.
+        var rotations: [ProtectionClass: RotationState] = [:]
+        for protection in ProtectionClass.allCases {
+            rotations[protection] = try? store.vault.rotationState(of: protection)
+        }
         let place = FindingPlace(
             outside: VaultPlace(AccessGroup(store.group), in: store.home).path, group: store.group.identifier)
-        return old(keys, at: place, seen) + unused(keys, rotation, at: place, seen)
-            + unfinished(rotation, at: place, seen.scope)
+        return old(keys, at: place, seen) + unused(keys, rotations, at: place, seen)
+            + unfinished(Array(rotations.values), at: place, seen.scope)
     }
 
     private func old(_ keys: [KeySummary], at place: FindingPlace, _ seen: SeenContainer) -> [Finding] {
@@ -27,10 +30,13 @@ struct KeyringInspector: ContainerInspector {
 
     /// Keys whose epoch a completed rotation has ended, and that no blob here claims, wherever it lies.
     private func unused(
-        _ keys: [KeySummary], _ rotation: RotationState, at place: FindingPlace, _ seen: SeenContainer
+        _ keys: [KeySummary], _ rotations: [ProtectionClass: RotationState], at place: FindingPlace,
+        _ seen: SeenContainer
     ) -> [Finding] {
-        guard !rotation.isResealing else { return [] }
-        let retired = keys.filter { $0.state == .decryptOnly && $0.epoch < rotation.minimumEpoch }
+        let retired = keys.filter { key in
+            guard key.state == .decryptOnly, let rotation = rotations[key.protection] else { return false }
+            return !rotation.isResealing && key.epoch < rotation.minimumEpoch
+        }
         guard !retired.isEmpty else { return [] }
         let needed = Set(seen.files.compactMap { $0.record?.keyID })
         let unused = retired.map(\.id.description).filter { !needed.contains($0) }
@@ -42,10 +48,9 @@ struct KeyringInspector: ContainerInspector {
         return [AuditCheck.keyUnused.finding(at: place, "By id: \(unused.listed()).", remedy: remedy)]
     }
 
-    private func unfinished(_ rotation: RotationState, at place: FindingPlace, _ scope: AuditScope) -> [Finding] {
-        guard rotation.isResealing, rotation.began > 0 else { return [] }
-        let age = scope.seconds(since: rotation.began)
-        guard age > Self.longestRotation else { return [] }
+    private func unfinished(_ rotations: [RotationState], at place: FindingPlace, _ scope: AuditScope) -> [Finding] {
+        let ages = rotations.filter { $0.isResealing && $0.began > 0 }.map { scope.seconds(since: $0.began) }
+        guard let age = ages.max(), age > Self.longestRotation else { return [] }
         return [AuditCheck.rotationUnfinished.finding(at: place, "It began \(Int(age / 3600)) hours ago.")]
     }
 }

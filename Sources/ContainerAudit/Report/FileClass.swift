@@ -38,6 +38,8 @@ extension FileClass {
     public static let lockFile = FileClass(rawValue: "lockFile")
     /// The container's copy of what the registry has of it: its group, members and quota.
     public static let registryCopy = FileClass(rawValue: "registryCopy")
+    /// The group's signed list of writers.
+    public static let roster = FileClass(rawValue: "roster")
     /// What a notification or a coordinated access leaves in its own directory: no contents of anybody.
     public static let signal = FileClass(rawValue: "signal")
     /// A new value that a writer has not given its name yet, or that a crash left.

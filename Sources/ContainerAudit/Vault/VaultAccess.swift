@@ -84,6 +84,7 @@ struct VaultOpener {
     private static func check(for code: VaultError.Code?, isAboutVault: Bool) -> AuditCheck? {
         switch code {
         case .absent: nil
+        case .missing: .vaultAbsent
         case .locked: isAboutVault ? nil : .keyFileAbsent
         case .corrupt: .vaultCorrupt
         case .wrongGroup: .vaultWrongGroup

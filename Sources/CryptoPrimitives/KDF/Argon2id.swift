@@ -22,18 +22,32 @@ package enum Argon2id {
 
         /// RFC 9106, section 4, second recommended option: 3 passes over 64 MiB.
         package static let recommended = Parameters(passes: 3, memoryKiB: 64 * 1024)
-        /// The least that a file may ask for: 1 pass over 8 MiB. Less would make guessing cheap.
-        package static let minimum = Parameters(passes: 1, memoryKiB: 8 * 1024)
+        /// The least that a new slot, backup or protected file costs: 2 passes over 19 MiB.
+        ///
+        /// Source: OWASP Cheat Sheet Series, "Password Storage Cheat Sheet", section Argon2id.
+        package static let minimum = Parameters(passes: 2, memoryKiB: 19 * 1024)
+        /// The least that a reader accepts: 1 pass over 8 MiB. Less is no passphrase slot of any writer.
+        package static let readable = Parameters(passes: 1, memoryKiB: 8 * 1024)
         /// The most that a file may ask for: 32 passes, 1 GiB. More would let a planted file exhaust the reader.
         package static let maximum = Parameters(passes: 32, memoryKiB: 1024 * 1024)
 
-        /// Refuses costs outside `minimum` to `maximum`; called before anything is allocated.
+        /// Refuses costs outside `readable` to `maximum`; called before anything is allocated.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange`.
         package func validate() throws(CryptoError) {
-            guard (Self.minimum.passes...Self.maximum.passes).contains(passes),
-                (Self.minimum.memoryKiB...Self.maximum.memoryKiB).contains(memoryKiB)
+            guard (Self.readable.passes...Self.maximum.passes).contains(passes),
+                (Self.readable.memoryKiB...Self.maximum.memoryKiB).contains(memoryKiB)
             else { throw CryptoError(.parameterOutOfRange, "Argon2id") }
+        }
+
+        /// Refuses costs that nothing new may have, those below `minimum` among them.
+        ///
+        /// - Throws: `CryptoError` `.parameterOutOfRange`.
+        package func validateForCreation() throws(CryptoError) {
+            try validate()
+            guard passes >= Self.minimum.passes, memoryKiB >= Self.minimum.memoryKiB else {
+                throw CryptoError(.parameterOutOfRange, "Argon2id")
+            }
         }
     }
 

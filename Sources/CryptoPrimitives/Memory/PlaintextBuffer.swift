@@ -6,10 +6,13 @@ internal import CSodium
 @usableFromInline
 package struct PlaintextBuffer: ~Copyable {
     @usableFromInline let memory: UnsafeMutableRawBufferPointer
+    /// How many bytes it holds.
+    @usableFromInline package private(set) var count: Int
 
     /// Room for `count` bytes, not yet initialised: write them all before lending them.
     package init(count: Int) {
         memory = .allocate(byteCount: count, alignment: 16)
+        self.count = count
     }
 
     deinit {
@@ -17,15 +20,19 @@ package struct PlaintextBuffer: ~Copyable {
         memory.deallocate()
     }
 
-    /// How many bytes it holds.
-    @inlinable package var count: Int { memory.count }
+    /// Wipes bytes at the end, which it holds no longer.
+    package mutating func removeLast(_ size: Int) {
+        precondition(size <= count, "more bytes than there are")
+        count -= size
+        ScratchMemory.wipe(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
+    }
 
     /// Lends the bytes for reading.
     @inlinable @inline(__always)
     package borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(memory))
+        try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
     /// Lends the bytes for writing.
@@ -33,7 +40,7 @@ package struct PlaintextBuffer: ~Copyable {
     package mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(memory)
+        try body(UnsafeMutableRawBufferPointer(rebasing: memory[..<count]))
     }
 }
 

@@ -20,7 +20,16 @@ package enum Ed25519 {
             self.bytes = bytes
         }
 
-        /// Checks a signature of `message`.
+        /// Takes an encoding that a key pair can have: canonical, of the prime-order group, not its identity.
+        ///
+        /// - Throws: `CryptoError` `.parameterOutOfRange` for another size, `.lowOrderPoint` for any other encoding.
+        package init(validating bytes: [UInt8]) throws(CryptoError) {
+            try self.init(bytes: bytes)
+            Sodium.start()
+            guard csodium_ed25519_is_valid(bytes) == 1 else { throw CryptoError(.lowOrderPoint, "Ed25519 public key") }
+        }
+
+        /// Checks a signature of `message`. Encodings that are not canonical and points of small order are refused.
         ///
         /// - Throws: `CryptoError` `.authenticationFailed` for whatever does not verify, a wrong size included.
         package func verify(_ signature: [UInt8], of message: [UInt8]) throws(CryptoError) {

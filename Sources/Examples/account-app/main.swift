@@ -9,6 +9,7 @@
 //   quit
 
 import AccountShared
+import FoundationEssentials
 import Glibc
 import Logging
 import SealedState
@@ -16,7 +17,12 @@ import ServiceLifecycle
 import UnixSignals
 
 do {
-    let store = try SealedStore(group: AppGroup("group.com.example.account"))
+    var options = StoreOptions()
+    // Where the group's roster governs the record, the app signs what it writes.
+    if let path = ProcessInfo.processInfo.environment["ACCOUNT_WRITER_KEY"] {
+        options.writerKey = try WriterKey(contentsOf: path)
+    }
+    let store = try SealedStore(group: AppGroup("group.com.example.account"), options: options)
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
             services: [

@@ -74,14 +74,14 @@ extension Demo {
             isClean ? "nothing has to be mended" : "something in quarantine waits to be looked at")
     }
 
-    private func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
+    func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
 
     /// Whoever was ever to be seen, or wanted to be.
     private var people: Set<Substring> {
         Set(stage.transcript.filter { $0.state == "signed-in" }.map(\.person)).union(["Mallory"])
     }
 
-    private func expectRefusal(_ code: String, as id: String, _ expected: String) throws(Stop) {
+    func expectRefusal(_ code: String, as id: String, _ expected: String) throws(Stop) {
         try expectWidget(expected) { $0.state == "refused" && $0.detail == code && !$0.names(anyOf: people) }
         let findings = try audit().ofRecord
         for finding in findings { stage.add(finding.utterance) }

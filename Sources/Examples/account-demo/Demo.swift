@@ -33,6 +33,7 @@ final class Demo {
 
     private func play() throws(Stop) {
         timeline.title("Two programs share one sealed record in \(DemoHome.group)")
+        try prepareWriters()
         try playPlaceholder()
         let oldBlob = try playSignIn()
         try playRefresh()
@@ -42,6 +43,7 @@ final class Demo {
         try playReplay(of: oldBlob)
         try playPlaintext()
         try playRecovery()
+        try playImpostor()
         try playMove()
         try playInspection()
     }

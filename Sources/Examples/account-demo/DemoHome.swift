@@ -20,7 +20,14 @@ struct DemoHome {
     }
 
     /// Where the programs of the demo look for groups.
-    var environment: [String: String] { ["SEALED_GROUPS_HOME": path] }
+    var environment: [String: String] { ["SEALED_GROUPS_HOME": path, "ACCOUNT_WRITER_KEY": writerKey] }
+
+    /// The directory of what only the app may read.
+    var appOnly: String { "\(path)/app-only" }
+    /// The key by which the app signs.
+    var writerKey: String { "\(appOnly)/app.writer" }
+    /// What opens the vault: every program of the group has it.
+    var keyFile: String { "\(path)/Keys/\(Self.group).key" }
 
     var container: String { "\(path)/Containers/\(Self.group)" }
 

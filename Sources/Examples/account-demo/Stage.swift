@@ -42,7 +42,10 @@ final class Stage {
     }
 
     /// Runs a tool to its end while the others go on; what it writes goes to the terminal unless it is heard.
-    func run(_ path: String, _ arguments: [String], isHeard: Bool) throws(Stop) -> (status: Int32, output: [String]) {
+    func run(
+        _ path: String, _ arguments: [String], isHeard: Bool, adding extra: [String: String] = [:]
+    ) throws(Stop) -> (status: Int32, output: [String]) {
+        let environment = environment.merging(extra) { _, new in new }
         let tool = try Child(path, arguments, environment: environment, isHeard: isHeard)
         defer { tool.end() }
         tool.closeInput()

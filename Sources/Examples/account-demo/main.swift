@@ -14,6 +14,8 @@ func refuse(_ stop: Stop) -> Never {
 }
 
 do throws(Stop) {
+    // Empty where /proc is hidden: the options are unknown then, not absent.
+    guard !CommandLine.arguments.isEmpty else { throw .unavailable("the command line is unknown: mount /proc") }
     let options = try Options(CommandLine.arguments.dropFirst())
     if options.wantsHelp {
         print(Options.help)

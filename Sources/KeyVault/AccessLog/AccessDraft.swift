@@ -13,9 +13,11 @@ struct AccessDraft: Sendable {
     /// - Parameters:
     ///   - space: 512 bytes: the last entry as it stands in the file, zeros where there is none; this one goes behind it.
     ///   - key: The log key; empty for an unkeyed entry.
+    ///   - number: The key's; 0 for an unkeyed entry.
     /// - Returns: The entry's code.
     func write(
-        into space: UnsafeMutableRawBufferPointer, index: UInt64, followsTorn: Bool, key: UnsafeRawBufferPointer
+        into space: UnsafeMutableRawBufferPointer, index: UInt64, followsTorn: Bool, key: UnsafeRawBufferPointer,
+        number: UInt32
     ) -> Bytes32 {
         typealias Layout = AccessEntryLayout
         let last = UnsafeRawBufferPointer(space.part(0, Layout.size))
@@ -30,6 +32,7 @@ struct AccessDraft: Sendable {
         entry.put(generation, at: Layout.generation)
         entry.storeBytes(of: subject?.bytes ?? .zero, toByteOffset: Layout.subject, as: Bytes16.self)
         entry.put(Layout.version, at: Layout.versionField)
+        entry.put(number, at: Layout.keyNumber)
         var flags = (key.isEmpty ? Layout.unkeyed : 0) | (followsTorn ? Layout.followsTornEntry : 0)
         if event == .continued {
             entry.part(Layout.executable, Layout.codeSize).copyMemory(from: last.part(Layout.bodySize, Layout.codeSize))

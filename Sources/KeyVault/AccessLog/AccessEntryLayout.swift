@@ -29,6 +29,8 @@ enum AccessEntryLayout {
     static let subject = 40
     static let versionField = 56
     static let executableSize = 58
+    /// The number of the log key: the period that it was made in.
+    static let keyNumber = 60
     static let executable = 64
 
     static let unkeyed: UInt32 = 1

@@ -2,6 +2,7 @@ package import CryptoPrimitives
 package import Glibc
 internal import Sealing
 package import SharedFiles
+internal import Synchronization
 
 /// Who did what with a vault, and when: a file of chained entries beside it (`docs/access-log.md`).
 ///
@@ -14,22 +15,29 @@ package final class AccessLog: Sendable {
     package static let maximumSize: Int64 = 8 << 20
 
     let file: AccessLogFile
-    private let key: SecretBytes
+    private let held: Mutex<AccessLogKeys>
+
+    /// The keys in force.
+    private var keys: AccessLogKeys { held.withLock { $0 } }
+    /// The number of the key that entries are entered under.
+    var keyNumber: UInt32 { keys.number }
 
     /// The log of the vault in a directory; its file is made with the first entry.
     ///
     /// - Parameters:
     ///   - directory: The vault's; the caller has checked who may write there.
     ///   - mode: Exact permission bits of the files that this makes.
-    ///   - key: The log key; 16 to 64 bytes.
+    ///   - keys: The log keys, at least one.
     ///   - maximumSize: From this size on the file rolls over.
     package init(
-        directory: Directory, mode: mode_t, key: consuming SecretBytes,
-        maximumSize: Int64 = AccessLog.maximumSize
+        directory: Directory, mode: mode_t, keys: AccessLogKeys, maximumSize: Int64 = AccessLog.maximumSize
     ) {
         file = AccessLogFile(directory: directory, mode: mode, maximumSize: maximumSize)
-        self.key = key
+        held = Mutex(keys)
     }
+
+    /// Goes on with the keys of a later look at the vault.
+    func follow(_ keys: AccessLogKeys) { held.withLock { if keys.number >= $0.number { $0 = keys } } }
 
     /// Enters something that was done, is intended, or was refused.
     ///
@@ -53,14 +61,18 @@ package final class AccessLog: Sendable {
     }
 
     func append(_ draft: AccessDraft, durable: Bool, timeLimit: Duration) throws(FileError) -> AccessLogHead {
-        try key.withUnsafeBytes { key throws(FileError) in
-            try file.append(draft, key: key, durable: durable, timeLimit: timeLimit)
+        let keys = keys
+        guard keys.number > 0 else {
+            throw FileError(.permissionDenied, operation: "append to", path: file.directory.display(AccessLogFile.leaf))
+        }
+        return try keys.withCurrent { key throws(FileError) in
+            try file.append(draft, key: key, number: keys.number, durable: durable, timeLimit: timeLimit)
         }
     }
 
     /// How entries name a subject: to find those about a known thing.
     package func subject(of bytes: [UInt8]) -> AccessSubject {
-        key.withUnsafeBytes { key in
+        keys.withCurrent { key in
             AccessSubject(
                 bytes: Bytes16(filling: { hash in
                     bytes.withUnsafeBytes { BLAKE2b.hash($0, key: key, personalization: .accessSubject, into: hash) }
@@ -79,7 +91,7 @@ package final class AccessLog: Sendable {
         let draft = AccessDraft(event: .openFailed, outcome: outcome, generation: generation)
         let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
         _ = try AccessLogFile(directory: directory, mode: mode)
-            .append(draft, key: noKey, durable: false, timeLimit: timeLimit)
+            .append(draft, key: noKey, number: 0, durable: false, timeLimit: timeLimit)
     }
 }
 
@@ -97,15 +109,13 @@ extension AccessLog {
     package func read(
         noted: AccessLogHead?, _ body: (AccessEntry, _ isAuthentic: Bool) -> Void
     ) throws(FileError) -> AccessLogVerification {
-        try key.withUnsafeBytes { key throws(FileError) in
-            var check = AccessLogCheck(key: key, noted: noted)
-            try file.forEachEntry { bytes, beginning in
-                if let seen = check.take(bytes, beginning: beginning) { body(seen.entry, seen.isAuthentic) }
-            } atEnd: { remainder in
-                check.endFile(remainder: remainder)
-            }
-            return check.result()
+        var check = AccessLogCheck(keys: keys, noted: noted)
+        try file.forEachEntry { bytes, beginning in
+            if let seen = check.take(bytes, beginning: beginning) { body(seen.entry, seen.isAuthentic) }
+        } atEnd: { remainder in
+            check.endFile(remainder: remainder)
         }
+        return check.result()
     }
 
     /// Hands over the entries of a vault whose keys are not at hand: nothing says that they are authentic.
@@ -117,5 +127,68 @@ extension AccessLog {
             if entry.contains(where: { $0 != 0 }) { body(AccessEntry(parsing: entry)) }
         } atEnd: { _ in
         }
+    }
+}
+
+/// The keys of a vault's access log, one for each period: earlier ones verify what was entered before a rekey.
+package final class AccessLogKeys: Sendable {
+    private let keys: [(number: UInt32, secret: SecretBytesBox)]
+
+    /// - Parameter keys: At least one, ascending by number.
+    private init(_ keys: [(number: UInt32, secret: SecretBytesBox)]) { self.keys = keys }
+
+    /// No key: nothing can be entered.
+    static let none = AccessLogKeys([])
+
+    /// A single key.
+    package convenience init(_ key: consuming SecretBytes, number: UInt32 = 1) {
+        self.init([(number, SecretBytesBox(key))])
+    }
+
+    /// The log keys among a compartment's secrets.
+    ///
+    /// - Throws: `VaultError` `.corrupt`.
+    convenience init(
+        _ secrets: SecretTable, period: UInt32, vaultID: [UInt8], root: RootKey, path: String
+    ) throws(VaultError) {
+        var keys: [(number: UInt32, secret: SecretBytesBox)] = []
+        // One of a later period was planted to stay in force after a rekey.
+        for entry in secrets.all(.logKey) where entry.number <= period {
+            keys.append((entry.number, SecretBytesBox(try entry.secret(vaultID: vaultID, root: root, path: path))))
+        }
+        guard !keys.isEmpty else { throw .corrupt(path, "It has no key for the access log.") }
+        self.init(keys)
+    }
+
+    /// The number of the key in force.
+    var number: UInt32 { keys.last?.number ?? 0 }
+
+    /// Lends the key in force.
+    func withCurrent<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let last = keys.last else { return try body(.none) }
+        return try last.secret.secret.withUnsafeBytes(body)
+    }
+
+    /// How entries of any period name a subject.
+    func subjects(of bytes: [UInt8]) -> Set<AccessSubject> {
+        Set(
+            keys.map { key in
+                AccessSubject(
+                    bytes: Bytes16(filling: { hash in
+                        key.secret.secret.withUnsafeBytes { key in
+                            bytes.withRawBytes {
+                                BLAKE2b.hash($0, key: key, personalization: .accessSubject, into: hash)
+                            }
+                        }
+                    }))
+            })
+    }
+
+    /// Lends the key of a number; no bytes where there is none.
+    func with<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard let key = keys.first(where: { $0.number == number }) else { return body(.none) }
+        return key.secret.secret.withUnsafeBytes(body)
     }
 }

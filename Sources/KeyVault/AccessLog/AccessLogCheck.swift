@@ -5,7 +5,9 @@ internal import Sealing
 struct AccessLogCheck {
     private static let namedBadEntries = 100
 
-    private let key: UnsafeRawBufferPointer
+    private let keys: AccessLogKeys
+    /// The number of the last authentic entry's key: a former member must not go on under an old one.
+    private var keyNumber: UInt32 = 0
     private let noted: AccessLogHead?
     private var found = AccessLogVerification()
 
@@ -24,8 +26,8 @@ struct AccessLogCheck {
     private var zeros = 0
     private var files = 0
 
-    init(key: UnsafeRawBufferPointer, noted: AccessLogHead?) {
-        self.key = key
+    init(keys: AccessLogKeys, noted: AccessLogHead?) {
+        self.keys = keys
         self.noted = noted
     }
 
@@ -54,8 +56,10 @@ struct AccessLogCheck {
 
     private func isAuthentic(_ entry: AccessEntry, _ bytes: UnsafeRawBufferPointer) -> Bool {
         typealias Layout = AccessEntryLayout
-        let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
-        let code = Layout.code(of: bytes.part(0, Layout.size), key: entry.isUnkeyed ? noKey : key)
+        guard entry.isUnkeyed == (entry.keyNumber == 0), entry.isUnkeyed || entry.keyNumber >= keyNumber else {
+            return false
+        }
+        let code = keys.with(entry.keyNumber) { Layout.code(of: bytes.part(0, Layout.size), key: $0) }
         let isRight = code.withUnsafeBytes { ConstantTime.areEqual($0, bytes.part(Layout.size, Layout.codeSize)) }
         // Whoever has no key can only say that he failed.
         return isRight && (!entry.isUnkeyed || entry.event == .openFailed)
@@ -75,6 +79,7 @@ struct AccessLogCheck {
         found.count += 1
         if entry.followsTornEntry { found.tornCount += 1 }
         if let noted, noted.count > 0, entry.index == noted.count - 1 { notedCode = lastCode }
+        keyNumber = max(keyNumber, entry.keyNumber)
         expected = entry.index &+ 1
         (end, afterEnd) = (expected, 0)
     }

@@ -25,11 +25,11 @@ final class AccessLogFile: Sendable {
 
     /// Adds an entry at the end of the chain.
     func append(
-        _ draft: AccessDraft, key: UnsafeRawBufferPointer, durable: Bool, timeLimit: Duration
+        _ draft: AccessDraft, key: UnsafeRawBufferPointer, number: UInt32, durable: Bool, timeLimit: Duration
     ) throws(FileError) -> AccessLogHead {
         let held = try lock.acquire(.whole, .exclusive, timeout: timeLimit)
         let (head, unsynced) = try kept.withLock { kept throws(FileError) in
-            let head = try appendLocked(draft, key, &kept)
+            let head = try appendLocked(draft, key, number, &kept)
             return (head, durable ? try kept?.duplicate() : nil)
         }
         // Others append while this one waits for the disk.
@@ -43,17 +43,18 @@ final class AccessLogFile: Sendable {
     }
 
     private func appendLocked(
-        _ draft: AccessDraft, _ key: UnsafeRawBufferPointer, _ kept: inout OpenAccessLog?
+        _ draft: AccessDraft, _ key: UnsafeRawBufferPointer, _ number: UInt32, _ kept: inout OpenAccessLog?
     ) throws(FileError) -> AccessLogHead {
         try withUnsafeTemporaryAllocation(byteCount: 2 * AccessEntryLayout.size, alignment: 8) {
             (space: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogHead in
             var tail = try readTail(&kept, into: space)
             if tail.size + Int64(AccessEntryLayout.size) > maximumSize {
-                if !key.isEmpty { rollOver(tail, key, space, &kept) }
+                if !key.isEmpty { rollOver(tail, key, number, space, &kept) }
                 tail = try readTail(&kept, into: space)
                 try requireRoom(tail)
             }
-            let code = draft.write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key)
+            let code = draft.write(
+                into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key, number: number)
             try kept?.add(UnsafeRawBufferPointer(space.part(AccessEntryLayout.size, AccessEntryLayout.size)), at: tail)
             return AccessLogHead(count: tail.nextIndex &+ 1, code: code)
         }

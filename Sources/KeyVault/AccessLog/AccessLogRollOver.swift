@@ -11,12 +11,12 @@ extension AccessLogFile {
     /// the first name over. A crash between leaves one file with both names, and the next one who appends starts again.
     /// Best effort: the caller looks at what has the name afterwards.
     func rollOver(
-        _ tail: AccessLogTail, _ key: UnsafeRawBufferPointer, _ space: UnsafeMutableRawBufferPointer,
-        _ kept: inout OpenAccessLog?
+        _ tail: AccessLogTail, _ key: UnsafeRawBufferPointer, _ number: UInt32,
+        _ space: UnsafeMutableRawBufferPointer, _ kept: inout OpenAccessLog?
     ) {
         let size = AccessEntryLayout.size
         _ = AccessDraft(event: .continued)
-            .write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key)
+            .write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key, number: number)
         let first = UnsafeRawBufferPointer(space.part(size, size))
         do throws(FileError) {
             // The new file's first entry must not outlive entries before it.

@@ -31,6 +31,9 @@ public struct AccessLogVerification: Sendable, Hashable {
     public internal(set) var uncoveredCount = 0
     /// Whether the file that the current one goes on from is missing, or empty.
     public internal(set) var isOlderFileMissing = false
+    /// How many writes of the vault in its period have no entry, as far as the log goes back: their programs log nothing,
+    /// or could not.
+    public internal(set) var unloggedCount: UInt64 = 0
     /// How the log stands to the head that was noted.
     public internal(set) var notedHead = NotedHead.none
 

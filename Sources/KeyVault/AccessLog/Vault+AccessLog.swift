@@ -1,16 +1,100 @@
+internal import Sealing
 internal import SharedFiles
 
 extension Vault {
     /// Hands over every entry of the access log that is kept, oldest first, and whether it is authentic in its place; and
-    /// checks the chain against the head that the vault noted at its last change.
+    /// checks the chain against the head that the vault noted at its last change, and the vault's writes against the
+    /// entries.
     ///
     /// - Throws: `VaultError` `.file` or `.denied` where the log cannot be read, and as `current()`.
     package func readAccessLog(
         _ body: (AccessEntry, _ isAuthentic: Bool) -> Void = { _, _ in }
     ) throws(VaultError) -> AccessLogVerification {
-        let noted = try current().body.state.logHead
-        return try VaultError.onFiles("read the access log") { () throws(FileError) in
-            try log.read(noted: noted, body)
+        let contents = try current()
+        let noted = try contents.service.state.logHead
+        var logged: Set<VaultWrite> = []
+        var found = try VaultError.onFiles("read the access log") { () throws(FileError) in
+            try log.read(noted: noted) { entry, isAuthentic in
+                if isAuthentic, entry.outcome == .intended || entry.event == .created {
+                    logged.insert(VaultWrite(entry))
+                }
+                body(entry, isAuthentic)
+            }
         }
+        if let notedByPersons = personLogHead(of: contents) {
+            let again = try VaultError.onFiles("read the access log") { () throws(FileError) in
+                try log.verify(noted: notedByPersons)
+            }
+            found.compare(with: again.notedHead)
+        }
+        found.unloggedCount = contents.writes.reduce(0) { $0 + $1.unlogged(in: logged, isWhole: found.firstIndex == 0) }
+        return found
+    }
+
+    /// The head that `vault.person` noted; nil where the person root is not at hand. A service can note any head in
+    /// `vault`, and none here.
+    private func personLogHead(of contents: VaultContents) -> AccessLogHead? {
+        guard contents.personFile != nil, (try? keys.reachesPerson()) == true else { return nil }
+        return try? keys.withPerson { root throws(VaultError) in
+            try contents.person(root, place: place).state.logHead
+        }
+    }
+}
+
+extension AccessLogVerification {
+    /// Takes over how the log stands to the head that `vault.person` noted. Where the log agrees with the head in
+    /// `vault` and not with this one, it is another log.
+    fileprivate mutating func compare(with other: NotedHead) {
+        switch (notedHead, other) {
+        case (_, .none), (_, .found), (_, .rolledAway), (.differs, _): break
+        case (.cutShort(let missing), .cutShort(let more)): notedHead = .cutShort(missing: max(missing, more))
+        default: notedHead = .differs
+        }
+    }
+}
+
+extension Vault {
+    /// How the access log names an item.
+    ///
+    /// - Throws: `VaultError` `.invalidArgument`, and as `current()`.
+    package func accessSubjects(service: String, account: String) throws(VaultError) -> Set<AccessSubject> {
+        let name = try ItemName(service: service, account: account, operation: "find an item of", path: path)
+        return try current().logKeys?.subjects(of: name.subject) ?? []
+    }
+
+    /// How the access log names a slot.
+    package func accessSubjects(slot id: UInt32) throws(VaultError) -> Set<AccessSubject> {
+        try current().logKeys?.subjects(of: Self.subject(id)) ?? []
+    }
+}
+
+extension VaultWrite {
+    fileprivate init(_ entry: AccessEntry) {
+        self.init(
+            entry.isPersonCompartment ? .person : .service, period: entry.period, generation: entry.generation)
+    }
+
+    /// The number of writes up to this one, in its period, that have no entry.
+    ///
+    /// - Parameter isWhole: Whether the log begins with the vault.
+    fileprivate func unlogged(in logged: Set<VaultWrite>, isWhole: Bool) -> UInt64 {
+        let generations = Set(logged.filter { $0.period == period && $0.isPerson == isPerson }.map(\.generation))
+        guard let first = generations.min(), first <= generation else { return 1 }
+        let start = isWhole && period == 1 && !isPerson ? 1 : first
+        return generation - start + 1 - UInt64(generations.count { $0 >= start && $0 <= generation })
+    }
+}
+
+extension VaultContents {
+    /// The writes that both files are.
+    fileprivate var writes: [VaultWrite] {
+        var writes: [VaultWrite] = []
+        if let head = serviceHead {
+            writes.append(VaultWrite(.service, period: head.period, generation: head.generation))
+        }
+        if let register, personFile != nil {
+            writes.append(VaultWrite(.person, period: register.period, generation: register.generation))
+        }
+        return writes
     }
 }

@@ -1,69 +1,93 @@
-internal import AppGroups
 internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
-internal import SystemPackage
 
-/// A backup file, opened: what is taken from it, still wrapped.
+/// A backup file, opened: its contents are still wrapped under its own root.
 struct Backup {
     let path: String
-    let side: WrappingSide
+    let root: RootKey
+    /// Of the vault that it was made of, where keys are taken.
+    let register: Register?
     /// Empty where no keys are taken.
     let keyring: [KeyringEntry]
     /// Empty where no items are taken.
     let items: [ItemEntry]
     /// Empty where no keys are taken.
     let tokenKeys: [TokenKeyEntry]
-    let state: VaultState
+    let rotation: RotationFields
+    private let contents: CompartmentContents
+    private let values: [[UInt8]: [UInt8]]
+    private let names: [UInt8]
+
+    var vaultID: [UInt8] { contents.head.vaultID }
 
     /// Opens a file that a person named.
     ///
     /// - Throws: `VaultError` `.notAnExport` for a vault in use, before any credential is tried; `.corrupt`,
-    ///   `.unsupported`, `.wrongGroup`; what the credential is refused for; `.file`, `.denied`, `.unsafeFile`.
+    ///   `.unsupported`, `.wrongGroup`; the refusals of the credential; `.file`, `.denied`, `.unsafeFile`.
     static func open(
         _ path: String, with credential: VaultCredential, for place: VaultPlace, taking contents: BackupContents
     ) throws(VaultError) -> Backup {
         do throws(VaultError) {
-            let file = try VaultFile.open(path: path)
-            guard file.head.header.purpose == .export else {
+            let file = try CompartmentFile.open(path: path)
+            guard file.head.role == .backup else {
                 throw VaultError(.notAnExport, "open the backup", path, "It is a vault in use.")
             }
-            let directory = try VaultError.onFiles("open the backup") { () throws(FileError) in
-                try Directory.open(FilePath(path).removingLastComponent().pushing("."))
+            var search = SlotSearch(slots: file.head.slots, vaultID: file.head.vaultID, path: path)
+            search.isBackup = true
+            let opened: OpenedSlot
+            switch credential {
+            case .passphrase(let passphrase): opened = try search.open(with: [PassphraseOpener(passphrase: passphrase)])
+            case .identity(let identity): opened = try search.open(with: identity.keys.map(RecipientOpener.init))
+            default: throw search.locked()
             }
-            let stamp = LockStamp.ifReadable(in: directory.path)
-            let secrets = try Vault.unlock(file.head, place, with: credential)
-            let keys = ClassKeys(
-                secrets, vaultID: file.head.header.vaultID, directory: directory, openedAt: stamp)
-            let (read, _) = try VaultReader(place: place).contents(of: file, root: keys.root, keys: keys)
-            keys.expect(read)
-            let side = WrappingSide(
-                vaultID: file.head.header.vaultID, keys: keys, directory: directory, place: place, backupPath: path)
-            return try Backup(path, side, read.body, taking: contents)
+            return try Backup(
+                path, CompartmentContents(file, root: opened.root, place: place), opened.root, place, contents)
         } catch {
             throw error.ofBackup(path)
         }
     }
 
     private init(
-        _ path: String, _ side: WrappingSide, _ body: VaultBody, taking contents: BackupContents
+        _ path: String, _ contents: CompartmentContents, _ root: RootKey, _ place: VaultPlace, _ taking: BackupContents
     ) throws(VaultError) {
-        guard !body.items.entries.contains(where: \.accessibility.isThisDeviceOnly) else {
+        let table = try contents.items(root: root, place: place)
+        guard !table.entries.contains(where: \.accessibility.isThisDeviceOnly) else {
             throw .corrupt(path, "It holds an item that is bound to one machine.")
         }
-        try body.keyring.requireBelievable(path)
+        let sealing = try PartSealing(place, .backup, period: contents.head.period, root: root)
+        let values = contents.head.entry(.values) == nil ? [] : try contents.opened(.values, sealing)
+        names = contents.head.entry(.names) == nil ? [] : try contents.opened(.names, sealing)
+        self.values = try Self.values(values, of: table.entries, path)
         self.path = path
-        self.side = side
-        keyring = contents.includesKeys ? body.keyring : []
-        items = contents.includesItems ? body.items.entries : []
-        tokenKeys = contents.includesKeys ? body.tokenKeys : []
-        state = contents.includesKeys ? body.state.withoutHistory : VaultState()
+        self.root = root
+        self.contents = contents
+        if let register = contents.head.register, register.vaultID != contents.head.vaultID {
+            throw .corrupt(path, "Its register is of another vault.")
+        }
+        register = taking == .everything ? contents.head.register : nil
+        keyring = taking.includesKeys ? contents.keyring : []
+        items = taking.includesItems ? table.entries : []
+        tokenKeys = taking.includesKeys ? contents.tokenKeys : []
+        rotation = taking.includesKeys ? contents.state.rotation : RotationFields()
     }
 
-    /// The keys that whoever takes it over knows, destroyed ones too: theirs are no unknown blobs.
+    private static func values(
+        _ part: [UInt8], of entries: [ItemEntry], _ path: String
+    ) throws(VaultError) -> [[UInt8]: [UInt8]] {
+        var reader = ByteReader(part[...], path: path)
+        var values: [[UInt8]: [UInt8]] = [:]
+        for entry in entries where !entry.isInline {
+            values[Array(entry.valueID)] = Array(try reader.take(Int(try reader.integer(UInt32.self))))
+        }
+        guard reader.isAtEnd else { throw .corrupt(path, "It has more values than items.") }
+        return values
+    }
+
+    /// The ids of all its keys, destroyed ones too: blobs under them are not unknown.
     var keyIDs: Set<KeyID> { Set(keyring.map { KeySummary($0).id }) }
 
-    /// The keys that open something for whoever takes it over.
+    /// The keys that open something for a vault that takes them.
     var liveKeyIDs: Set<KeyID> { Set(keyring.filter { $0.state != .destroyed }.map { KeySummary($0).id }) }
 
     /// Whether something in it needs a person.
@@ -72,37 +96,137 @@ struct Backup {
             || keyring.contains { $0.state != .destroyed && $0.protection == .whenUnlocked }
     }
 
+    /// Whether a vault that is made of it continues the vault of the backup.
+    var continuesVault: Bool {
+        register != nil && contents.secrets.last(.watermarkKey) != nil && contents.secrets.last(.personSeed) != nil
+    }
+
+    /// A draft that continues the vault of the backup: the same id, the next period, and a person key that the backup's
+    /// person key signs, so that no user has to accept it. Without that key it is a new vault.
+    func restoredDraft(_ place: VaultPlace, knownPeriod: UInt32) throws(VaultError) -> VaultDraft {
+        guard continuesVault, let register, let watermark = contents.secrets.last(.watermarkKey) else {
+            return try VaultDraft(making: SecureRandom.bytes(count: 16), place: place)
+        }
+        let period = max(register.period, knownPeriod) + 1
+        var draft = try VaultDraft(making: vaultID, period: period, place: place)
+        try draft.continueChain(
+            of: register, from: CompartmentDraft(contents, root: root, register: register), watermark, path: path)
+        return draft
+    }
+
     /// Puts everything into a vault that is being made, with epochs and states as they were.
-    func fill(_ body: inout VaultBody, of target: WrappingSide) throws(VaultError) {
-        let rewrapping = Rewrapping(source: side, target: target)
-        var state = state
-        state.nextSlotID = body.state.nextSlotID
-        body.state = state
-        for entry in keyring { body.keyring.append(try rewrapping.key(entry)) }
-        for entry in items { try body.items.insert(try rewrapping.item(entry), path: target.place.path) }
-        for entry in tokenKeys { body.tokenKeys.append(try entry.carried(from: side, to: target)) }
+    ///
+    /// - Returns: The value files of its items.
+    func fill(_ draft: inout VaultDraft) throws(VaultError) -> [(role: CompartmentRole, name: String, bytes: [UInt8])] {
+        draft.service.state.rotation = rotation
+        if let rotation = register?.person?.rotation { draft.register.person?.rotation = rotation }
+        for entry in keyring {
+            var target = try draft.compartment(entry.protection)
+            target.keyring.append(try carried(entry, to: target, draft))
+            draft.set(target)
+        }
+        draft.service.tokenKeys += try carriedTokenKeys(to: draft, knowing: draft.service.tokenKeys)
+        var files: [(role: CompartmentRole, name: String, bytes: [UInt8])] = []
+        for entry in items {
+            var target = try draft.compartment(entry.accessibility.protection)
+            let sealed = try carried(entry, to: target, draft)
+            var table = try target.loadItems(draft.place)
+            try table.insert(sealed.entry, path: draft.place.path)
+            target.items = table
+            draft.set(target)
+            if let file = sealed.file { files.append((target.role, sealed.entry.valueFileName, file)) }
+        }
+        listNames(in: &draft)
+        return files
+    }
+
+    /// Names of *when unlocked*: those of items, and of records where the vault has the same watermark key.
+    func listNames(in draft: inout VaultDraft) {
+        guard draft.hasPersons else { return }
+        for entry in items where entry.accessibility.protection == .whenUnlocked {
+            guard let name = try? ItemName(entry, path: path) else { continue }
+            _ = draft.names.insert(draft.tagger.tag(name))
+        }
+        guard let register, register.watermarkCommitment == draft.register.watermarkCommitment else { return }
+        names.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count - bytes.count % 16, by: 16) {
+                _ = draft.names.insert(Bytes16(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 16])))
+            }
+        }
+    }
+
+    /// A key for a vault's compartment: same id, epoch, class and date.
+    func carried(
+        _ entry: KeyringEntry, to target: CompartmentDraft, _ draft: VaultDraft, as state: KeyState? = nil
+    ) throws(VaultError) -> KeyringEntry {
+        do throws(VaultError) {
+            return try entry.rewrapped(from: (vaultID, root, path), to: (draft.vaultID, target.root), as: state)
+        } catch {
+            throw error.ofBackup(path)
+        }
+    }
+
+    /// Token keys that a vault does not know, to check digests with.
+    func carriedTokenKeys(to draft: VaultDraft, knowing known: [TokenKeyEntry]) throws(VaultError) -> [TokenKeyEntry] {
+        var carried: [TokenKeyEntry] = []
+        for entry in tokenKeys where !known.contains(where: { $0.keyID == entry.keyID }) {
+            var copy = try entry.rewrapped(from: (vaultID, root, path), to: (draft.vaultID, draft.service.root))
+            copy.state = .checksOnly
+            carried.append(copy)
+        }
+        guard known.count + carried.count <= TokenKeyEntry.maximumCount else {
+            throw VaultError(
+                .tooLarge, "bring a backup into", draft.place.path, "It would have more token keys than a vault holds.")
+        }
+        return carried
+    }
+
+    /// An item, sealed again for a vault's compartment. Its value passes through secret memory.
+    func carried(
+        _ entry: ItemEntry, to target: CompartmentDraft, _ draft: VaultDraft
+    ) throws(VaultError) -> ItemValues.Sealed {
+        let from = ItemValues(vaultID: vaultID, path: path)
+        let to = ItemValues(vaultID: draft.vaultID, path: draft.place.path(of: target.role))
+        let name = try ItemName(entry, path: path)
+        return try SecretPool.shared.withBytes(count: entry.valueSize) { output throws(VaultError) in
+            do throws(VaultError) {
+                try from.open(entry, file: values[Array(entry.valueID)], root: root, into: output)
+            } catch {
+                throw error.ofBackup(path)
+            }
+        } _: { value throws(VaultError) in
+            try to.seal(
+                value, name, label: Array(entry.label), accessibility: entry.accessibility, createdAt: entry.createdAt,
+                modifiedAt: entry.modifiedAt, root: target.root)
+        }
     }
 }
 
-extension [KeyringEntry] {
-    /// No group gets there. First keys come after claims of up to `KeyBirthGuard.highestBelievedEpoch`, and from there
-    /// rotations go on: a planted header must not make the backups of honest vaults unbelievable.
-    private static var highestEpoch: UInt32 { 2 * KeyBirthGuard.highestBelievedEpoch }
-
-    /// Refuses a keyring that no program writes. Whoever has what opens a backup can make one: it must neither use a
-    /// vault's epochs up nor leave it with two keys for one blob.
-    ///
-    /// - Throws: `VaultError` `.corrupt`.
-    fileprivate func requireBelievable(_ path: String) throws(VaultError) {
-        var ids: Set<KeyID> = []
-        var places: Set<UInt64> = []
-        for entry in self {
-            guard entry.epoch <= Self.highestEpoch else {
-                throw .corrupt(path, "It holds a key of an epoch that no group reaches.")
-            }
-            guard ids.insert(KeySummary(entry).id).inserted,
-                places.insert(UInt64(entry.epoch) << 8 | UInt64(entry.protection.rawValue)).inserted
-            else { throw .corrupt(path, "It holds one key twice, or two of one epoch.") }
+extension VaultDraft {
+    /// Takes over the chain of person keys and the watermark key of a backup.
+    fileprivate mutating func continueChain(
+        of old: Register, from backup: CompartmentDraft, _ watermark: SecretEntry, path: String
+    ) throws(VaultError) {
+        let key = try watermark.secret(vaultID: vaultID, root: backup.root, path: path)
+        key.withUnsafeBytes {
+            service.secrets.set(SecretEntry(.watermarkKey, $0, vaultID: vaultID, root: service.root))
         }
+        register.watermarkCommitment = WatermarkCommitment.of(key)
+        tagger = NameTagger(watermarkKey: key)
+        register.chain = old.chain
+        register.teamKey = old.teamKey
+        register.nextSlotID = old.nextSlotID
+        var copy = service
+        try addPersonKey(to: &copy, signedBy: backup, knownToServices: true)
+        service = copy
+    }
+}
+
+extension ItemName {
+    /// The name of an item that is in a table, and so was found to be text.
+    init(_ entry: ItemEntry, path: String) throws(VaultError) {
+        try self.init(
+            service: String(decoding: entry.service, as: UTF8.self),
+            account: String(decoding: entry.account, as: UTF8.self), operation: "carry an item from", path: path)
     }
 }

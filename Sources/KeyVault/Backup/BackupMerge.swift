@@ -1,64 +1,92 @@
 internal import Sealing
 internal import SharedFiles
 
-/// Adds a backup to a vault that is there. What the vault has wins, and nothing is renumbered: a blob's header names its
+/// Adds a backup to a vault that is there. The vault's own entries win, and nothing is renumbered: a blob's header names its
 /// epoch, and that has to be the epoch which the vault has for the blob's key.
 struct BackupMerge {
     let backup: Backup
     let replacesItems: Bool
+    let directory: Directory
 
     /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is of no use then.
-    func merge(into draft: inout VaultDraft, directory: Directory) throws(VaultError) -> ImportReport {
-        let target = WrappingSide(vaultID: draft.vaultID, keys: draft.keys, directory: directory, place: draft.place)
-        let rewrapping = Rewrapping(source: backup.side, target: target)
+    func merge(into draft: inout VaultDraft) throws(VaultError) -> ImportReport {
         var report = ImportReport()
-        try addKeys(to: &draft, rewrapping, &report)
-        try addItems(to: &draft, rewrapping, &report)
-        try draft.body.addTokenKeys(backup.tokenKeys, from: backup.side, to: target)
+        for protection in ProtectionClass.allCases { try addKeys(of: protection, to: &draft, &report) }
+        try addItems(to: &draft, &report)
+        draft.service.tokenKeys += try backup.carriedTokenKeys(to: draft, knowing: draft.service.tokenKeys)
+        backup.listNames(in: &draft)
         return report
     }
 
     private func addKeys(
-        to draft: inout VaultDraft, _ rewrapping: Rewrapping, _ report: inout ImportReport
+        of protection: ProtectionClass, to draft: inout VaultDraft, _ report: inout ImportReport
     ) throws(VaultError) {
-        var plan = KeyringMerge(draft.body.keyring, path: draft.place.path)
-        for entry in backup.keyring {
+        let entries = backup.keyring.filter { $0.protection == protection }
+        guard !entries.isEmpty else { return }
+        var compartment = try draft.compartment(protection)
+        var plan = KeyringMerge(compartment.keyring, path: draft.place.path)
+        var added: [KeySummary] = []
+        for entry in entries {
             switch try plan.take(entry) {
             case .unknown:
-                draft.body.keyring.append(try rewrapping.key(entry, as: .decryptOnly))
-                report.keysAdded.append(KeySummary(entry))
+                compartment.keyring.append(try backup.carried(entry, to: compartment, draft, as: .decryptOnly))
+                added.append(KeySummary(entry))
             case .known: report.keysKnown.append(KeySummary(entry))
             case .destroyedHere: report.keysStillDestroyed.append(KeySummary(entry))
             case .destroyedThere(let key): report.keysDestroyedThere.append(key)
             case .nothingToTake: break
             }
         }
-        guard draft.body.keyring.count <= VaultBody.maximumKeys else {
+        guard compartment.keyring.count <= KeyringEntry.maximumCount else {
             throw VaultError(
                 .tooLarge, "bring a backup into", draft.place.path, "It would have more keys than a keyring holds.")
         }
-        draft.retire(before: backup.state.minimumEpoch)
-        report.rotationEpoch = try draft.leadAgain(before: report.keysAdded)
+        compartment.keyring.sort { $0.epoch < $1.epoch }
+        let path = draft.place.path(of: compartment.role)
+        let active = compartment.keyring.active(protection)?.epoch
+        var next: UInt32?
+        // The active key has the highest epoch: of two blobs with one sequence the later epoch is ahead.
+        if let highest = added.map(\.epoch).max(), active.map({ $0 < highest }) ?? true {
+            next = try compartment.beginEpoch(protection, vaultID: draft.vaultID, at: draft.now, path: path)
+        }
+        // Before the rotation is changed, which is a part of the compartment.
+        draft.set(compartment)
+        retire(protection, before: active, in: &draft)
+        if next != nil { draft.beginResealing(protection) }
+        if protection == .afterFirstUnlock { report.rotationEpoch = next }
+        report.keysAdded += added
     }
 
-    private func addItems(
-        to draft: inout VaultDraft, _ rewrapping: Rewrapping, _ report: inout ImportReport
-    ) throws(VaultError) {
+    /// Epochs that a completed rotation has ended elsewhere do not come back with their keys. Blobs that are sealed here now
+    /// stay readable: no epoch from the active one on is refused, and nothing more while a rotation is under way here.
+    private func retire(_ protection: ProtectionClass, before active: UInt32?, in draft: inout VaultDraft) {
+        let there = protection == .whenUnlocked ? backup.register?.person?.rotation : backup.rotation
+        guard draft.rotation(of: protection).stage != .resealing, let active, let there else { return }
+        draft.changeRotation(of: protection) {
+            $0.minimumEpoch = max($0.minimumEpoch, min(there.minimumEpoch, active))
+        }
+    }
+
+    private func addItems(to draft: inout VaultDraft, _ report: inout ImportReport) throws(VaultError) {
+        var edit = ItemEdit(draft, directory: directory)
         for entry in backup.items {
-            let isThere = draft.body.items[try ItemName(entry, path: draft.place.path)] != nil
-            if isThere && !replacesItems {
+            let name = try ItemName(entry, path: draft.place.path)
+            let isThere = try edit.holds(name)
+            let isLowering = entry.accessibility.protection == .afterFirstUnlock && edit.isListed(name)
+            if isLowering || (isThere && !replacesItems) {
                 report.itemsLeft.append(VaultItem(entry))
                 continue
             }
-            let carried = try rewrapping.item(entry)
+            let target = try edit.draft.compartment(entry.accessibility.protection)
+            try edit.put(try backup.carried(entry, to: target, edit.draft), name)
             if isThere {
-                try draft.body.items.replace(with: carried, path: draft.place.path)
                 report.itemsReplaced.append(VaultItem(entry))
             } else {
-                try draft.body.items.insert(carried, path: draft.place.path)
                 report.itemsAdded.append(VaultItem(entry))
             }
         }
+        try edit.writeFiles()
+        draft = edit.draft
     }
 }
 
@@ -105,27 +133,5 @@ private struct KeyringMerge {
         }
         note(key)
         return .unknown
-    }
-}
-
-extension VaultDraft {
-    /// What a completed rotation has ended elsewhere does not come back with its key. What is sealed here now stays
-    /// readable: no epoch from the active one on is refused, and nothing more while a rotation is under way here, whose
-    /// blobs are still of the epochs before.
-    fileprivate mutating func retire(before minimumEpoch: UInt32) {
-        guard body.state.rotation != .resealing, let active = activeEntry(.afterFirstUnlock) else { return }
-        body.state.minimumEpoch = max(body.state.minimumEpoch, min(minimumEpoch, active.epoch))
-    }
-
-    /// The active key has the highest epoch: of two blobs with one sequence the later epoch is ahead. So it gets the
-    /// highest epoch again, as in a rotation. It does too where its epoch has a key of the other class now that came in to
-    /// open only: the class needs one that seals, and has no room for it in that epoch.
-    ///
-    /// - Returns: The new active epoch; nil where the old one is still the highest.
-    fileprivate mutating func leadAgain(before added: [KeySummary]) throws(VaultError) -> UInt32? {
-        guard let highest = added.map(\.epoch).max(), let active = activeEntry(.afterFirstUnlock),
-            active.epoch < highest || isTaken(active.epoch, .whenUnlocked)
-        else { return nil }
-        return try beginNextEpoch()
     }
 }

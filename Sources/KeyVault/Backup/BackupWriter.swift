@@ -2,89 +2,148 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Makes a backup's bytes: a vault file of its own, with fresh keys and another vault's contents.
+/// Makes a backup's bytes: a compartment file of its own, with a fresh root and both compartments' contents.
 ///
-/// Root, class keys and vault id are made for this one file. Whoever opens a backup learns what was in it, and nothing
-/// that opens the vault itself.
+/// A credential that opens a backup gives its contents of that day, and the key with which it can be restored as the same
+/// vault; nothing in it opens the vault itself.
 struct BackupWriter {
-    let source: WrappingSide
-    let body: VaultBody
+    let draft: VaultDraft
     let contents: BackupContents
-    /// What a person or identity will open it with.
+    private let directory: Directory
     private let makers: [any SlotMaker]
 
-    /// - Throws: `VaultError` `.invalidArgument` for slots that a backup cannot have.
+    /// - Throws: `VaultError` `.invalidArgument` for slots that a backup cannot have; `.locked` where a part of what is
+    ///   asked for is locked: no backup is silently partial.
     init(
-        of body: VaultBody, in source: WrappingSide, _ contents: BackupContents, for slots: [NewSlot]
+        of draft: VaultDraft, in directory: Directory, _ contents: BackupContents, for slots: [NewSlot]
     ) throws(VaultError) {
-        self.source = source
-        self.body = body
+        self.draft = draft
         self.contents = contents
-        makers = try Self.makers(slots, source.place)
+        self.directory = directory
+        makers = try Self.makers(slots, draft.place)
+        guard draft.hasPersons, draft.person == nil else { return }
+        throw VaultError(
+            .locked, "back up", draft.place.path,
+            "It holds what needs a person; without that the backup would not be whole.",
+            advice: "Unlock it (sealctl vault unlock), or open it with a passphrase or identity.")
     }
 
-    /// The items that may leave the machine, if any are asked for.
-    var items: [ItemEntry] { candidates.filter { !$0.accessibility.isThisDeviceOnly } }
+    /// The items that may leave the machine, if any are asked for, with their compartments.
+    func items() throws(VaultError) -> [(entry: ItemEntry, source: CompartmentDraft)] {
+        try candidates().filter { !$0.entry.accessibility.isThisDeviceOnly }
+    }
+
     /// The others.
-    var leftOut: [ItemEntry] { candidates.filter(\.accessibility.isThisDeviceOnly) }
-    var keyring: [KeyringEntry] { contents.includesKeys ? body.keyring : [] }
+    func leftOut() throws(VaultError) -> [ItemEntry] {
+        try candidates().map(\.entry).filter(\.accessibility.isThisDeviceOnly)
+    }
 
-    private var candidates: [ItemEntry] { contents.includesItems ? body.items.entries : [] }
+    var keyring: [KeyringEntry] {
+        contents.includesKeys ? draft.service.keyring + (draft.person?.keyring ?? []) : []
+    }
 
-    /// Asked before anything slow is done; the wrapping itself would find out as well.
-    ///
-    /// - Throws: `VaultError` `.locked` where a part of what is asked for is locked: no backup is silently partial.
-    func requireReach() throws(VaultError) {
-        let needsPerson =
-            items.contains { $0.accessibility.protection == .whenUnlocked }
-            || keyring.contains { $0.state != .destroyed && $0.protection == .whenUnlocked }
-        guard needsPerson else { return }
-        guard try source.keys.reaches(.whenUnlocked) else {
-            throw VaultError(
-                .locked, "back up", source.place.path,
-                "It holds items or keys that need a person; without them the backup would not be whole.",
-                advice: "Unlock it (sealctl vault unlock), or open it with a passphrase or identity.")
+    private func candidates() throws(VaultError) -> [(entry: ItemEntry, source: CompartmentDraft)] {
+        guard contents.includesItems else { return [] }
+        var found: [(entry: ItemEntry, source: CompartmentDraft)] = []
+        let personNames: Set<Bytes16> = draft.names.tags
+        for compartment in [draft.service, draft.person].compactMap(\.self) {
+            var compartment = compartment
+            for entry in try compartment.loadItems(draft.place).entries {
+                // Planted under the name of a person's item.
+                let tag = draft.tagger.tag(try ItemName(entry, path: draft.place.path))
+                if compartment.role == .service, personNames.contains(tag) { continue }
+                found.append((entry, compartment))
+            }
         }
+        return found
     }
 
     /// The whole file.
     ///
-    /// - Throws: `VaultError` `.locked`, `.corrupt`, `.outOfMemory`, `.tooCostly`, `.tooLarge`.
+    /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`, `.tooCostly`, `.tooLarge`, `.file`; `.lockTimeout` where an
+    ///   item was changed after the draft was read.
     func file() throws(VaultError) -> [UInt8] {
-        let vaultID = SecureRandom.bytes(count: 16)
-        let secrets = VaultSecrets.random()
-        let now = WallClock.milliseconds()
-        let slots = try slots(for: secrets, vaultID, now)
-        // The vault's own directory: a lock that comes meanwhile ends the backup as well.
-        let whenUnlockedID = secrets.whenUnlockedID
-        let keys = ClassKeys(
-            consume secrets, vaultID: vaultID, directory: source.directory,
-            openedAt: .ifReadable(in: source.directory.path))
-        let target = WrappingSide(vaultID: vaultID, keys: keys, directory: source.directory, place: source.place)
-        let header = VaultHeader(purpose: .export, vaultID: vaultID, generation: 1, slots: slots)
-        var carried = try carried(to: target, slotCount: slots.count)
-        carried.state.whenUnlockedID = whenUnlockedID
-        return try VaultSealing.file(header, carried, source.place, root: keys.root, at: now)
+        let root = RootKey.random()
+        var backup = CompartmentDraft(new: .backup, root: root, period: draft.register.period)
+        backup.generation = 1
+        backup.slots = try slots(for: root)
+        if contents == .everything { try addSecrets(to: &backup) }
+        if contents.includesKeys {
+            backup.state.rotation = draft.service.state.rotation
+            for entry in keyring {
+                let source = try draft.compartment(entry.protection)
+                backup.keyring.append(
+                    try entry.rewrapped(
+                        from: (draft.vaultID, source.root, draft.place.path(of: source.role)), to: (draft.vaultID, root)
+                    ))
+            }
+            for entry in draft.service.tokenKeys {
+                backup.tokenKeys.append(
+                    try entry.rewrapped(
+                        from: (draft.vaultID, draft.service.root, draft.place.path), to: (draft.vaultID, root)))
+            }
+        }
+        var parts = [(PartNumber.names, draft.names.encoded, root)]
+        let values = try addItems(to: &backup)
+        if !values.isEmpty { parts.insert((.values, values, root), at: 0) }
+        return try backup.file(
+            draft.place, vaultID: draft.vaultID, register: contents == .everything ? draft.register.signedBytes : [],
+            names: parts, at: draft.now)
     }
 
-    private func carried(to target: WrappingSide, slotCount: Int) throws(VaultError) -> VaultBody {
-        let rewrapping = Rewrapping(source: source, target: target)
-        var carried = VaultBody(keyring: [])
-        if contents.includesKeys { carried.state = body.state.withoutHistory }
-        carried.state.nextSlotID = UInt32(slotCount) + 1
-        for entry in keyring { carried.keyring.append(try rewrapping.key(entry)) }
-        for entry in items { try carried.items.insert(try rewrapping.item(entry), path: source.place.path) }
-        for entry in contents.includesKeys ? body.tokenKeys : [] {
-            carried.tokenKeys.append(try entry.carried(from: source, to: target))
+    private func addSecrets(to backup: inout CompartmentDraft) throws(VaultError) {
+        let holder = draft.person ?? draft.service
+        for kind in [SecretEntry.Kind.watermarkKey, .personSeed] {
+            guard let entry = holder.secrets.last(kind) else { continue }
+            backup.secrets.set(
+                try entry.rewrapped(
+                    vaultID: draft.vaultID, from: holder.root, to: backup.root, path: draft.place.path(of: holder.role))
+            )
         }
-        return carried
+    }
+
+    /// The refusal for a value file that is not there: its item was changed since the index was read, or it is damaged.
+    private func missingValue(of source: CompartmentDraft) -> VaultError {
+        let path = draft.place.path(of: source.role)
+        let isOvertaken = [draft.service, draft.person].compactMap(\.self).contains { compartment in
+            guard let file = try? CompartmentFile.open(compartment.role, in: directory) else { return false }
+            return file.head.bytes != compartment.old?.head.bytes
+        }
+        guard isOvertaken else { return .corrupt(path, "An item's value file is missing.") }
+        return VaultError(
+            .lockTimeout, "back up", path, "Another program changed an item meanwhile.", advice: "Try again.")
+    }
+
+    /// - Returns: The contents of the part of values.
+    private func addItems(to backup: inout CompartmentDraft) throws(VaultError) -> [UInt8] {
+        var table = ItemTable.empty
+        var files: [[UInt8]: [UInt8]] = [:]
+        for (entry, source) in try items() {
+            let values = ItemValues(vaultID: draft.vaultID, path: draft.place.path(of: source.role))
+            let carried = try values.rewrapped(entry, from: source.root, to: backup.root, in: draft.vaultID)
+            if !entry.isInline {
+                guard let file = try ValueFiles(directory: directory, role: source.role).read(entry) else {
+                    throw missingValue(of: source)
+                }
+                files[Array(entry.valueID)] = file
+            }
+            try table.insert(carried, path: draft.place.path)
+        }
+        backup.items = table
+        var writer = ByteWriter()
+        for entry in table.entries where !entry.isInline {
+            let file = files[Array(entry.valueID)] ?? []
+            writer.append(UInt32(file.count))
+            writer.append(file)
+        }
+        return writer.bytes
     }
 }
 
 extension BackupWriter {
-    /// Only what a person keeps elsewhere: a key file or a credential of this machine would be lost with it.
+    /// Only credentials that a person keeps elsewhere: a key file or a credential of this machine would be lost with it.
     private static func makers(_ slots: [NewSlot], _ place: VaultPlace) throws(VaultError) -> [any SlotMaker] {
-        guard (1...VaultHeader.maximumSlots).contains(slots.count) else {
+        guard (1...CompartmentHead.maximumSlots).contains(slots.count) else {
             throw VaultError(
                 .invalidArgument, "back up", place.path, "A backup has 1 to 32 passphrases and recipients.")
         }
@@ -98,36 +157,23 @@ extension BackupWriter {
                     "A backup is opened by a passphrase or a recipient's identity, and each opens all of it.")
             }
         }
+        guard makers.count(where: { $0.kind == .passphrase }) <= 1 else {
+            throw VaultError(
+                .invalidArgument, "back up", place.path,
+                "A backup has one passphrase: another would double what one opening tells about guesses.",
+                advice: "Give recipients to the others.")
+        }
         return makers
     }
 
-    private func slots(
-        for secrets: borrowing VaultSecrets, _ vaultID: [UInt8], _ now: UInt64
-    ) throws(VaultError) -> [KeySlot] {
+    private func slots(for root: RootKey) throws(VaultError) -> [KeySlot] {
         var slots: [KeySlot] = []
         for (index, maker) in makers.enumerated() {
+            var prepared = try maker.prepare(vaultID: draft.vaultID)
+            prepared.reach = .backup
             slots.append(
-                try maker.slot(
-                    for: secrets, vaultID: vaultID, id: UInt32(index) + 1, createdAt: now, place: source.place))
-        }
-        guard SlotSearch(slots: slots, vaultID: vaultID, path: source.place.path).totalWork <= .maximum else {
-            throw VaultError(
-                .tooCostly, "back up", source.place.path,
-                "Its passphrases together would cost more to try than one slot may.",
-                advice: "Choose fewer passphrases, or lower costs.")
+                try prepared.slot(wrapping: root, id: UInt32(index) + 1, createdAt: draft.now, trusted: nil))
         }
         return slots
-    }
-}
-
-extension VaultState {
-    /// What a copy takes over: where rotations stand. Slot numbers, class keys and the access log are each vault's own.
-    var withoutHistory: VaultState {
-        var state = VaultState()
-        state.minimumEpoch = minimumEpoch
-        state.rotation = rotation
-        state.rotationBegan = rotationBegan
-        state.rotationCompleted = rotationCompleted
-        return state
     }
 }

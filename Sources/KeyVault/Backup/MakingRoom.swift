@@ -22,7 +22,7 @@ struct MakingRoom {
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAside(in directory: Directory) throws(VaultError) {
-        try setAside([VaultPlace.leaf] + Self.logLeaves, in: directory)
+        try setAside(VaultPlace.leaves + Self.valueLeaves + Self.logLeaves, in: directory)
     }
 
     /// The access log's files as they are now.
@@ -45,6 +45,7 @@ struct MakingRoom {
         try setAside(old, in: directory)
     }
 
+    private static let valueLeaves = CompartmentRole.allCases.filter { $0 != .backup }.map(ItemValues.leaf)
     private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
 
     private mutating func setAside(_ leaves: [String], in directory: Directory) throws(VaultError) {

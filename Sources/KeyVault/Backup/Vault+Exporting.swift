@@ -14,22 +14,29 @@ extension Vault {
     ///   `.tooCostly`; `.file`, `.denied`; those of every look at the vault. Nothing is left behind then. `.durabilityUnknown` where
     ///   the backup is there, and a power loss may take it away.
     public func export(
-        to path: String, for slots: [NewSlot], contents: BackupContents = .everything
+        to path: String, for slots: [NewSlot], contents contentsKind: BackupContents = .everything
     ) throws(VaultError) -> ExportReport {
         do throws(VaultError) {
             let target = try BackupTarget(path)
-            let side = WrappingSide(
-                vaultID: heldContents.head.header.vaultID, keys: keys, directory: directory, place: place)
-            let writer = try BackupWriter(of: try current().body, in: side, contents, for: slots)
-            try writer.requireReach()
+            let contents = try current()
+            let root = keys.service
+            let isReachable = try keys.reachesPerson()
+            let draft =
+                isReachable && contents.personFile != nil
+                ? try keys.withPerson { person throws(VaultError) in
+                    try VaultDraft(
+                        contents, root: root, person: (person, try contents.person(person, place: place)), slotID: nil,
+                        place: place)
+                } : try VaultDraft(contents, root: root, person: nil, slotID: nil, place: place)
+            let writer = try BackupWriter(of: draft, in: directory, contentsKind, for: slots)
             let bytes = try writer.file()
             // Before the file is there: no backup is made that the log does not know of.
             note(.exported, outcome: .intended)
             try target.create(bytes)
             note(.exported)
             return ExportReport(
-                path: path, size: bytes.count, itemCount: writer.items.count,
-                leftOut: writer.leftOut.map(VaultItem.init), keys: writer.keyring.map(KeySummary.init))
+                path: path, size: bytes.count, itemCount: try writer.items().count,
+                leftOut: try writer.leftOut().map(VaultItem.init), keys: writer.keyring.map(KeySummary.init))
         } catch {
             if error.code == .durabilityUnknown {
                 note(.exported)

@@ -4,8 +4,9 @@ internal import SharedFiles
 extension Vault {
     /// Brings a backup in.
     ///
-    /// Where there is no vault, one is made with the backup's keys, in their epochs and states, and its items. Blobs whose
-    /// keys the backup holds do not stand in its way; others do, as for any new vault.
+    /// Where there is no vault, one is made with the backup's keys, in their epochs, and its items. Blobs whose keys
+    /// the backup holds do not stand in its way; others do, as for any new vault. Of a backup of everything, sealing
+    /// goes on in a new epoch and a rotation begins; otherwise the keys keep their states.
     ///
     /// Where there is a vault, the backup is added to it in one change, or not at all. Keys that it does not know come in
     /// to open only; keys that were destroyed there stay destroyed; items that it has stay and are named, unless they are
@@ -34,7 +35,7 @@ extension Vault {
         try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home)
         let backup = try Backup.open(path, with: backup, for: place, taking: importing.contents)
-        if !importing.setsVaultAside, let vault = try openIfPresent(place, with: credential, options) {
+        if !importing.setsVaultAside, let vault = try openUnlessGone(place, with: credential, options) {
             return try vault.merge(backup, replacingItems: importing.replacesItems)
         }
         let slots = slots.isEmpty ? [try NewSlot(for: credential, place)] : slots
@@ -48,10 +49,29 @@ extension Vault {
         return try restoring.run(VaultPlan(slots: slots, sharing: importing.sharing), importing)
     }
 
+    /// The vault that is there; nil where none is, though this user's programs may remember one: a backup brings it back.
+    private static func openUnlessGone(
+        _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
+    ) throws(VaultError) -> Vault? {
+        do throws(VaultError) { return try openIfPresent(place, with: credential, options) } catch {
+            guard error.code == .missing else { throw error }
+            for leaf in VaultPlace.leaves {
+                guard let directory = try place.openDirectory() else { return nil }
+                let isThere = try VaultError.onFiles("open the vault") { () throws(FileError) in
+                    try directory.exists(leaf)
+                }
+                if isThere { throw error }
+            }
+            return nil
+        }
+    }
+
     private func merge(_ backup: Backup, replacingItems: Bool) throws(VaultError) -> ImportReport {
-        let merge = BackupMerge(backup: backup, replacesItems: replacingItems)
-        return try change(.imported) { draft throws(VaultError) in
-            try merge.merge(into: &draft, directory: directory)
+        let merge = BackupMerge(backup: backup, replacesItems: replacingItems, directory: directory)
+        let isReachable = try keys.reachesPerson()
+        let needsPerson = backup.holdsWhenUnlocked || isReachable
+        return try change(.imported, needsPerson: needsPerson) { draft throws(VaultError) in
+            try merge.merge(into: &draft)
         }
     }
 }
@@ -68,8 +88,9 @@ struct BackupRestoring {
         plan.backup = backup
         let creation = VaultCreation(place: place, home: home, plan: plan, options: options)
         var room = MakingRoom(in: place)
+        let epoch: UInt32
         if importing.setsVaultAside {
-            _ = try room.naming { room throws(VaultError) in
+            epoch = try room.naming { room throws(VaultError) in
                 try creation.run(noting: .imported) { directory, birthGuard throws(VaultError) in
                     try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
                         () throws(VaultError) in
@@ -80,10 +101,11 @@ struct BackupRestoring {
                 }
             }
         } else {
-            try creation.run(noting: .imported)
+            epoch = try creation.run(noting: .imported)
         }
         var report = ImportReport()
         report.isNewVault = true
+        if backup.continuesVault, !backup.keyring.isEmpty { report.rotationEpoch = epoch }
         report.setAside = room.files
         report.itemsAdded = backup.items.map(VaultItem.init)
         report.keysAdded = backup.keyring.filter { $0.state != .destroyed }.map(KeySummary.init)

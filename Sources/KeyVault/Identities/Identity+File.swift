@@ -4,7 +4,8 @@ internal import SharedFiles
 internal import SystemPackage
 
 extension Identity {
-    /// Reads an identity file and refuses it where others have a right to it. A pipe does as well.
+    /// Reads an identity file and refuses it where others have a right to it. A pipe does as well, for at most 10
+    /// seconds.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.malformedIdentity`, `.denied` or `.file`.
     public convenience init(contentsOf path: String) throws(VaultError) {
@@ -49,13 +50,9 @@ extension Identity {
 
     private static func contents(_ path: String) throws(VaultError) -> SecretBytes {
         do throws(FileError) {
-            let descriptor = try Descriptor.openForReading(path: path)
-            guard try descriptor.attributes().mode & (S_IRWXG | S_IRWXO) == 0 else {
-                throw FileError(
-                    .unsafeMode, operation: "read the identity", path: path,
-                    advice: "Take the others' rights away: chmod 600 \(path.shellQuoted)")
-            }
-            return try SecretFile.read(descriptor, limit: IdentityText.maximumSize, path: path)
+            return try SecretFile.read(
+                path: path, at: .stated, refusing: S_IRWXG | S_IRWXO, limit: IdentityText.maximumSize,
+                operation: "read the identity")
         } catch {
             guard error.code == .tooLarge else { throw VaultError(error, "read the identity") }
             throw malformed("It is longer than \(IdentityText.maximumSize) bytes.")

@@ -24,10 +24,8 @@ final class IdentityKey: Sendable {
             })
     }
 
-    /// - Throws: `CryptoError` `.lowOrderPoint`.
-    func sharedSecret(with peer: X25519.PublicKey) throws(CryptoError) -> SecretBytes {
-        try X25519.PrivateKey(scalar.copied()).sharedSecret(with: peer)
-    }
+    /// The secret with which the key's holder opens slots.
+    var holder: HolderSecret { HolderSecret(scalar.copied(), isScalar: true) }
 
     /// Writes the text, `textSize` characters.
     func encode(into text: UnsafeMutableRawBufferPointer) {

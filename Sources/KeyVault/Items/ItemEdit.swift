@@ -1,62 +1,206 @@
 internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
 
-/// What shall change of an item; nil stays as it is.
-struct ItemEdit: Sendable {
-    let label: [UInt8]?
-    let accessibility: Accessibility?
-}
+/// Changes of items in a draft, and the value files that go with them.
+struct ItemEdit {
+    var draft: VaultDraft
+    private let directory: Directory
+    private var files: [(CompartmentRole, String, [UInt8])] = []
+    private var touched: Set<CompartmentRole> = []
 
-extension VaultDraft {
-    /// Adds an item.
-    ///
-    /// - Throws: `VaultError` `.duplicateItem`, `.tooLarge`, `.locked`, `.noMachineIdentity`.
+    init(_ draft: VaultDraft, directory: Directory) {
+        self.draft = draft
+        self.directory = directory
+    }
+
+    private func values(_ role: CompartmentRole) -> ItemValues {
+        ItemValues(vaultID: draft.vaultID, path: draft.place.path(of: role))
+    }
+
+    /// - Throws: `VaultError` `.duplicateItem`, `.downgraded`, `.tooLarge`, `.locked`, `.noMachineIdentity`.
     mutating func add(_ item: CheckedItem, limits: ItemLimits) throws(VaultError) {
-        // Asked before the key: a duplicate is one also while its class is locked.
-        guard body.items[item.name] == nil else { throw .duplicateItem(place.path) }
-        let entry = try entry(
-            item.name, label: item.label, accessibility: item.accessibility, createdAt: now, value: item.value)
-        try body.items.insert(entry, limits: limits, path: place.path)
-    }
-
-    /// A new item's entry, its value wrapped under the class key of its accessibility.
-    ///
-    /// - Throws: `VaultError` `.locked`, `.noMachineIdentity`.
-    func entry(
-        _ name: ItemName, label: some Collection<UInt8>, accessibility: Accessibility, createdAt: UInt64,
-        value: UnsafeRawBufferPointer
-    ) throws(VaultError) -> ItemEntry {
-        let wrap = try ItemWrap(vaultID: vaultID, for: accessibility)
-        return try keys.withKeyBytes(accessibility.protection) { key throws(VaultError) in
-            wrap.entry(
-                name, label: label, accessibility: accessibility, createdAt: createdAt, modifiedAt: now, value: value,
-                under: key)
-        }
-    }
-
-    /// An item's next entry. Where neither value nor accessibility changes, the wrapped value goes over as it is.
-    ///
-    /// - Throws: `VaultError` `.locked`, `.wrongDevice`, `.noMachineIdentity`, `.corrupt`.
-    func entry(
-        _ name: ItemName, replacing old: ItemEntry, _ edit: ItemEdit, value: UnsafeRawBufferPointer?
-    ) throws(VaultError) -> ItemEntry {
-        let label = edit.label ?? Array(old.label)
-        let accessibility = edit.accessibility ?? old.accessibility
-        func made(_ value: UnsafeRawBufferPointer) throws(VaultError) -> ItemEntry {
-            try entry(name, label: label, accessibility: accessibility, createdAt: old.createdAt, value: value)
-        }
-        if let value { return try made(value) }
-        guard accessibility != old.accessibility else {
-            return ItemEntry(
-                name, label: label, accessibility: accessibility, createdAt: old.createdAt, modifiedAt: now,
-                device: old.device, wrappedValue: old.wrappedValue)
-        }
-        let wrap = try ItemWrap(vaultID: vaultID, for: old.accessibility)
-        return try SecretPool.shared.withBytes(count: old.valueSize) { output throws(VaultError) in
-            try keys.withKeyBytes(old.accessibility.protection) { key throws(VaultError) in
-                try wrap.open(old, under: key, into: output, path: place.path)
+        let tag = draft.tagger.tag(item.name)
+        let protection = item.accessibility.protection
+        if draft.names.contains(tag) {
+            if protection == .afterFirstUnlock { try requirePersonToLower() }
+            guard try table(.whenUnlocked)[item.name] == nil else { throw .duplicateItem(draft.place.path) }
+            removePlanted(item.name)
+            if protection == .afterFirstUnlock { draft.names.remove(tag) }
+        } else {
+            // Asked before the key: a duplicate is one also while its class is locked.
+            for protection in ProtectionClass.allCases {
+                guard protection == .afterFirstUnlock || draft.person != nil else { continue }
+                guard try table(protection)[item.name] == nil else { throw .duplicateItem(draft.place.path) }
             }
+        }
+        var compartment = try draft.compartment(protection)
+        let sealed = try values(compartment.role).seal(
+            item.value, item.name, label: item.label, accessibility: item.accessibility, createdAt: draft.now,
+            modifiedAt: draft.now, root: compartment.root)
+        var table = try compartment.loadItems(draft.place)
+        try table.insert(sealed.entry, limits: limits, path: draft.place.path)
+        compartment.items = table
+        take(sealed, compartment, item.name)
+    }
+
+    /// A person who states the lower class for a name ends its protection; a service may not.
+    private func requirePersonToLower() throws(VaultError) {
+        guard draft.person == nil else { return }
+        throw VaultError(
+            .downgraded, "add an item to", draft.place.path,
+            "Its name is protected \"when unlocked\", and only a person may give it a lower class.",
+            advice: "Unlock the vault, or choose another account.")
+    }
+
+    /// Removes an entry of a listed name from the service compartment: only a service can have planted it there.
+    ///
+    /// An index that cannot be read stays as it is: it is no reason to refuse a change of a person's item.
+    private mutating func removePlanted(_ name: ItemName) {
+        var service = draft.service
+        guard var table = try? service.loadItems(draft.place), table[name] != nil,
+            (try? table.remove(name, path: draft.place.path)) != nil
+        else { return }
+        service.items = table
+        touched.insert(.service)
+        draft.set(service)
+    }
+
+    private mutating func take(_ sealed: ItemValues.Sealed, _ compartment: CompartmentDraft, _ name: ItemName) {
+        if let file = sealed.file { files.append((compartment.role, sealed.entry.valueFileName, file)) }
+        touched.insert(compartment.role)
+        draft.set(compartment)
+        guard compartment.role == .person else { return }
+        _ = draft.names.insert(draft.tagger.tag(name))
+        removePlanted(name)
+    }
+
+    /// - Throws: `VaultError` `.itemNotFound`, `.downgraded`, `.tooLarge`, `.locked`, `.wrongDevice`,
+    ///   `.noMachineIdentity`, `.corrupt`.
+    mutating func update(
+        _ name: ItemName, label: [UInt8]?, accessibility: Accessibility?, value: UnsafeRawBufferPointer?,
+        limits: ItemLimits
+    ) throws(VaultError) {
+        let from = protection(of: name)
+        let source = try draft.compartment(from)
+        guard let old = try table(from)[name] else { throw .noItem("update an item of", draft.place.path) }
+        let new = accessibility ?? old.accessibility
+        guard value != nil || new != old.accessibility else {
+            var fields = old.fields(name)
+            fields.label = label ?? fields.label
+            fields.modifiedAt = draft.now
+            return try replace(ItemValues.Sealed(entry: ItemEntry(fields), file: nil), name, in: from, limits)
+        }
+        let target = try draft.compartment(new.protection)
+        func sealed(_ value: UnsafeRawBufferPointer) throws(VaultError) -> ItemValues.Sealed {
+            try values(target.role).seal(
+                value, name, label: label ?? Array(old.label), accessibility: new, createdAt: old.createdAt,
+                modifiedAt: draft.now, root: target.root)
+        }
+        let made: ItemValues.Sealed
+        if let value { made = try sealed(value) } else { made = try withValue(of: old, source, sealed) }
+        guard from != new.protection else { return try replace(made, name, in: from, limits) }
+        try move(made, name, from: from, to: new.protection, limits)
+    }
+
+    private func withValue<Result>(
+        of entry: ItemEntry, _ source: CompartmentDraft,
+        _ body: (UnsafeRawBufferPointer) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        let file = entry.isInline ? nil : try ValueFiles(directory: directory, role: source.role).read(entry)
+        return try SecretPool.shared.withBytes(count: entry.valueSize) { output throws(VaultError) in
+            try values(source.role).open(entry, file: file, root: source.root, into: output)
         } _: { value throws(VaultError) in
-            try made(value)
+            try body(value)
+        }
+    }
+
+    private mutating func replace(
+        _ sealed: ItemValues.Sealed, _ name: ItemName, in protection: ProtectionClass, _ limits: ItemLimits
+    ) throws(VaultError) {
+        var compartment = try draft.compartment(protection)
+        var table = try compartment.loadItems(draft.place)
+        try table.replace(with: sealed.entry, limits: limits, path: draft.place.path)
+        compartment.items = table
+        take(sealed, compartment, name)
+    }
+
+    /// Moves an item to the other class. A person states it, so the name follows.
+    private mutating func move(
+        _ sealed: ItemValues.Sealed, _ name: ItemName, from: ProtectionClass, to: ProtectionClass, _ limits: ItemLimits
+    ) throws(VaultError) {
+        try remove(name, from: from)
+        var target = try draft.compartment(to)
+        var table = try target.loadItems(draft.place)
+        // A planted one of the same name makes way.
+        if table[name] != nil { try table.remove(name, path: draft.place.path) }
+        try table.insert(sealed.entry, limits: limits, path: draft.place.path)
+        target.items = table
+        if to == .afterFirstUnlock { draft.names.remove(draft.tagger.tag(name)) }
+        take(sealed, target, name)
+    }
+
+    /// - Throws: `VaultError` `.itemNotFound`, `.locked`.
+    mutating func remove(_ name: ItemName) throws(VaultError) {
+        let protection = protection(of: name)
+        try remove(name, from: protection)
+        if protection == .whenUnlocked { removePlanted(name) }
+    }
+
+    private mutating func remove(_ name: ItemName, from protection: ProtectionClass) throws(VaultError) {
+        var compartment = try draft.compartment(protection)
+        var table = try compartment.loadItems(draft.place)
+        try table.remove(name, path: draft.place.path)
+        compartment.items = table
+        touched.insert(compartment.role)
+        draft.set(compartment)
+    }
+
+    /// A listed name is the person compartment's.
+    private func protection(of name: ItemName) -> ProtectionClass {
+        draft.names.contains(draft.tagger.tag(name)) ? .whenUnlocked : .afterFirstUnlock
+    }
+
+    private func table(_ protection: ProtectionClass) throws(VaultError) -> ItemTable {
+        var compartment = try draft.compartment(protection)
+        return try compartment.loadItems(draft.place)
+    }
+
+    /// Whether the name is *when unlocked*.
+    func isListed(_ name: ItemName) -> Bool { protection(of: name) == .whenUnlocked }
+
+    /// Whether there is an item of that name.
+    func holds(_ name: ItemName) throws(VaultError) -> Bool {
+        let protection = protection(of: name)
+        guard protection == .afterFirstUnlock || draft.person != nil else { throw .needsUnlock(draft.place.path) }
+        return try table(protection)[name] != nil
+    }
+
+    /// Puts a sealed item in the place of the one of that name, if any. A person decides it.
+    mutating func put(_ sealed: ItemValues.Sealed, _ name: ItemName) throws(VaultError) {
+        if try holds(name) { try remove(name) }
+        let protection = sealed.entry.accessibility.protection
+        guard protection == .whenUnlocked || !isListed(name) else { return }
+        var target = try draft.compartment(protection)
+        var table = try target.loadItems(draft.place)
+        try table.insert(sealed.entry, path: draft.place.path)
+        target.items = table
+        take(sealed, target, name)
+    }
+
+    func writeFiles() throws(VaultError) {
+        for role in CompartmentRole.allCases {
+            try ValueFiles(directory: directory, role: role)
+                .write(files.filter { $0.0 == role }.map { ($0.1, $0.2) })
+        }
+    }
+
+    /// The entries of each changed compartment. Value files that neither they nor a later index name are removed after
+    /// the change.
+    func sweeps() -> [(CompartmentRole, [ItemEntry])] {
+        touched.compactMap { role in
+            let compartment = role == .person ? draft.person : draft.service
+            return compartment?.items.map { (role, $0.entries) }
         }
     }
 }

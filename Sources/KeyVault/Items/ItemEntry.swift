@@ -1,11 +1,15 @@
 internal import CryptoPrimitives
+internal import Sealing
 
-/// One item as it lies in the vault's body: metadata, and the value wrapped (`docs/vault.md`, section "Items").
+/// One item as the index has it: metadata, the wrapped item key, and a small value sealed (`docs/vault.md`, section 8).
 ///
-/// It is a slice of the body that it was read from: nothing is copied, and no value is in clear.
+/// It is a slice of the index that it was read from: nothing is copied, and no value is in clear.
 struct ItemEntry: Hashable, Sendable {
-    static let fixedSize = 48
+    static let fixedSize = 136
     static let deviceSize = 16
+    static let valueIDSize = 16
+    /// Larger values are in files of their own.
+    static let maximumInlineSize = 256
 
     /// The whole entry, as it is written.
     let bytes: ArraySlice<UInt8>
@@ -14,44 +18,74 @@ struct ItemEntry: Hashable, Sendable {
     var service: ArraySlice<UInt8> { part(at: Self.fixedSize, serviceSize) }
     var account: ArraySlice<UInt8> { part(at: Self.fixedSize + serviceSize, accountSize) }
     var label: ArraySlice<UInt8> { part(at: Self.fixedSize + serviceSize + accountSize, labelSize) }
-    /// Nonce, ciphertext and tag.
-    var wrappedValue: ArraySlice<UInt8> { bytes.suffix(valueSize + ItemWrap.overhead) }
+    /// Ciphertext and tag of an inline value; empty for a value file.
+    var sealedValue: ArraySlice<UInt8> {
+        isInline ? bytes.suffix(valueSize + XChaCha20Poly1305.tagSize) : bytes.suffix(0)
+    }
+    /// Whether the value is in the entry.
+    var isInline: Bool { part(at: 7, 1).first == 0 }
     /// Names the machine that a `…ThisDeviceOnly` value belongs to; zeros for the others.
     var device: ArraySlice<UInt8> { part(at: 32, Self.deviceSize) }
+    /// Random; names the value file.
+    var valueID: ArraySlice<UInt8> { part(at: 48, Self.valueIDSize) }
+    var valueFileName: String { valueID.withUnsafeBytes { $0.hexadecimal } }
+    var wrappedKey: ArraySlice<UInt8> { part(at: 64, 32 + SecretWrap.overhead) }
 
     /// Milliseconds since 1970.
     var createdAt: UInt64 { number(at: 8) }
     /// Milliseconds since 1970.
     var modifiedAt: UInt64 { number(at: 16) }
-    /// The value's size in bytes, unwrapped.
+    /// The value's size in bytes, in clear.
     var valueSize: Int { Int(number(at: 24) as UInt32) }
 
     private var serviceSize: Int { Int(number(at: 0) as UInt16) }
     private var accountSize: Int { Int(number(at: 2) as UInt16) }
     private var labelSize: Int { Int(number(at: 4) as UInt16) }
 
-    /// An entry made of checked parts.
-    init(
-        _ name: ItemName, label: some Collection<UInt8>, accessibility: Accessibility, createdAt: UInt64,
-        modifiedAt: UInt64, device: some Collection<UInt8>, wrappedValue: some Collection<UInt8>
-    ) {
+    /// The fields of an entry that is made.
+    struct Fields {
+        var name: ItemName
+        var label: [UInt8]
+        var accessibility: Accessibility
+        var createdAt: UInt64
+        var modifiedAt: UInt64
+        var valueSize: Int
+        var device: [UInt8]
+        var valueID: [UInt8]
+        var wrappedKey: [UInt8]
+        /// Empty for a value file.
+        var sealedValue: [UInt8]
+    }
+
+    /// An entry made of checked fields.
+    init(_ fields: Fields) {
         var writer = ByteWriter()
-        writer.append(UInt16(name.service.count))
-        writer.append(UInt16(name.account.count))
-        writer.append(UInt16(label.count))
-        writer.append(accessibility.code)
-        writer.append(UInt8(0))
-        writer.append(createdAt)
-        writer.append(modifiedAt)
-        writer.append(UInt32(wrappedValue.count - ItemWrap.overhead))
+        writer.append(UInt16(fields.name.service.count))
+        writer.append(UInt16(fields.name.account.count))
+        writer.append(UInt16(fields.label.count))
+        writer.append(fields.accessibility.code)
+        writer.append(UInt8(fields.sealedValue.isEmpty ? 1 : 0))
+        writer.append(fields.createdAt)
+        writer.append(fields.modifiedAt)
+        writer.append(UInt32(fields.valueSize))
         writer.append(UInt32(0))
-        writer.append(device)
-        writer.append(name.service)
-        writer.append(name.account)
-        writer.append(label)
-        writer.append(wrappedValue)
+        writer.append(fields.device)
+        writer.append(fields.valueID)
+        writer.append(fields.wrappedKey)
+        writer.append(fields.name.service)
+        writer.append(fields.name.account)
+        writer.append(fields.label)
+        writer.append(fields.sealedValue)
         bytes = writer.bytes[...]
-        self.accessibility = accessibility
+        accessibility = fields.accessibility
+    }
+
+    /// The fields again, to make a changed entry of.
+    func fields(_ name: ItemName) -> Fields {
+        Fields(
+            name: name, label: Array(label), accessibility: accessibility, createdAt: createdAt,
+            modifiedAt: modifiedAt, valueSize: valueSize, device: Array(device), valueID: Array(valueID),
+            wrappedKey: Array(wrappedKey), sealedValue: Array(sealedValue))
     }
 
     init(bytes: ArraySlice<UInt8>, accessibility: Accessibility) {
@@ -102,5 +136,65 @@ struct ItemEntry: Hashable, Sendable {
         bytes.span.withUnsafeBytes {
             Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
         }
+    }
+}
+
+extension ItemEntry {
+    /// Parses the entry at the front of `bytes` and checks everything that does not need a key.
+    ///
+    /// - Throws: `VaultError` `.corrupt`; `.unsupported` for an accessibility that this version does not know.
+    init(parsing bytes: ArraySlice<UInt8>, limits: ItemLimits, path: String) throws(VaultError) {
+        let found = try bytes.span.withUnsafeBytes { raw throws(VaultError) in
+            let sizes = try ItemSizes(parsing: raw, limits: limits, path: path)
+            try Self.checkTexts(raw, sizes, path: path)
+            return (size: sizes.entry, accessibility: try Self.accessibility(raw, path: path))
+        }
+        self.init(bytes: bytes.prefix(found.size), accessibility: found.accessibility)
+    }
+
+    private static func accessibility(_ raw: UnsafeRawBufferPointer, path: String) throws(VaultError) -> Accessibility {
+        let code = raw[6]
+        guard let accessibility = Accessibility(code: code) else {
+            throw VaultError(
+                .unsupported, "open the vault", path, "It has an item of an unknown accessibility \(code).")
+        }
+        guard accessibility.isThisDeviceOnly || raw[32..<48].allSatisfy({ $0 == 0 }) else {
+            throw .corrupt(path, "An item that any machine may read names one.")
+        }
+        return accessibility
+    }
+
+    private static func checkTexts(
+        _ raw: UnsafeRawBufferPointer, _ sizes: ItemSizes, path: String
+    ) throws(VaultError) {
+        let account = fixedSize + sizes.service
+        let label = account + sizes.account
+        func isText(_ range: Range<Int>) -> Bool { ItemName.isText(UnsafeRawBufferPointer(rebasing: raw[range])) }
+        guard isText(fixedSize..<account), isText(account..<label), isText(label..<label + sizes.label) else {
+            throw .corrupt(path, "An item's service, account or label is not text.")
+        }
+    }
+}
+
+/// The sizes at the front of an entry, within their limits and within the bytes that are there.
+private struct ItemSizes {
+    let service: Int
+    let account: Int
+    let label: Int
+    let entry: Int
+
+    init(parsing raw: UnsafeRawBufferPointer, limits: ItemLimits, path: String) throws(VaultError) {
+        guard raw.count >= ItemEntry.fixedSize else { throw .corrupt(path, "An item ends too early.") }
+        service = Int(raw.number(at: 0, as: UInt16.self))
+        account = Int(raw.number(at: 2, as: UInt16.self))
+        label = Int(raw.number(at: 4, as: UInt16.self))
+        let value = Int(raw.number(at: 24, as: UInt32.self))
+        guard raw[7] <= 1, raw.number(at: 28, as: UInt32.self) == 0, service > 0, account > 0,
+            max(service, account, label) <= ItemLimits.nameSize, value <= limits.valueSize,
+            raw[7] == 1 || value <= ItemEntry.maximumInlineSize
+        else { throw .corrupt(path, "An item has impossible numbers.") }
+        let inline = raw[7] == 0 ? value + XChaCha20Poly1305.tagSize : 0
+        entry = ItemEntry.fixedSize + service + account + label + inline
+        guard entry <= raw.count else { throw .corrupt(path, "An item ends too early.") }
     }
 }

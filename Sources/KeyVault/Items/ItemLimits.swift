@@ -6,7 +6,7 @@ package struct ItemLimits: Sendable, Hashable {
     package var valueSize: Int
     /// All values together, in bytes, before they are wrapped.
     package var totalValueSize: Int
-    /// The whole table in bytes: wrapped values and metadata. Less than a vault file by what else it holds.
+    /// The whole index in bytes: metadata, wrapped keys and small values.
     package var tableSize: Int
     /// How many items.
     package var count: Int
@@ -15,7 +15,7 @@ package struct ItemLimits: Sendable, Hashable {
     package static let nameSize = 1024
 
     package static let standard = ItemLimits(
-        valueSize: 1 << 20, totalValueSize: 64 << 20, tableSize: 112 << 20, count: 100_000)
+        valueSize: 1 << 20, totalValueSize: 64 << 20, tableSize: 64 << 20, count: 100_000)
 
     package init(valueSize: Int, totalValueSize: Int, tableSize: Int, count: Int) {
         self.valueSize = valueSize

@@ -19,7 +19,7 @@ struct ItemTable: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for anything that this program would not have written so: wrong order, two
     ///   entries of one name, a size beyond the limits, no UTF-8; `.unsupported` for an unknown accessibility.
     init(
-        parsing bytes: ArraySlice<UInt8>, path: String, limits: ItemLimits = .standard
+        parsing bytes: ArraySlice<UInt8>, role: CompartmentRole, path: String, limits: ItemLimits = .standard
     ) throws(VaultError) {
         guard bytes.count <= limits.tableSize else { throw .corrupt(path, "Its items are larger than allowed.") }
         var rest = bytes
@@ -29,6 +29,9 @@ struct ItemTable: Hashable, Sendable {
             totalValueSize += entry.valueSize
             guard entries.count < limits.count, totalValueSize <= limits.totalValueSize else {
                 throw .corrupt(path, "It has more items than allowed.")
+            }
+            guard role == .backup || CompartmentRole(entry.accessibility.protection) == role else {
+                throw .corrupt(path, "It has an item of the other class.")
             }
             if let last = entries.last, last.order(entry) >= 0 {
                 throw .corrupt(path, "Its items are out of order, or one is there twice.")
@@ -105,6 +108,13 @@ extension ItemTable {
         let old = entries.remove(at: index)
         encodedSize -= old.bytes.count
         totalValueSize -= old.valueSize
+    }
+
+    /// The same items with other bytes: names, order and sizes stay.
+    func mapEntries(_ change: (ItemEntry) throws(VaultError) -> ItemEntry) throws(VaultError) -> ItemTable {
+        var copy = self
+        for index in entries.indices { copy.entries[index] = try change(entries[index]) }
+        return copy
     }
 
     /// Counts `entry` instead of `old`, if the limits allow it.

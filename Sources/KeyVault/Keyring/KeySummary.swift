@@ -16,4 +16,12 @@ package struct KeySummary: Hashable, Sendable {
         protection = entry.protection
         createdAt = entry.createdAt
     }
+
+    init(_ key: RegisteredKey) {
+        id = KeyID(bytes: Bytes16(filling: { $0.copyBytes(from: key.keyID) }))
+        epoch = key.epoch
+        state = key.state
+        protection = .whenUnlocked
+        createdAt = key.createdAt
+    }
 }

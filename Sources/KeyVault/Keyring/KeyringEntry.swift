@@ -16,8 +16,18 @@ package enum KeyState: UInt8, Sendable, CustomStringConvertible {
     }
 }
 
-/// A sealing key as the vault keeps it: its id, epoch, state and dates, and the key wrapped under its class key.
+/// A sealing key as a vault keeps it: id, epoch, state and dates, and the key wrapped under its compartment's root
+/// (`docs/vault.md`, section 7).
 struct KeyringEntry: Hashable, Sendable {
+    static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
+    /// The suite of every key that this version makes.
+    static let suite: UInt8 = 1
+    /// More epochs than any group reaches; a bound before anything is allocated.
+    static let maximumCount = 4096
+
+    /// The highest epoch in a period. A planted epoch cannot use the numbers up: a rekey gives room for more.
+    static func maximumEpoch(period: UInt32) -> UInt32 { UInt32(clamping: UInt64(period) << 21) }
+
     let keyID: [UInt8]
     let epoch: UInt32
     var state: KeyState
@@ -26,18 +36,6 @@ struct KeyringEntry: Hashable, Sendable {
     let createdAt: UInt64
     /// All zero once the key was destroyed.
     var wrappedKey: [UInt8]
-
-    static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
-
-    func encode(into writer: inout ByteWriter) {
-        writer.append(keyID)
-        writer.append(epoch)
-        writer.append(state.rawValue)
-        writer.append(protection.rawValue)
-        writer.append(UInt16(0))
-        writer.append(createdAt)
-        writer.append(wrappedKey)
-    }
 
     init(
         keyID: [UInt8], epoch: UInt32, state: KeyState, protection: ProtectionClass, createdAt: UInt64,
@@ -51,36 +49,138 @@ struct KeyringEntry: Hashable, Sendable {
         self.wrappedKey = wrappedKey
     }
 
-    /// Takes the key away for good; what the entry says about it stays.
+    /// Wraps a key that is new to a vault.
+    init(
+        _ secret: UnsafeRawBufferPointer, epoch: UInt32, state: KeyState, protection: ProtectionClass,
+        createdAt: UInt64, vaultID: [UInt8], root: RootKey
+    ) {
+        let id = KeyID(of: secret).bytes.withUnsafeBytes { Array($0) }
+        self.init(
+            keyID: id, epoch: epoch, state: state, protection: protection, createdAt: createdAt, wrappedKey: [])
+        wrappedKey = root.wrap(secret, for: .sealingKeysKey, bound: bound(to: vaultID))
+    }
+
+    /// A fresh key.
+    static func random(
+        epoch: UInt32, state: KeyState = .active, protection: ProtectionClass, createdAt: UInt64, vaultID: [UInt8],
+        root: RootKey
+    ) -> KeyringEntry {
+        ScratchMemory.withSecret(count: SealingKey.size) { secret in
+            SecureRandom.fill(secret)
+            return KeyringEntry(
+                UnsafeRawBufferPointer(secret), epoch: epoch, state: state, protection: protection,
+                createdAt: createdAt, vaultID: vaultID, root: root)
+        }
+    }
+
+    /// The key itself.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    func key(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SealingKey {
+        guard let secret = try? root.unwrapped(wrappedKey[...], for: .sealingKeysKey, bound: bound(to: vaultID)),
+            let key = try? SealingKey(secret: secret, epoch: epoch),
+            key.id.bytes.withUnsafeBytes({ $0.elementsEqual(keyID) })
+        else { throw .corrupt(path, "The key of epoch \(epoch) does not fit its entry.") }
+        return key
+    }
+
+    /// The same key under another root, or in another vault.
+    func rewrapped(
+        from old: (vaultID: [UInt8], root: RootKey, path: String), to new: (vaultID: [UInt8], root: RootKey),
+        as state: KeyState? = nil
+    ) throws(VaultError) -> KeyringEntry {
+        guard self.state != .destroyed else { return self }
+        return try key(vaultID: old.vaultID, root: old.root, path: old.path).withUnsafeBytes { secret in
+            KeyringEntry(
+                secret, epoch: epoch, state: state ?? self.state, protection: protection, createdAt: createdAt,
+                vaultID: new.vaultID, root: new.root)
+        }
+    }
+
+    /// Removes the key for good; id, epoch and dates stay.
     mutating func destroy() {
         state = .destroyed
-        wrappedKey = [UInt8](repeating: 0, count: wrappedKey.count)
+        wrappedKey = [UInt8](repeating: 0, count: SealingKey.size + SecretWrap.overhead)
     }
 
-    /// Reads an entry; nil for a state or class that this version does not know.
-    init?(parsing reader: inout ByteReader) throws(VaultError) {
-        let keyID = Array(try reader.take(16))
-        let epoch: UInt32 = try reader.integer()
-        let stateByte: UInt8 = try reader.integer()
-        let protectionByte: UInt8 = try reader.integer()
-        let reserved: UInt16 = try reader.integer()
-        let createdAt: UInt64 = try reader.integer()
-        let wrappedKey = Array(try reader.take(SealingKey.size + SecretWrap.overhead))
-        guard reserved == 0, let state = KeyState(rawValue: stateByte),
-            let protection = ProtectionClass(rawValue: protectionByte)
-        else { return nil }
-        self.init(
-            keyID: keyID, epoch: epoch, state: state, protection: protection, createdAt: createdAt,
-            wrappedKey: wrappedKey)
-    }
-
-    /// What the wrapped key is bound to: this vault, this id, this epoch, this class.
-    static func bound(vaultID: [UInt8], keyID: [UInt8], epoch: UInt32, protection: ProtectionClass) -> [UInt8] {
+    /// The associated data of the wrapped key: the vault, and every field that never changes.
+    private func bound(to vaultID: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(vaultID)
+        encodeFields(into: &writer, state: 0)
+        return writer.bytes
+    }
+
+    private func encodeFields(into writer: inout ByteWriter, state: UInt8) {
         writer.append(keyID)
         writer.append(epoch)
+        writer.append(state)
         writer.append(protection.rawValue)
+        writer.append(Self.suite)
+        writer.append(UInt8(0))
+        writer.append(createdAt)
+    }
+
+    func encode(into writer: inout ByteWriter) {
+        encodeFields(into: &writer, state: state.rawValue)
+        writer.append(wrappedKey)
+    }
+
+    init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
+        keyID = Array(try reader.take(16))
+        epoch = try reader.integer()
+        let state = KeyState(rawValue: try reader.integer())
+        let protection = ProtectionClass(rawValue: try reader.integer())
+        let suite: UInt8 = try reader.integer()
+        let reserved: UInt8 = try reader.integer()
+        createdAt = try reader.integer()
+        wrappedKey = Array(try reader.take(SealingKey.size + SecretWrap.overhead))
+        guard let state, let protection, suite == Self.suite else {
+            throw VaultError(.unsupported, "open the vault", path, "It has a key of an unknown state, class or suite.")
+        }
+        guard reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 }) else {
+            throw .corrupt(path, "Its keyring has impossible numbers.")
+        }
+        self.state = state
+        self.protection = protection
+    }
+}
+
+extension [KeyringEntry] {
+    /// Parses a keyring.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
+    init(parsing part: [UInt8], _ role: CompartmentRole, period: UInt32, path: String) throws(VaultError) {
+        self = []
+        guard part.count <= KeyringEntry.maximumCount * KeyringEntry.encodedSize else {
+            throw .corrupt(path, "It has more keys than a keyring holds.")
+        }
+        var reader = ByteReader(part[...], path: path)
+        while !reader.isAtEnd { append(try KeyringEntry(parsing: &reader, path: path)) }
+        let order = map { UInt64($0.protection.rawValue) << 32 | UInt64($0.epoch) }
+        let highest = KeyringEntry.maximumEpoch(period: period)
+        guard zip(order, order.dropFirst()).allSatisfy(<), Set(map(\.keyID)).count == count,
+            allSatisfy({ $0.epoch <= highest })
+        else {
+            throw .corrupt(path, "Its keys are out of order, one is there twice, or of an epoch that no group reaches.")
+        }
+        for protection in ProtectionClass.allCases {
+            let entries = filter { $0.protection == protection }
+            guard entries.isEmpty || role == .backup || CompartmentRole(protection) == role,
+                entries.count(where: { $0.state == .active }) <= 1
+            else { throw .corrupt(path, "It has a key of the other class, or two active ones.") }
+        }
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        for entry in sorted(by: { ($0.protection.rawValue, $0.epoch) < ($1.protection.rawValue, $1.epoch) }) {
+            entry.encode(into: &writer)
+        }
         return writer.bytes
+    }
+
+    func active(_ protection: ProtectionClass) -> KeyringEntry? {
+        first { $0.state == .active && $0.protection == protection }
     }
 }

@@ -2,62 +2,83 @@ internal import CryptoPrimitives
 package import Sealing
 internal import SharedFiles
 
-/// Sealing keys by epoch: `active`, then `decryptOnly`, then `destroyed`, and never back.
+/// Sealing keys by class and epoch: `active`, then `decryptOnly`, then `destroyed`, and never back. Each class counts its
+/// own epochs and has its own rotation.
 extension Vault {
-    /// Every key that the vault holds or held, by epoch, without anything secret.
+    /// Every key that the vault holds or held, by class and epoch, without anything secret.
     ///
     /// - Throws: As `current()`.
-    package func keySummaries() throws(VaultError) -> [KeySummary] {
-        try current().body.keyring.map(KeySummary.init).sorted {
-            ($0.epoch, $0.protection.rawValue) < ($1.epoch, $1.protection.rawValue)
-        }
-    }
+    package func keySummaries() throws(VaultError) -> [KeySummary] { try current().keySummaries }
 
-    /// Begins a rotation: a fresh key of the next epoch becomes active, the one before opens only.
+    /// Begins a rotation of a class: a fresh key of the next epoch becomes active, the one before opens only.
     ///
-    /// A rotation that has begun and is not completed goes on: then nothing is made. While the vault is locked the class
-    /// *when unlocked* gets no new key: its old one opens only, and the next use while it is unlocked makes the new one.
-    /// - Returns: The epoch that blobs are to have.
-    /// - Throws: `VaultError`, as any change.
-    package func beginRotation() throws(VaultError) -> UInt32 {
+    /// A rotation that has begun and is not completed goes on: then nothing is made.
+    /// - Returns: The epoch that blobs of the class are to have; nil for a class that never had a key.
+    /// - Throws: `VaultError` `.locked` for *when unlocked* in a locked vault; those of any change.
+    package func beginRotation(of protection: ProtectionClass) throws(VaultError) -> UInt32? {
         let contents = try current()
-        if contents.body.state.rotation == .resealing, let active = contents.keyring.active { return active.epoch }
-        return try change(.rotationBegun) { draft throws(VaultError) in
+        guard contents.hasKeys(protection) else { return nil }
+        if contents.rotation(of: protection).stage == .resealing,
+            let epoch = contents.keyring.activeEpoch(of: protection)
+        {
+            return epoch
+        }
+        return try change(.rotationBegun, needsPerson: protection == .whenUnlocked) { draft throws(VaultError) in
             // Another program may have begun meanwhile.
-            if draft.body.state.rotation == .resealing, let active = draft.activeEntry(.afterFirstUnlock) {
-                draft.isSettled = true
+            var compartment = try draft.compartment(protection)
+            if draft.rotation(of: protection).stage == .resealing, let active = compartment.keyring.active(protection) {
                 return active.epoch
             }
-            return try draft.beginNextEpoch()
+            let epoch = try compartment.beginEpoch(
+                protection, vaultID: draft.vaultID, at: draft.now, path: draft.place.path(of: compartment.role))
+            draft.set(compartment)
+            draft.beginResealing(protection)
+            return epoch
         }
     }
 
-    /// Completes a rotation: from now on blobs of earlier epochs are refused. Called when none is left.
+    /// Completes a rotation: from now on blobs of the class's earlier epochs are refused. Called when none is left.
     ///
-    /// - Parameter epoch: What `beginRotation` returned; when another rotation has begun since, nothing is done.
-    /// - Returns: Whether blobs of earlier epochs are refused now, whoever saw to it.
+    /// - Parameter epoch: The result of `beginRotation`; when another rotation has begun since, nothing is done.
+    /// - Returns: Whether blobs of earlier epochs are refused now.
     @discardableResult
-    package func completeRotation(to epoch: UInt32) throws(VaultError) -> Bool {
-        let state = try current().body.state
-        guard state.rotation == .resealing else { return state.minimumEpoch >= epoch }
-        return try change(.rotationCompleted) { draft throws(VaultError) in
-            guard draft.body.state.rotation == .resealing, draft.activeEntry(.afterFirstUnlock)?.epoch == epoch else {
-                draft.isSettled = true
-                return draft.body.state.minimumEpoch >= epoch
+    package func completeRotation(of protection: ProtectionClass, to epoch: UInt32) throws(VaultError) -> Bool {
+        let rotation = try current().rotation(of: protection)
+        guard rotation.stage == .resealing else { return rotation.minimumEpoch >= epoch }
+        return try change(.rotationCompleted, needsPerson: protection == .whenUnlocked) { draft throws(VaultError) in
+            let compartment = try draft.compartment(protection)
+            guard draft.rotation(of: protection).stage == .resealing,
+                compartment.keyring.active(protection)?.epoch == epoch
+            else { return draft.rotation(of: protection).minimumEpoch >= epoch }
+            let now = draft.now
+            draft.changeRotation(of: protection) {
+                $0.stage = .completed
+                $0.completed = now
+                $0.minimumEpoch = epoch
             }
-            draft.body.state.rotation = .completed
-            draft.body.state.rotationCompleted = draft.now
-            draft.body.state.minimumEpoch = epoch
             return true
         }
     }
 
-    /// Where the last rotation stands.
-    package func rotationState() throws(VaultError) -> RotationState {
-        let state = try current().body.state
+    /// Rotates both classes of a group that has no container: there is nothing to reseal.
+    ///
+    /// - Returns: Whether blobs of earlier epochs are refused now.
+    package func rotateWithoutBlobs() throws(VaultError) -> Bool {
+        var isCompleted = true
+        for protection in ProtectionClass.allCases {
+            guard let epoch = try beginRotation(of: protection) else { continue }
+            let isDone = try completeRotation(of: protection, to: epoch)
+            isCompleted = isCompleted && isDone
+        }
+        return isCompleted
+    }
+
+    /// The state of the last rotation of a class.
+    package func rotationState(of protection: ProtectionClass) throws(VaultError) -> RotationState {
+        let rotation = try current().rotation(of: protection)
         return RotationState(
-            isResealing: state.rotation == .resealing, began: state.rotationBegan, completed: state.rotationCompleted,
-            minimumEpoch: state.minimumEpoch)
+            isResealing: rotation.stage == .resealing, began: rotation.began, completed: rotation.completed,
+            minimumEpoch: rotation.minimumEpoch)
     }
 
     /// Destroys a key: its bytes leave the vault, its id and epoch stay. What only it opens is lost.
@@ -65,19 +86,29 @@ extension Vault {
     /// Whether a blob still needs it is the caller's to find out.
     /// - Parameter onlyIfRetired: Refuses a key whose epoch no completed rotation has ended, or that a program may still
     ///   seal under, as it is in the moment of the change: what the caller saw before may have passed.
-    /// - Throws: `VaultError` `.keyNotFound`; `.keyInUse` for the active key and for one that is not retired.
+    /// - Throws: `VaultError` `.keyNotFound`; `.keyInUse` for the active key and for one that is not retired; `.locked`
+    ///   for a key of *when unlocked* in a locked vault.
     package func destroyKey(_ id: KeyID, onlyIfRetired: Bool = false) throws(VaultError) {
-        try change(.keyDestroyed, subject: id.bytes.withUnsafeBytes { Array($0) }) { draft throws(VaultError) in
-            guard let index = draft.body.keyring.firstIndex(where: { KeySummary($0).id == id }) else {
+        let protection = try current().keyring.protection(of: id)
+        let subject = id.bytes.withUnsafeBytes { Array($0) }
+        try change(
+            .keyDestroyed, subject: subject, needsPerson: protection == .whenUnlocked
+        ) { draft throws(VaultError) in
+            var compartment = try draft.compartment(protection)
+            guard let index = compartment.keyring.firstIndex(where: { KeySummary($0).id == id }) else {
                 throw VaultError(.keyNotFound, "destroy key \(id) of", path, "It has no such key.")
             }
-            guard draft.body.keyring[index].state != .active else {
+            guard compartment.keyring[index].state != .active else {
                 throw VaultError(
                     .keyInUse, "destroy key \(id) of", path, "It is the active key.",
                     advice: "Rotate first: sealctl vault rotate.")
             }
-            if onlyIfRetired { try requireRetired(draft.body.keyring[index], minimum: draft.body.state.minimumEpoch) }
-            draft.body.keyring[index].destroy()
+            if onlyIfRetired {
+                try requireRetired(
+                    compartment.keyring[index], minimum: draft.rotation(of: protection).minimumEpoch)
+            }
+            compartment.keyring[index].destroy()
+            draft.set(compartment)
         }
     }
 
@@ -87,17 +118,18 @@ extension Vault {
             throw VaultError(
                 .keyInUse, "destroy key \(id) of", path, "No rotation has been completed since it was active.")
         }
-        guard isEpochHeld(key.epoch) == false else {
+        guard isEpochHeld(key.epoch, key.protection) == false else {
             throw VaultError(.keyInUse, "destroy key \(id) of", path, "A program may still seal under it.")
         }
     }
 
     /// Whether programs, this one included, still seal under an epoch; nil where that cannot be found out.
-    package func isEpochHeld(_ epoch: UInt32) -> Bool? {
+    package func isEpochHeld(_ epoch: UInt32, _ protection: ProtectionClass) -> Bool? {
         let file = LockFile(directory: directory, name: ReaderPresence.leaf, mode: directory.fileMode)
         do throws(FileError) {
             // A moment's patience: another program that asks the same holds the byte while it asks.
-            _ = try file.acquire(ReaderPresence.range(of: epoch), .exclusive, timeout: .milliseconds(20))
+            _ = try file.acquire(
+                ReaderPresence.range(of: epoch, protection), .exclusive, timeout: .milliseconds(20))
             return false
         } catch {
             return error.code == .lockTimeout ? true : nil
@@ -105,7 +137,7 @@ extension Vault {
     }
 }
 
-/// Where a rotation stands; times are milliseconds since 1970, 0 for never.
+/// The state of a rotation; times are milliseconds since 1970, 0 for never.
 package struct RotationState: Sendable, Hashable {
     package let isResealing: Bool
     package let began: UInt64
@@ -113,49 +145,169 @@ package struct RotationState: Sendable, Hashable {
     package let minimumEpoch: UInt32
 }
 
+extension VaultContents {
+    var keySummaries: [KeySummary] {
+        let persons = (register?.person?.keys ?? []).map(KeySummary.init)
+        return (((try? service)?.keyring ?? []).map(KeySummary.init) + persons).sorted {
+            ($0.epoch, $0.protection.rawValue) < ($1.epoch, $1.protection.rawValue)
+        }
+    }
+
+    func rotation(of protection: ProtectionClass) -> RotationFields {
+        protection == .whenUnlocked
+            ? register?.person?.rotation ?? RotationFields() : (try? service)?.state.rotation ?? RotationFields()
+    }
+
+    func hasKeys(_ protection: ProtectionClass) -> Bool {
+        protection == .whenUnlocked ? !(register?.person?.keys.isEmpty ?? true) : serviceHead != nil
+    }
+}
+
 extension VaultDraft {
-    func activeEntry(_ protection: ProtectionClass) -> KeyringEntry? {
-        body.keyring.first { $0.state == .active && $0.protection == protection }
+    func rotation(of protection: ProtectionClass) -> RotationFields {
+        protection == .whenUnlocked ? register.person?.rotation ?? RotationFields() : service.state.rotation
     }
 
-    /// One more than any epoch that the vault has had.
-    func nextEpoch() throws(VaultError) -> UInt32 {
-        let highest = body.keyring.map(\.epoch).max() ?? 0
-        guard highest < UInt32.max else {
-            throw VaultError(.tooLarge, "rotate the keys of", place.path, "Its epochs are used up.")
+    /// Notes that blobs of earlier epochs of a class are to be resealed.
+    mutating func beginResealing(_ protection: ProtectionClass) {
+        let now = now
+        changeRotation(of: protection) {
+            $0.stage = .resealing
+            $0.began = now
         }
-        return highest + 1
     }
 
-    /// Goes on to the next epoch, which is a rotation that has begun.
+    mutating func changeRotation(of protection: ProtectionClass, _ change: (inout RotationFields) -> Void) {
+        if protection == .whenUnlocked {
+            if var person = register.person {
+                change(&person.rotation)
+                register.person = person
+            }
+        } else {
+            change(&service.state.rotation)
+        }
+    }
+}
+
+// MARK: When unlocked
+
+/// Sealing keys of the class *when unlocked*: each is taken from the vault for one use and kept nowhere, so that a lock takes
+/// effect for every program at the next use.
+extension Vault {
+    /// The key that new blobs of a class are sealed under, after a look at the files.
     ///
-    /// - Parameter first: A class that gets its first key with it.
-    mutating func beginNextEpoch(startingWith first: ProtectionClass = .afterFirstUnlock) throws(VaultError) -> UInt32 {
-        let epoch = try nextEpoch()
-        try replaceActiveKeys(epoch: epoch, startingWith: first)
-        body.state.rotation = .resealing
-        body.state.rotationBegan = now
-        return epoch
-    }
-
-    /// A fresh active key for each class that has one and is within reach; those before open only.
-    mutating func replaceActiveKeys(
-        epoch: UInt32, startingWith first: ProtectionClass = .afterFirstUnlock
-    ) throws(VaultError) {
-        let active = body.keyring.filter { $0.state == .active }.map(\.protection)
-        for index in body.keyring.indices where body.keyring[index].state == .active {
-            body.keyring[index].state = .decryptOnly
-        }
-        for protection in Set(active + [.afterFirstUnlock, first]).sorted(by: { $0.rawValue < $1.rawValue }) {
-            guard try keys.reaches(protection) else { continue }
-            try addActiveKey(protection, epoch: epoch)
+    /// - Throws: `VaultError` `.locked`; `.noActiveKey` where the class has none (`makeKey(for:)` makes it), and as
+    ///   `current()`.
+    package func activeKey(for protection: ProtectionClass) throws(VaultError) -> SealingKey {
+        if protection == .afterFirstUnlock { return try activeKey() }
+        let contents = try current()
+        return try withPerson(contents) { root, person throws(VaultError) in
+            guard let entry = person.keyring.active(.whenUnlocked) else {
+                throw VaultError(
+                    .noActiveKey, "seal with", path, "It has no active key of the class \"when unlocked\".",
+                    advice: "Write again: the first write makes it.")
+            }
+            return try entry.key(vaultID: contents.vaultID, root: root, path: path)
         }
     }
 
-    mutating func addActiveKey(_ protection: ProtectionClass, epoch: UInt32) throws(VaultError) {
-        let secret = SecretBytes.random(count: SealingKey.size)
-        body.keyring.append(
-            try KeyringReader(place: place, vaultID: vaultID).entry(
-                for: secret, epoch: epoch, state: .active, protection: protection, createdAt: now, keys: keys))
+    /// Creates the first sealing key of *when unlocked*, once, under the vault's lock, and lists the names of records that
+    /// are about to be written in that class. The names are durable when this returns.
+    ///
+    /// Must not be called with a record's lock held: a program that sets a vault aside takes the vault's lock first.
+    /// - Parameter record: The record's name; nil for blobs without one.
+    /// - Throws: `VaultError` `.locked`; `.orphanedBlobs` where the vault never had a key of that class and the container
+    ///   holds blobs of the group under keys that it does not know; those of any change.
+    package func makeKey(for protection: ProtectionClass, record: String? = nil) throws(VaultError) {
+        if protection == .afterFirstUnlock { return }
+        let contents = try current()
+        guard contents.register?.person != nil else { throw .noPersons(path) }
+        guard try keys.reachesPerson() else {
+            throw VaultError(
+                .locked, "use the vault", path, "It is locked: what is protected \"when unlocked\" needs its user.",
+                advice: "Unlock it: sealctl vault unlock.")
+        }
+        let isListed = record.map { contents.names.contains(contents.tagger.tag(record: $0)) } ?? true
+        guard contents.keyring.whenUnlockedEpoch == nil || !isListed else { return }
+        try change(.keyAdded, needsPerson: true) { draft throws(VaultError) in
+            var person = try draft.compartment(.whenUnlocked)
+            if person.keyring.active(.whenUnlocked) == nil {
+                try requireNoOrphans(knowing: draft)
+                try person.beginEpoch(
+                    .whenUnlocked, vaultID: draft.vaultID, at: draft.now, path: draft.place.path(of: .person))
+                draft.set(person)
+            }
+            if let record { _ = draft.names.insert(draft.tagger.tag(record: record)) }
+        }
+    }
+
+    /// Ends the protection of a record's name: a person has stated the lower class for it.
+    ///
+    /// - Throws: `VaultError` `.locked`; those of any change.
+    package func lowerClass(ofRecord name: String) throws(VaultError) {
+        let contents = try current()
+        guard contents.names.contains(contents.tagger.tag(record: name)) else { return }
+        try change(.keyAdded, needsPerson: true) { draft throws(VaultError) in
+            draft.names.remove(draft.tagger.tag(record: name))
+        }
+    }
+
+    /// Whether a record's name is *when unlocked*: then a blob of the other class under it is `downgraded`.
+    ///
+    /// - Parameter keyring: Of the look that the blob is judged by.
+    package func isListed(record name: String, in keyring: Keyring) -> Bool {
+        guard keyring.listsNames else { return false }
+        return keyring.listed.contains(heldContents.tagger.tag(record: name))
+    }
+
+    /// The keyring of the last look, and in it the key with that id, whatever its class.
+    ///
+    /// - Throws: `VaultError` `.locked`, `.corrupt`.
+    package func keyring(toOpen id: KeyID) throws(VaultError) -> Keyring { try keyring(toOpen: id, of: heldContents) }
+
+    /// The same after a look at the files.
+    ///
+    /// - Throws: `VaultError` `.locked`, and as `current()`.
+    package func currentKeyring(toOpen id: KeyID) throws(VaultError) -> Keyring {
+        try keyring(toOpen: id, of: current())
+    }
+
+    private func keyring(toOpen id: KeyID, of contents: VaultContents) throws(VaultError) -> Keyring {
+        guard contents.keyring.isLocked(id) else {
+            // A key that is not known may be in a compartment that could not be opened.
+            if contents.keyring.sealingKey(for: id) == nil { _ = try contents.service }
+            return contents.keyring
+        }
+        return try withPerson(contents) { root, person throws(VaultError) in
+            guard let entry = person.keyring.first(where: { KeySummary($0).id == id }) else { return contents.keyring }
+            return contents.keyring.lending(try entry.key(vaultID: contents.vaultID, root: root, path: path))
+        }
+    }
+
+    func withPerson<Result>(
+        _ contents: VaultContents, _ body: (RootKey, CompartmentContents) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        do throws(VaultError) {
+            return try keys.withPerson { root throws(VaultError) in
+                try body(root, try contents.person(root, place: place))
+            }
+        } catch {
+            throw error.code == .locked ? error.explained(for: contents) : error
+        }
+    }
+
+    /// A vault that was restored from before the class had a key looks as if it never had one. What that key sealed would
+    /// be lost beside another one; a class that had a key here goes on without a search, as a rotation does.
+    private func requireNoOrphans(knowing draft: VaultDraft) throws(VaultError) {
+        guard draft.person?.keyring.isEmpty ?? true else { return }
+        let known = Set(draft.service.keyring.map { KeySummary($0).id })
+        do throws(VaultError) { try KeyBirthGuard(accessGroup, in: place.home).check(knowing: known) } catch {
+            guard error.code == .orphanedBlobs else { throw error }
+            throw VaultError(
+                .orphanedBlobs, "make a key of the class \"when unlocked\" for", accessGroup.identifier, error.reason,
+                advice:
+                    "Bring in the backup that holds their key (sealctl vault import), or move them out of the container."
+            )
+        }
     }
 }

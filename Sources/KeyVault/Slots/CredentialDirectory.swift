@@ -38,7 +38,7 @@ package struct CredentialDirectory: Sendable {
         let path = try path(of: name)
         do throws(VaultError) {
             // Systemd gives the unit's user its right through an access list, which shows as the group's mode bits.
-            return try KeyFile.read(path: path, refusing: S_IWGRP | S_IXGRP | S_IRWXO)
+            return try KeyFile.read(path: path, at: .usual, refusing: S_IWGRP | S_IXGRP | S_IRWXO)
         } catch {
             guard error.underlying?.code == .notFound else { throw error }
             throw Self.missing(name, "\(path.printable) does not exist.")

@@ -13,10 +13,14 @@ enum KeyFile {
 
     /// Reads a key file and refuses it where others have a right to it.
     ///
-    /// - Parameter rights: Those that nobody but its owner may have.
+    /// - Parameters:
+    ///   - place: `.usual` for the group's own key file and for credentials: no link, no pipe, nobody else's.
+    ///   - rights: The permissions that nobody but its owner may have.
     /// - Throws: `VaultError` `.unsafeFile`, `.malformedKeyFile`, `.denied` or `.file`, also where there is none.
-    static func read(path: String, refusing rights: mode_t = S_IRWXG | S_IRWXO) throws(VaultError) -> SecretBytes {
-        let text = try contents(path, rights)
+    static func read(
+        path: String, at place: SecretPlace = .stated, refusing rights: mode_t = S_IRWXG | S_IRWXO
+    ) throws(VaultError) -> SecretBytes {
+        let text = try contents(path, place, rights)
         return try text.withUnsafeBytes { text throws(VaultError) in try key(text, path) }
     }
 
@@ -34,7 +38,7 @@ enum KeyFile {
     static func readOrCreate(in directory: Directory, leaf: String) throws(VaultError) -> SecretBytes {
         let path = directory.path.appending(leaf).string
         if try VaultError.onFiles(making, { () throws(FileError) in try directory.exists(leaf) }) {
-            return try read(path: path)
+            return try read(path: path, at: .usual)
         }
         let key = SecretBytes.random(count: keySize)
         let text = encode(key)
@@ -45,23 +49,19 @@ enum KeyFile {
         } catch {
             // Another process made it first: its key is the key.
             guard error.code == .alreadyExists else { throw VaultError(error, making) }
-            return try read(path: path)
+            return try read(path: path, at: .usual)
         }
         return key
     }
 
     private static let making = "make the key file"
 
-    private static func contents(_ path: String, _ rights: mode_t) throws(VaultError) -> SecretBytes {
+    private static func contents(
+        _ path: String, _ place: SecretPlace, _ rights: mode_t
+    ) throws(VaultError) -> SecretBytes {
         do throws(FileError) {
-            let descriptor = try Descriptor.openForReading(path: path)
-            let attributes = try descriptor.attributes()
-            guard attributes.mode & rights == 0 else {
-                throw FileError(
-                    .unsafeMode, operation: "read the key file", path: path,
-                    advice: "Take the others' rights away: chmod 600 \(path.shellQuoted)")
-            }
-            return try SecretFile.read(descriptor, limit: size, path: path)
+            return try SecretFile.read(
+                path: path, at: place, refusing: rights, limit: size, operation: "read the key file")
         } catch {
             throw classified(error, path)
         }

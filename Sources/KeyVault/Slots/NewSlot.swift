@@ -25,7 +25,7 @@ public enum NewSlot: Sendable {
         case .keyFile(let path): return KeyTextSlot(.keyFile, key: try Self.lastingKeyFile(path))
         case .defaultKeyFile:
             // A damaged one is told now; a missing one is made with the slot, not before.
-            if try KeyFile.exists(path: place.keyFilePath) { _ = try KeyFile.read(path: place.keyFilePath) }
+            if try KeyFile.exists(path: place.keyFilePath) { _ = try KeyFile.read(path: place.keyFilePath, at: .usual) }
             return DefaultKeyFileMaker(place: place)
         case .systemdCredential(let name):
             return KeyTextSlot(.credential, key: try CredentialDirectory.current.read(name ?? place.credentialName))

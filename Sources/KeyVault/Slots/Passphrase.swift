@@ -2,41 +2,61 @@ public import CryptoPrimitives
 internal import SharedFiles
 
 /// A passphrase in guarded memory; it prints as nothing.
+///
+/// Every passphrase is brought into one form, so that the same words typed on another keyboard or stored by another editor
+/// are the same bytes: UTF-8 in normalization form C, with U+0020 for every space separator, without controls and without
+/// code points that Unicode 15.0 does not assign.
 public final class Passphrase: Sendable, CustomStringConvertible {
-    /// The longest passphrase in bytes.
+    /// The longest passphrase in bytes of its normal form.
     public static let maximumSize = 1024
     let bytes: SecretBytes
 
-    /// Takes over secret bytes.
+    /// Takes over UTF-8 bytes and brings them into the normal form.
     ///
-    /// - Throws: `VaultError` `.invalidArgument` for none at all or more than `maximumSize`.
+    /// - Throws: `VaultError` `.invalidArgument` for none at all or more than `maximumSize`; for bytes that are not UTF-8;
+    ///   for controls, line ends among them, and for code points that Unicode 15.0 does not assign.
     public init(_ bytes: consuming SecretBytes) throws(VaultError) {
-        guard (1...Self.maximumSize).contains(bytes.count) else {
-            throw VaultError(
-                .invalidArgument, "use", "passphrase",
-                "It has \(bytes.count) bytes; 1 to \(Self.maximumSize) are taken.")
-        }
-        self.bytes = bytes
+        try Self.requireSize(bytes.count)
+        let normal = try PassphraseForm.normalized(bytes)
+        try Self.requireSize(normal.count)
+        self.bytes = normal
     }
 
-    /// A copy of UTF-8 bytes; wiping the original stays the caller's duty.
+    /// Copies UTF-8 bytes; wiping the original stays the caller's duty.
+    ///
+    /// - Throws: `VaultError` `.invalidArgument`.
     public convenience init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
         try self.init(SecretBytes(copying: bytes))
     }
 
-    /// Reads the first line of a file: everything before the first line feed, which editors add unasked.
+    /// Reads a file, and removes one line feed, or carriage return and line feed, from its end: editors add it unasked.
     ///
-    /// - Throws: `VaultError` `.file` or `.invalidArgument`.
+    /// The path may be a symbolic link or an inherited pipe (`/dev/fd/N`), which is read for at most 10 seconds. A file with
+    /// several lines is refused: it is not a passphrase.
+    /// - Throws: `VaultError` `.file`, `.denied`, `.unsafeFile` or `.invalidArgument`.
     public convenience init(contentsOf path: String) throws(VaultError) {
-        let read = try SecretFile.read(path: path, limit: Self.maximumSize + 2, operation: "read the passphrase file")
-        let line = read.withUnsafeBytes { bytes in
-            var line = bytes.prefix(while: { $0 != 0x0A })
-            if line.last == 0x0D { line.removeLast() }
-            return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: line))
+        let operation = "read the passphrase file"
+        let read = try VaultError.onFiles(operation) { () throws(FileError) in
+            try SecretFile.read(
+                path: path, at: .stated, refusing: 0, limit: Self.maximumSize + 2, operation: operation)
         }
-        try self.init(line)
+        let text = read.withUnsafeBytes { bytes in
+            var text = bytes[...]
+            if text.last == 0x0A {
+                text.removeLast()
+                if text.last == 0x0D { text.removeLast() }
+            }
+            return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: text))
+        }
+        try self.init(text)
     }
 
-    /// Says that it is a passphrase, never which.
+    private static func requireSize(_ count: Int) throws(VaultError) {
+        guard (1...maximumSize).contains(count) else {
+            throw PassphraseForm.refusal("It has \(count) bytes; 1 to \(maximumSize) are accepted.")
+        }
+    }
+
+    /// Names the type and shows nothing of the value.
     public var description: String { "Passphrase(…)" }
 }

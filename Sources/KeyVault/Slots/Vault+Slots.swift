@@ -1,185 +1,243 @@
 internal import CryptoPrimitives
-internal import Glibc
+internal import Sealing
 internal import SharedFiles
 
-/// Adding, replacing and removing what opens the vault.
-///
-/// The *when unlocked* key is born with the first slot that reaches it and ends with the last one, which only goes while
-/// nothing is kept under that key.
+/// Adding, replacing and removing the slots that open the vault.
 extension Vault {
     /// The key slots as they are now, without anything secret.
     ///
     /// - Throws: `VaultError` as `current()`.
-    public func slots() throws(VaultError) -> [SlotSummary] {
-        try current().head.header.slots.map(SlotSummary.init)
-    }
+    public func slots() throws(VaultError) -> [SlotSummary] { try current().slotSummaries }
 
     /// The number of the slot that a credential opens; nil for keys that a person unlocked. A change of passphrase begins
-    /// with it: the old passphrase tells which slot is replaced.
+    /// with it: the old passphrase decides which slot is replaced.
     ///
     /// - Throws: `VaultError` as opening with it.
     public func slotID(openedBy credential: VaultCredential) throws(VaultError) -> UInt32? {
-        let opened = try CredentialOpening(try current().head, place).open(with: credential)
-        return opened.id
+        let contents = try current()
+        let opening = CredentialOpening(
+            slots: contents.slots, vaultID: contents.vaultID, register: contents.register, place)
+        return try opening.open(with: credential).slot?.slot.id
     }
 
-    /// Adds a way to open the vault.
+    /// Adds a way to open the vault. The first slot of a person makes the compartment of *when unlocked*.
     ///
+    /// - Parameter label: A name for people, at most 255 bytes; the register shows it.
     /// - Returns: The new slot.
-    /// - Throws: `VaultError`: `.locked` for a slot that reaches what is locked now; `.tooLarge` where the vault has as
-    ///   many slots as it can hold; `.tooCostly` for a passphrase that would make the search for the right slot cost more
-    ///   than one slot may; what its credential's file is refused for; those of every change.
+    /// - Throws: `VaultError`: `.locked` where the vault has persons and is locked, for only they say who opens it;
+    ///   `.tooLarge` where the vault has as many slots as it can hold; `.tooCostly` for a passphrase that would make the
+    ///   search for the right slot cost more than one slot may; the refusals of its credential's file; those of every
+    ///   change.
     @discardableResult
-    public func addSlot(_ slot: NewSlot) throws(VaultError) -> SlotSummary {
+    public func addSlot(_ slot: NewSlot, label: String = "") throws(VaultError) -> SlotSummary {
         let prepared = try prepare(slot)
-        return try change(.slotAdded) { draft throws(VaultError) in
-            try draft.requireRoom(path)
-            let slot = try draft.finish(prepared)
-            draft.slots.append(slot)
-            try draft.slots.requireBearableSearch(vaultID: draft.vaultID, path)
-            return SlotSummary(slot)
+        try requireLabel(label)
+        return try change(.slotAdded, needsPerson: true) { draft throws(VaultError) in
+            try draft.add(prepared, label: label)
         }
     }
 
-    /// Puts a slot in another's place in one step: a change of passphrase. Whoever is killed on the way leaves the old one
-    /// or the new one, never none and never both.
+    /// Puts a slot in another's place in one step: a change of passphrase. If the process is killed, the old slot or the new
+    /// one is there, never both; where that leaves a service without one, the next change by a person gives it its new slot.
     ///
+    /// It ends what the old credential opens in the file as it will be. In a vault that others open too, and where the old
+    /// credential may be known to others, `rekey` follows it.
     /// - Parameter id: The old slot's; the new one gets a number of its own.
     /// - Returns: The new slot.
-    /// - Throws: `VaultError` `.slotNotFound` when somebody else has removed or replaced it first; `.lastSlot` when what
-    ///   needs a person could no longer be reached; otherwise as `addSlot(_:)`.
+    /// - Throws: `VaultError` `.slotNotFound` when another program has removed or replaced it first; `.lastSlot` when
+    ///   the slots would no longer reach as far; otherwise as `addSlot(_:label:)`.
     @discardableResult
     public func replaceSlot(id: UInt32, with slot: NewSlot) throws(VaultError) -> SlotSummary {
-        try requireSlot(id, in: try current().head.header.slots)
+        try requireSlot(id, in: try current().register)
         let prepared = try prepare(slot)
-        return try change(.slotReplaced, subject: Self.subject(id)) { draft throws(VaultError) in
-            let index = try requireSlot(id, in: draft.slots)
-            let slot = try draft.finish(prepared)
-            let before = draft
-            draft.slots[index] = slot
-            try requireReach(of: draft, after: before)
-            draft.endUnreachedKey()
-            try draft.slots.requireBearableSearch(vaultID: draft.vaultID, path)
-            return SlotSummary(slot)
-        }
-    }
-
-    /// Takes a way to open the vault away.
-    ///
-    /// It ends what the slot's holder can do with the file as it will be, not what they know: the vault's root and class
-    /// keys stay the same, so whoever kept an older copy of the file and what opened it can open later ones as well. To
-    /// shut somebody out for good, export the vault, abandon it, and import into a new one.
-    ///
-    /// - Throws: `VaultError` `.slotNotFound`; `.lastSlot` for the last one, and for the last one that reaches what needs a
-    ///   person while the vault holds any such thing or others share it; those of every change.
-    public func removeSlot(id: UInt32) throws(VaultError) {
-        try change(.slotRemoved, subject: Self.subject(id)) { draft throws(VaultError) in
-            let before = draft
-            draft.slots.remove(at: try requireSlot(id, in: draft.slots))
-            try requireReach(of: draft, after: before)
-            draft.endUnreachedKey()
+        return try change(.slotReplaced, subject: Self.subject(id), needsPerson: true) { draft throws(VaultError) in
+            let old = try requireSlot(id, in: draft.register)
+            try draft.remove(old)
+            let added = try draft.add(prepared, label: old.label)
+            try draft.requireSlots(after: old)
+            return added
         }
     }
 
     /// Everything that is slow, done before the lock is taken: nobody waits for another's key derivation.
-    private func prepare(_ slot: NewSlot) throws(VaultError) -> PreparedSlot {
+    func prepare(_ slot: NewSlot) throws(VaultError) -> PreparedSlot {
         // The vault is not touched yet: a key file that may not outlive a power loss leaves it as it was.
         try VaultError.onTheWay { () throws(VaultError) in
-            try PreparedSlot(try slot.maker(for: place), vaultID: heldContents.head.header.vaultID)
+            try slot.maker(for: place).prepare(vaultID: heldContents.vaultID)
+        }
+    }
+
+    private func requireLabel(_ label: String) throws(VaultError) {
+        guard label.utf8.count <= 255,
+            !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw VaultError(
+                .invalidArgument, "add a key slot to", path, "A label has at most 255 bytes and no control characters.")
         }
     }
 
     @discardableResult
-    private func requireSlot(_ id: UInt32, in slots: [KeySlot]) throws(VaultError) -> Int {
-        guard let index = slots.firstIndex(where: { $0.id == id }) else {
+    func requireSlot(_ id: UInt32, in register: Register?) throws(VaultError) -> RegisteredSlot {
+        guard let slot = register?.slot(id) else {
             throw VaultError(.slotNotFound, "change a key slot of", path, "It has no slot \(id), or no longer.")
         }
-        return index
+        return slot
     }
 
-    private static func subject(_ id: UInt32) -> [UInt8] { Array("slot \(id)".utf8) }
+    static func subject(_ id: UInt32) -> [UInt8] { Array("slot \(id)".utf8) }
+}
+
+extension VaultContents {
+    /// The slots of both files that the register lists, ascending by id.
+    var slots: [KeySlot] {
+        let all = (serviceHead?.slots ?? []) + (personFile?.head.slots ?? [])
+        guard let register else { return all }
+        return all.filter { register.slot($0.id)?.isListing($0) ?? false }.sorted { $0.id < $1.id }
+    }
+
+    /// The slots that open the vault, ascending by id. One that the register lists counts although its file does not have
+    /// it yet: the next change by a person, or a rekey, writes it.
+    var slotSummaries: [SlotSummary] {
+        let found = slots
+        guard let register else { return found.map { SlotSummary($0, in: nil) } }
+        return register.slots.map { listed in
+            SlotSummary(found.first { listed.isListing($0) } ?? KeySlot(listed), in: register)
+        }.sorted { $0.id < $1.id }
+    }
 }
 
 extension VaultDraft {
-    /// - Throws: `VaultError` `.locked`.
-    fileprivate mutating func finish(_ prepared: borrowing PreparedSlot) throws(VaultError) -> KeySlot {
-        let isFirst = prepared.reach == .whenUnlocked && !isWhenUnlockedReached && !body.holdsWhenUnlocked
-        let secrets = isFirst ? try secretsWithFreshKey() : try keys.joined(reach: prepared.reach)
-        return prepared.slot(wrapping: secrets, id: takeSlotID(), createdAt: now)
+    /// Completes an addition that was interrupted between the two files: the holder of a listed slot opens the vault.
+    mutating func completeSlots() {
+        for listed in register.slots where listed.reach.role == .service {
+            guard !service.slots.contains(where: { listed.isListing($0) }) else { continue }
+            var slot = KeySlot(listed)
+            guard (try? slot.reseal(service.root, as: .resealed, vaultID: vaultID)) != nil else { continue }
+            service.slots.removeAll { $0.id == listed.id }
+            service.slots.append(slot)
+        }
     }
 
-    /// Root, after-first-unlock key and a new when-unlocked key.
-    private mutating func secretsWithFreshKey() throws(VaultError) -> SecretBytes {
-        let known = try keys.joined(reach: .afterFirstUnlock)
-        let joined = SecretBytes(count: VaultSecrets.size(reach: .whenUnlocked)) { joined in
-            known.withUnsafeBytes { joined.copyMemory(from: $0) }
-            SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: joined[known.count...]))
-        }
-        body.state.whenUnlockedID = joined.withUnsafeBytes {
-            WhenUnlockedKeyID.of(UnsafeRawBufferPointer(rebasing: $0[known.count...]))
-        }
-        return joined
+    /// Adds a slot to its compartment and to the register.
+    ///
+    /// - Throws: `VaultError` `.locked`, `.tooLarge`, `.tooCostly`, `.invalidArgument`.
+    @discardableResult
+    mutating func add(_ prepared: PreparedSlot, label: String = "") throws(VaultError) -> SlotSummary {
+        if hasPersons, person == nil { throw .needsPerson(place.path) }
+        if prepared.reach == .whenUnlocked, person == nil { try addPersons() }
+        var compartment = try self.compartment(prepared.reach == .whenUnlocked ? .whenUnlocked : .afterFirstUnlock)
+        let trusted = hasPersons ? register.trustedKey : nil
+        let slot = try prepared.slot(
+            wrapping: compartment.root, id: takeSlotID(), createdAt: now, trusted: trusted)
+        compartment.slots.append(slot)
+        try compartment.slots.requireRoom(place.path, vaultID)
+        set(compartment)
+        register.slots.append(
+            RegisteredSlot(
+                id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: hasPersons, createdAt: slot.createdAt,
+                addedBy: slotID, publicKey: slot.publicKey, parameters: slot.parameters, label: label))
+        return SlotSummary(slot, in: register)
     }
 
-    /// The when-unlocked key ends with the last slot that gives it.
-    fileprivate mutating func endUnreachedKey() {
-        if !isWhenUnlockedReached { body.state.whenUnlockedID = WhenUnlockedKeyID.none }
+    /// Makes the compartment of persons: a root of its own, and a person key that no service has known.
+    private mutating func addPersons() throws(VaultError) {
+        let root = RootKey.random()
+        var person = CompartmentDraft(new: .person, root: root, period: service.period)
+        guard let watermark = service.secrets.last(.watermarkKey) else {
+            throw .corrupt(place.path, "It has no watermark key.")
+        }
+        person.secrets.set(
+            try watermark.rewrapped(vaultID: vaultID, from: service.root, to: root, path: place.path))
+        service.root.withUnsafeBytes { secret in
+            person.secrets.set(SecretEntry(.serviceRoot, number: 0, secret, vaultID: vaultID, root: root))
+        }
+        register.person = Register.Person()
+        try addPersonKey(to: &person, signedBy: service)
+        service.secrets.remove(.personSeed)
+        self.person = person
     }
 
-    fileprivate var isWhenUnlockedReached: Bool { slots.contains { $0.reach == .whenUnlocked } }
-
-    fileprivate func requireRoom(_ path: String) throws(VaultError) {
-        guard slots.count < VaultHeader.maximumSlots else {
-            throw VaultError(
-                .tooLarge, "add a key slot to", path, "It has \(slots.count) slots, the most that a vault holds.",
-                advice: "Remove one that nobody needs: sealctl vault slot list.")
+    /// Adds a successor to the chain of person keys.
+    ///
+    /// - Parameter former: The compartment that has the present person key's seed.
+    mutating func addPersonKey(
+        to draft: inout CompartmentDraft, signedBy former: CompartmentDraft, knownToServices: Bool = false
+    ) throws(VaultError) {
+        let path = place.path(of: former.role)
+        guard let entry = former.secrets.last(.personSeed), let last = register.chain.last else {
+            throw .corrupt(path, "It has no person key.")
         }
+        let oldSeed = try entry.secret(vaultID: vaultID, root: former.root, path: path)
+        let seed = SecretBytes.random(count: Ed25519.seedSize)
+        guard let old = try? Ed25519.SigningKey(seed: oldSeed), let new = try? Ed25519.SigningKey(seed: seed),
+            old.publicKey == last.key
+        else { throw .corrupt(path, "Its person key is not that of its register.") }
+        let message = PersonKeyEntry.linkMessage(
+            vaultID: vaultID, period: draft.period, from: old.publicKey, to: new.publicKey)
+        register.chain.append(
+            PersonKeyEntry(
+                period: draft.period, isKnownToServices: knownToServices, key: new.publicKey, link: old.sign(message),
+                certificate: PersonKeyEntry.noSignature))
+        register.chain = register.chain.suffix(PersonKeyEntry.maximumCount)
+        draft.secrets.remove(.personSeed)
+        seed.withUnsafeBytes { secret in
+            draft.secrets.set(
+                SecretEntry(.personSeed, number: draft.period, secret, vaultID: vaultID, root: draft.root))
+        }
+    }
+
+    /// Removes a slot from its compartment and from the register. Its holder still knows the root: a rekey ends that.
+    mutating func remove(_ slot: RegisteredSlot) throws(VaultError) {
+        if hasPersons, person == nil { throw .needsPerson(place.path) }
+        var compartment = try self.compartment(slot.reach == .whenUnlocked ? .whenUnlocked : .afterFirstUnlock)
+        compartment.slots.removeAll { $0.id == slot.id }
+        set(compartment)
+        register.slots.removeAll { $0.id == slot.id }
+    }
+
+    /// The last slot of a vault, and the last one of its persons, stay.
+    ///
+    /// - Throws: `VaultError` `.lastSlot`.
+    func requireSlots(after removed: RegisteredSlot) throws(VaultError) {
+        guard !register.slots.isEmpty else { throw lastSlot("It is the last one; nothing would open the vault.") }
+        guard !hasPersons || register.slots.contains(where: { $0.reach == .whenUnlocked }) else {
+            throw lastSlot("It is the last one of a person; nobody could say who opens the vault.")
+        }
+    }
+
+    private func lastSlot(_ reason: String) -> VaultError {
+        VaultError(
+            .lastSlot, "remove a key slot from", place.path, reason,
+            advice: "Add a passphrase or recipient first (sealctl vault slot add), or replace this one.")
+    }
+}
+
+extension VaultError {
+    /// In a vault with persons only they say who opens it.
+    static func needsPerson(_ path: String) -> VaultError {
+        VaultError(
+            .locked, "change the key slots of", path, "Only a person may say who opens it, and it is locked.",
+            advice: "Unlock it with a passphrase or identity: sealctl vault unlock.")
     }
 }
 
 extension [KeySlot] {
-    /// Whoever opens a vault with a passphrase tries its slots one after the other.
+    /// A program that opens a vault with a passphrase tries its slots one after the other.
     ///
-    /// - Throws: `VaultError` `.tooCostly`.
-    func requireBearableSearch(vaultID: [UInt8], _ path: String) throws(VaultError) {
+    /// - Throws: `VaultError` `.tooLarge`, `.tooCostly`.
+    func requireRoom(_ path: String, _ vaultID: [UInt8]) throws(VaultError) {
+        let passphrases = count { $0.kind == .passphrase }
+        guard count <= CompartmentHead.maximumSlots, passphrases <= SlotSearch.maximumPassphraseSlots else {
+            throw VaultError(
+                .tooLarge, "add a key slot to", path,
+                "A vault holds 32 slots of persons, 8 of them passphrases, and 32 slots of services.",
+                advice: "Remove one that nobody needs: sealctl vault slot list.")
+        }
         guard SlotSearch(slots: self, vaultID: vaultID, path: path).totalWork <= .maximum else {
             throw VaultError(
                 .tooCostly, "add a key slot to", path,
                 "Its passphrase slots together would cost more to try than one slot may.",
                 advice: "Choose a shorter unlock time, or remove another passphrase slot.")
         }
-    }
-}
-
-/// What stays reachable when a slot goes.
-extension Vault {
-    /// - Throws: `VaultError` `.lastSlot`.
-    private func requireReach(of draft: VaultDraft, after before: VaultDraft) throws(VaultError) {
-        guard !draft.slots.isEmpty else { throw lastSlot("It is the last one; nothing would open the vault.") }
-        guard before.isWhenUnlockedReached, !draft.isWhenUnlockedReached else { return }
-        guard !draft.body.holdsWhenUnlocked else {
-            throw lastSlot(
-                "It is the last one that reaches what needs a person, and the vault holds such items or keys.")
-        }
-        try forgetWhenUnlockedKey()
-    }
-
-    /// Makes every program forget the key that no slot will give any more, before the slot goes: what somebody sealed under
-    /// it later could never be opened.
-    ///
-    /// - Throws: `VaultError` `.lastSlot` where programs of other users may hold that key, for they cannot be told.
-    private func forgetWhenUnlockedKey() throws(VaultError) {
-        let facts = try VaultError.onFiles("change the vault") { () throws(FileError) in try directory.attributes(".") }
-        guard facts.sharing == .ownerOnly, facts.uid == geteuid() else {
-            throw lastSlot("It is the last one that reaches what needs a person, and other users may be using it.")
-        }
-        try LockStamp.replace(in: directory)
-        try UnlockCaches.current.remove(UnlockName(vaultID: heldContents.head.header.vaultID, .whenUnlocked))
-    }
-
-    private func lastSlot(_ reason: String) -> VaultError {
-        VaultError(
-            .lastSlot, "remove a key slot from", path, reason,
-            advice: "Add a passphrase or recipient first (sealctl vault slot add), or replace this one.")
     }
 }

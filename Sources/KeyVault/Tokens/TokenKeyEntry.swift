@@ -7,7 +7,7 @@ extension Personalization {
 }
 
 /// A key that token digests are made with, as the vault keeps it (`docs/vault.md`, section 4): wrapped under the
-/// after-first-unlock key.
+/// service root.
 ///
 /// It is no sealing key: it has no epoch and no rotation ends it, since a digest cannot be made anew without the token.
 struct TokenKeyEntry: Hashable, Sendable {
@@ -18,7 +18,7 @@ struct TokenKeyEntry: Hashable, Sendable {
         case checksOnly = 2
     }
 
-    static let encodedSize = 16 + 8 + 8 + VaultSecrets.keySize + SecretWrap.overhead
+    static let encodedSize = 16 + 8 + 8 + 32 + SecretWrap.overhead
     /// More than anybody merges; a bound before anything is allocated.
     static let maximumCount = 256
 
@@ -29,52 +29,49 @@ struct TokenKeyEntry: Hashable, Sendable {
     let wrappedKey: [UInt8]
 
     /// A fresh key.
-    static func random(vaultID: [UInt8], createdAt: UInt64, keys: ClassKeys) throws(VaultError) -> TokenKeyEntry {
-        let secret = SecretBytes.random(count: VaultSecrets.keySize)
-        return try TokenKeyEntry(secret, .active, createdAt, vaultID: vaultID, keys: keys)
+    static func random(vaultID: [UInt8], createdAt: UInt64, root: RootKey) -> TokenKeyEntry {
+        ScratchMemory.withSecret(count: 32) { secret in
+            SecureRandom.fill(secret)
+            return TokenKeyEntry(
+                UnsafeRawBufferPointer(secret), .active, createdAt, vaultID: vaultID, root: root)
+        }
     }
 
     private init(
-        _ secret: borrowing SecretBytes, _ state: State, _ createdAt: UInt64, vaultID: [UInt8], keys: ClassKeys
-    ) throws(VaultError) {
+        _ secret: UnsafeRawBufferPointer, _ state: State, _ createdAt: UInt64, vaultID: [UInt8], root: RootKey
+    ) {
         let id = Self.id(of: secret)
         keyID = id
         self.state = state
         self.createdAt = createdAt
-        wrappedKey = try keys.withKey(.afterFirstUnlock) { classKey throws(VaultError) in
-            SecretWrap.wrap(secret, under: classKey, bound: Self.bound(vaultID, id))
-        }
+        wrappedKey = root.wrap(secret, for: .tokenKeysKey, bound: Self.bound(vaultID, id))
     }
 
     /// The key itself.
     ///
     /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
-    func unwrap(vaultID: [UInt8], keys: ClassKeys, path: String) throws(VaultError) -> SecretBytes {
-        let secret: SecretBytes? = try keys.withKey(.afterFirstUnlock) { classKey throws(VaultError) in
-            try? SecretWrap.unwrap(wrappedKey[...], under: classKey, bound: Self.bound(vaultID, keyID))
-        }
-        guard let secret, secret.count == VaultSecrets.keySize, Self.id(of: secret) == keyID else {
-            throw .corrupt(path, "A token key does not fit its entry.")
-        }
+    func unwrap(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
+        guard
+            let secret = try? root.unwrapped(
+                wrappedKey[...], for: .tokenKeysKey, bound: Self.bound(vaultID, keyID)),
+            secret.withUnsafeBytes({ Self.id(of: $0) }) == keyID
+        else { throw .corrupt(path, "A token key does not fit its entry.") }
         return secret
     }
 
-    /// The same key for another vault, or for a backup.
+    /// The same key under another root, or in another vault.
     ///
     /// - Throws: `VaultError` `.corrupt`.
-    func carried(from source: WrappingSide, to target: WrappingSide) throws(VaultError) -> TokenKeyEntry {
-        let secret = try unwrap(
-            vaultID: source.vaultID, keys: source.keys, path: source.backupPath ?? source.place.path)
-        return try TokenKeyEntry(secret, state, createdAt, vaultID: target.vaultID, keys: target.keys)
+    func rewrapped(
+        from old: (vaultID: [UInt8], root: RootKey, path: String), to new: (vaultID: [UInt8], root: RootKey)
+    ) throws(VaultError) -> TokenKeyEntry {
+        try unwrap(vaultID: old.vaultID, root: old.root, path: old.path).withUnsafeBytes {
+            TokenKeyEntry($0, state, createdAt, vaultID: new.vaultID, root: new.root)
+        }
     }
 
-    private static func id(of secret: borrowing SecretBytes) -> Bytes16 {
-        secret.withUnsafeBytes { key in
-            Bytes16(filling: {
-                BLAKE2b.hash(
-                    UnsafeRawBufferPointer(start: nil, count: 0), key: key, personalization: .tokenKeyID, into: $0)
-            })
-        }
+    private static func id(of key: UnsafeRawBufferPointer) -> Bytes16 {
+        Bytes16(filling: { BLAKE2b.hash(.none, key: key, personalization: .tokenKeyID, into: $0) })
     }
 
     /// 32 bytes; what a sealing key is bound to has 37.
@@ -98,7 +95,7 @@ extension TokenKeyEntry {
         let stateByte: UInt8 = try reader.integer()
         let reserved = try reader.take(7)
         let createdAt: UInt64 = try reader.integer()
-        let wrappedKey = Array(try reader.take(VaultSecrets.keySize + SecretWrap.overhead))
+        let wrappedKey = Array(try reader.take(32 + SecretWrap.overhead))
         guard let state = State(rawValue: stateByte), reserved.allSatisfy({ $0 == 0 }) else { return nil }
         keyID = id.withUnsafeBytes { Bytes16($0) }
         self.state = state

@@ -10,14 +10,14 @@ extension Vault {
     package func withTokenKey<Result>(
         _ body: (Bytes16, UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
-        if let entry = heldContents.body.tokenKeys.active { return try lend(entry, body) }
-        if let entry = try current().body.tokenKeys.active { return try lend(entry, body) }
+        if let entry = try heldContents.service.tokenKeys.active { return try lend(entry, body) }
+        if let entry = try current().service.tokenKeys.active { return try lend(entry, body) }
         let made = try change(.keyAdded) { draft throws(VaultError) in
-            if let entry = draft.body.tokenKeys.active {
-                draft.isSettled = true
-                return entry
-            }
-            return try draft.body.addTokenKey(vaultID: draft.vaultID, createdAt: draft.now, keys: draft.keys)
+            if let entry = draft.service.tokenKeys.active { return entry }
+            let entry = TokenKeyEntry.random(
+                vaultID: draft.vaultID, createdAt: draft.now, root: draft.service.root)
+            draft.service.tokenKeys.append(entry)
+            return entry
         }
         return try lend(made, body)
     }
@@ -29,52 +29,21 @@ extension Vault {
     package func withTokenKey<Result>(
         _ id: Bytes16, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result? {
-        if let entry = heldContents.body.tokenKeys.first(where: { $0.keyID == id }) {
+        if let entry = try heldContents.service.tokenKeys.first(where: { $0.keyID == id }) {
             return try lend(entry) { _, key in body(key) }
         }
-        guard let entry = try current().body.tokenKeys.first(where: { $0.keyID == id }) else { return nil }
+        guard let entry = try current().service.tokenKeys.first(where: { $0.keyID == id }) else { return nil }
         return try lend(entry) { _, key in body(key) }
     }
 
     private func lend<Result>(
         _ entry: TokenKeyEntry, _ body: (Bytes16, UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
-        let secret = try entry.unwrap(vaultID: heldContents.head.header.vaultID, keys: keys, path: path)
+        let secret = try entry.unwrap(vaultID: heldContents.vaultID, root: keys.service, path: path)
         return secret.withUnsafeBytes { body(entry.keyID, $0) }
     }
 }
 
 extension [TokenKeyEntry] {
     var active: TokenKeyEntry? { first { $0.state == .active } }
-}
-
-extension VaultBody {
-    /// Gives a vault that has none a key that digests are made with.
-    @discardableResult
-    mutating func addTokenKey(vaultID: [UInt8], createdAt: UInt64, keys: ClassKeys) throws(VaultError) -> TokenKeyEntry
-    {
-        if let active = tokenKeys.active { return active }
-        let entry = try TokenKeyEntry.random(vaultID: vaultID, createdAt: createdAt, keys: keys)
-        tokenKeys.append(entry)
-        return entry
-    }
-
-    /// Takes token keys from a backup: those that are not here, to check with only. Digests name their key, so that the ones
-    /// in records that came from there are still recognised.
-    ///
-    /// - Throws: `VaultError` `.tooLarge`, `.corrupt`.
-    mutating func addTokenKeys(
-        _ entries: [TokenKeyEntry], from source: WrappingSide, to target: WrappingSide
-    ) throws(VaultError) {
-        for entry in entries where !tokenKeys.contains(where: { $0.keyID == entry.keyID }) {
-            var carried = try entry.carried(from: source, to: target)
-            carried.state = .checksOnly
-            tokenKeys.append(carried)
-        }
-        guard tokenKeys.count <= TokenKeyEntry.maximumCount else {
-            throw VaultError(
-                .tooLarge, "bring a backup into", target.place.path, "It would have more token keys than a vault holds."
-            )
-        }
-    }
 }

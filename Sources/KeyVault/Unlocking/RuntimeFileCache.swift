@@ -139,7 +139,9 @@ extension RuntimeFileCache {
     /// has the keys.
     private static func check(_ facts: FileAttributes, path: String) throws(FileError) {
         guard facts.uid == geteuid() else {
-            throw FileError(.wrongOwner, operation: "trust", path: path, advice: "Remove it: rm -r \(path.shellQuoted)")
+            throw FileError(
+                .wrongOwner, operation: "trust", path: path,
+                advice: "Set XDG_RUNTIME_DIR to a directory of this user's own.")
         }
         guard facts.mode & 0o077 == 0 else {
             throw FileError(

@@ -31,58 +31,38 @@ package struct UnlockCaches: Sendable {
 }
 
 extension UnlockCaches {
-    /// What the user's unlocking has left for everybody: root and after-first-unlock key, never more. Changes nothing.
+    /// The service root that the user's unlocking has left for every program; nil for none. Changes nothing. The caller
+    /// checks that it is the vault's.
     ///
-    /// Believed only when the root fits the vault's own header: nil for none, and for one that opens another vault.
     /// - Throws: `VaultError` `.unsafeFile` or `.file` when a cache is there and cannot be trusted or read.
-    static func fetch(for head: VaultHead) throws(VaultError) -> VaultSecrets? { try current.secrets(for: head) }
-
-    /// As `fetch(for:)`, from these caches.
-    func secrets(for head: VaultHead) throws(VaultError) -> VaultSecrets? {
-        guard let secrets = try secrets(vaultID: head.header.vaultID),
-            VaultHeader.isAuthentic(head, root: secrets.root)
-        else { return nil }
-        return consume secrets
-    }
-
-    /// Whether the after-first-unlock keys of the vault with that id are there.
-    package func holdKeys(vaultID: [UInt8]) throws(VaultError) -> Bool {
-        switch try secrets(vaultID: vaultID) {
-        case .some: true
-        case .none: false
-        }
-    }
-
-    /// The same without the look at the header, which stays the caller's duty.
-    func secrets(vaultID: [UInt8]) throws(VaultError) -> VaultSecrets? {
+    func serviceRoot(vaultID: [UInt8]) throws(VaultError) -> RootKey? {
         let name = UnlockName(vaultID: vaultID, .afterFirstUnlock)
-        return try withSecret(name, root: nil, lockedAt: nil) { (bytes, _) throws(VaultError) -> VaultSecrets? in
-            VaultSecrets(joined: bytes, reach: .afterFirstUnlock)
-        } ?? nil
+        return try withRoot(name, lockedAt: nil) { (bytes, _) throws(VaultError) in RootKey(copying: bytes) }
     }
 
-    /// Lends the secrets of a ticket and the time that it has left; nil where none holds now.
+    /// Whether the service root of the vault with that id is there.
+    package func holdKeys(vaultID: [UInt8]) throws(VaultError) -> Bool { try serviceRoot(vaultID: vaultID) != nil }
+
+    /// Lends the root of a ticket and the time that it has left; nil where no ticket holds now.
     ///
     /// - Parameters:
-    ///   - root: What the ticket's code has to fit; nil for the root that it carries itself.
-    ///   - stamp: Asked after the ticket was read: a ticket under another stamp holds no longer. Nil for after first unlock,
-    ///     which no lock ends.
+    ///   - stamp: Asked after the ticket was read: a ticket under another stamp holds no longer. Nil for *after first
+    ///     unlock*, which no lock ends.
     ///   - wiping: Whether a ticket that is over is wiped.
-    func withSecret<Result: ~Copyable>(
-        _ name: UnlockName, root: UnsafeRawBufferPointer?, lockedAt stamp: (() throws(VaultError) -> LockStamp)?,
-        wiping: Bool = false,
+    func withRoot<Result: ~Copyable>(
+        _ name: UnlockName, lockedAt stamp: (() throws(VaultError) -> LockStamp)?, wiping: Bool = false,
         _ body: (UnsafeRawBufferPointer, Duration?) throws(VaultError) -> Result
     ) throws(VaultError) -> Result? {
         try ScratchMemory.withSecret(count: UnlockTicket.maximumSize) { buffer throws(VaultError) in
             for cache in caches {
                 guard let size = try Self.read(name, from: cache, into: buffer) else { continue }
                 let ticket = UnsafeRawBufferPointer(rebasing: buffer[..<size])
-                let verdict = UnlockTicket.verdict(on: ticket, name, root: root, now: BootClock.milliseconds())
+                let verdict = UnlockTicket.verdict(on: ticket, name, now: BootClock.milliseconds())
                 switch verdict {
-                case .holds(let secret, let left, let made):
+                case .holds(let root, let left, let made):
                     // One from before a lock; another cache may have a newer one.
                     guard try stamp?().isSame(as: made) ?? made.isNone else { continue }
-                    return try body(secret, left)
+                    return try body(root, left)
                 case .expired: if wiping { cache.wipeExpired(name) }
                 case .foreign: break
                 }

@@ -35,7 +35,11 @@ extension Vault {
     /// Whether what is protected *when unlocked* can be used through this vault now.
     ///
     /// - Throws: `VaultError` `.unsafeFile` or `.file` when that cannot be told.
-    public func isUnlocked() throws(VaultError) -> Bool { try keys.reaches(.whenUnlocked) }
+    public func isUnlocked() throws(VaultError) -> Bool {
+        // A rekey since the last look may have ended what was unlocked.
+        _ = try? current()
+        return try keys.reachesPerson()
+    }
 
     /// Locks the vault for all programs of this user. Takes no credential, and it may be locked already.
     ///
@@ -48,36 +52,58 @@ extension Vault {
     ///   that this program can reach.
     /// - Throws: `VaultError` `.absent`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an error as many programs
     ///   as could be reached are locked: of a damaged vault all, from what is protected *when unlocked*.
+    @discardableResult
     public static func lock(
         _ accessGroup: AccessGroup, in home: GroupsHome, everything: Bool = false,
         options: VaultOptions = VaultOptions()
-    ) throws(VaultError) {
+    ) throws(VaultError) -> LockReport {
         let place = VaultPlace(accessGroup, in: home)
         guard let directory = try place.openDirectory() else { throw absent(place) }
-        // The stamp first: it takes nothing but the directory, and whoever stores a key after the caches were emptied looks
-        // at it once more.
+        // The stamp first: it takes nothing but the directory, and a program that stores a key after the caches were
+        // emptied looks at it once more.
         var failure: VaultError?
         do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
-        guard let file = try VaultFile.open(in: directory) else { throw absent(place) }
+        guard let files = try VaultFiles.read(place, in: directory, memory: nil) else { throw absent(place) }
         let caches = UnlockCaches.current
-        let log = try? logAtHand(file, directory, caches, options)
-        for protection in everything ? ProtectionClass.allCases : [.whenUnlocked] {
-            let name = UnlockName(vaultID: file.head.header.vaultID, protection)
+        let log = try? logAtHand(files, place, directory, caches, options)
+        // Where no service opens the vault, nobody else is meant to go on after a lock.
+        let hasServices = files.slots().contains { $0.reach == .afterFirstUnlock }
+        let locksAll = everything || !hasServices
+        let head = files.service?.head
+        let write = VaultWrite(.service, period: head?.period ?? 0, generation: head?.generation ?? 0)
+        for protection in locksAll ? ProtectionClass.allCases : [.whenUnlocked] {
+            let name = UnlockName(vaultID: files.vaultID, protection)
             do throws(VaultError) { try caches.remove(name) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
-        _ = try? log?.append(.locked, outcome: .succeeded, subject: nil, generation: file.head.header.generation)
+        _ = try? log?.append(.locked, outcome: .succeeded, subject: nil, generation: write.encoded)
+        return LockReport(
+            locked: locksAll ? ProtectionClass.allCases : [.whenUnlocked], hasUnattendedSlots: hasServices)
     }
 
     private static func absent(_ place: VaultPlace) -> VaultError {
         VaultError(.absent, "lock", place.path, "There is none for \(place.accessGroup).")
     }
 
-    /// The access log, while the keys that are about to be taken back still give its key; nil without them.
+    /// The access log, while the root that is about to be taken back still gives its key; nil without it.
     private static func logAtHand(
-        _ file: borrowing VaultFile, _ directory: Directory, _ caches: UnlockCaches, _ options: VaultOptions
+        _ files: VaultFiles, _ place: VaultPlace, _ directory: Directory, _ caches: UnlockCaches,
+        _ options: VaultOptions
     ) throws(VaultError) -> AccessLog? {
-        guard options.accessLog != .off, let secrets = try caches.secrets(for: file.head) else { return nil }
-        return AccessLog(directory: directory, mode: directory.fileMode, key: secrets.root.derived(.accessLogKey))
+        guard options.accessLog != .off, let root = try caches.serviceRoot(vaultID: files.vaultID),
+            let file = files.service
+        else { return nil }
+        let contents = try CompartmentContents(file, root: root, place: place)
+        let keys = try AccessLogKeys(
+            contents.secrets, period: contents.head.period, vaultID: files.vaultID, root: root, path: place.path)
+        return AccessLog(directory: directory, mode: directory.fileMode, keys: keys)
     }
+}
+
+/// The result of a lock.
+public struct LockReport: Sendable, Hashable {
+    /// The classes that are locked now for this user's programs.
+    public let locked: [ProtectionClass]
+    /// Whether key files, credentials or unattended recipients open *after first unlock* all the same.
+    public let hasUnattendedSlots: Bool
 }

@@ -21,11 +21,11 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
         // A key file that is another vault's or damaged opens nothing: the vault itself is as it should be.
         // Slots that together cost too much to try need a person who knows which one to take.
         case .locked, .wrongKeyFile, .malformedKeyFile, .noCredential, .wrongCredential, .wrongPassphrase,
-            .wrongIdentity, .tooCostly:
+            .wrongIdentity, .tooCostly, .notAccepted:
             self = .locked
         case .denied, .unsafeFile: self = .denied
-        case .absent: self = .absent
-        case .corrupt, .wrongGroup, .isAnExport: self = .damaged
+        case .absent, .missing: self = .absent
+        case .corrupt, .wrongGroup, .isAnExport, .replaced, .forked, .rolledBack: self = .damaged
         default: return nil
         }
     }
@@ -41,55 +41,46 @@ extension Vault {
     public static func availability(
         _ accessGroup: AccessGroup, in home: GroupsHome
     ) throws(VaultError) -> VaultAvailability {
-        try look(at: VaultPlace(accessGroup, in: home)) { (availability, _, _) in availability }
+        try look(at: VaultPlace(accessGroup, in: home)).availability
     }
 
-    /// Opens the front part as far as it goes without a person, and lends what came of it, once.
-    ///
-    /// - Parameter body: Gets the header where it could be read, and the root where something at hand opens it.
-    static func look<Result>(
-        at place: VaultPlace,
-        _ body: (VaultAvailability, VaultHeader?, UnsafeRawBufferPointer?) throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
-        let found = try find(at: place)
-        let (availability, header) = (found.availability, found.header)
-        guard let secrets = found.takeSecrets() else { return try body(availability, header, nil) }
-        return try secrets.root.withUnsafeBytes { root throws(VaultError) in try body(availability, header, root) }
-    }
-
-    private struct Finding: ~Copyable {
+    /// A vault seen from outside.
+    struct Look: Sendable {
         let availability: VaultAvailability
-        let header: VaultHeader?
-        /// Where something at hand opens the vault.
-        let secrets: VaultSecrets?
-
-        consuming func takeSecrets() -> VaultSecrets? { secrets }
+        /// Nil where the files could not be read.
+        let vaultID: [UInt8]?
+        let slots: [SlotSummary]
+        let generation: UInt64?
+        let register: Register?
     }
 
+    /// Looks at the fronts of the files, and tries what is at hand without a person.
+    ///
     /// - Throws: `VaultError` where none of the answers is true.
-    private static func find(at place: VaultPlace) throws(VaultError) -> Finding {
-        var header: VaultHeader?
+    static func look(at place: VaultPlace) throws(VaultError) -> Look {
+        var found = Look(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
         do throws(VaultError) {
-            guard let directory = try place.openDirectory(), let file = try VaultFile.open(in: directory) else {
-                return Finding(availability: .absent, header: nil, secrets: nil)
+            let memory = place.memory.load()
+            guard let directory = try place.openDirectory(),
+                let files = try VaultFiles.read(place, in: directory, memory: memory)
+            else { return found }
+            found = Look(
+                availability: .ready, vaultID: files.vaultID,
+                slots: files.slots().sorted { $0.id < $1.id }.map { SlotSummary($0, in: files.register) },
+                generation: files.service?.head.generation, register: files.register)
+            let opening = CredentialOpening(
+                slots: files.slots(), vaultID: files.vaultID, register: files.register, place)
+            if let failure = files.serviceFailure { throw failure }
+            let roots = try opening.open(with: .automatic)
+            guard let root = roots.service, files.service?.head.isAuthentic(root) == true else {
+                throw VaultError.corrupt(place.path, "Its header was changed without its key.")
             }
-            header = file.head.header
-            let secrets = try secretsAtHand(file.head, place)
-            return Finding(availability: .ready, header: header, secrets: secrets)
+            return found
         } catch {
             guard let availability = VaultAvailability(error.code) else { throw error }
-            return Finding(availability: availability, header: header, secrets: nil)
+            return Look(
+                availability: availability, vaultID: found.vaultID, slots: found.slots, generation: found.generation,
+                register: found.register)
         }
-    }
-
-    private static func secretsAtHand(_ head: VaultHead, _ place: VaultPlace) throws(VaultError) -> VaultSecrets {
-        guard head.header.purpose == .vault else {
-            throw VaultError(.isAnExport, "open the vault", place.path, "It is a backup, not a vault in use.")
-        }
-        let secrets = try unlock(head, place, with: .automatic)
-        guard VaultHeader.isAuthentic(head, root: secrets.root) else {
-            throw VaultError.corrupt(place.path, "Its header was changed by somebody without a key.")
-        }
-        return secrets
     }
 }

@@ -28,6 +28,14 @@ public struct VaultStatus: Sendable, Hashable {
     public let generation: UInt64?
     /// Where unlocked keys are kept on this system; nil where there is no place for them.
     public let unlockPlace: UnlockPlace?
+    /// Whether a person's slot opens it: without one nothing in it is *when unlocked*.
+    public let hasPersons: Bool
+    /// Whether key files, credentials or unattended recipients open *after first unlock* whatever a person locks.
+    public let hasUnattendedSlots: Bool
+    /// The number of rekeys, from 1; nil where the files cannot be read.
+    public let period: UInt32?
+    /// The text by which people recognise the vault; nil where the files cannot be read.
+    public let fingerprint: String?
 }
 
 extension Vault {
@@ -37,39 +45,74 @@ extension Vault {
     public static func status(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) -> VaultStatus {
         let caches = UnlockCaches.current
         let place = VaultPlace(accessGroup, in: home)
-        return try look(at: place) { (availability, header, root) throws(VaultError) in
-            var states = [ProtectionClass: UnlockState]()
-            if let header, let root {
-                for protection in [ProtectionClass.afterFirstUnlock, .whenUnlocked] {
-                    let name = UnlockName(vaultID: header.vaultID, protection)
-                    states[protection] = try caches.state(of: name, root: root, in: place.directoryPath)
-                }
+        let look = try look(at: place)
+        var states = [ProtectionClass: UnlockState]()
+        if let id = look.vaultID {
+            for protection in ProtectionClass.allCases {
+                states[protection] = try caches.state(
+                    of: UnlockName(vaultID: id, protection), in: place.directoryPath, look.register)
             }
-            return VaultStatus(
-                availability: availability, afterFirstUnlock: states[.afterFirstUnlock] ?? .locked,
-                whenUnlocked: states[.whenUnlocked] ?? .locked, slots: header?.slots.map(SlotSummary.init) ?? [],
-                generation: header?.generation, unlockPlace: caches.place)
         }
+        return VaultStatus(
+            availability: look.availability, afterFirstUnlock: states[.afterFirstUnlock] ?? .locked,
+            whenUnlocked: states[.whenUnlocked] ?? .locked, slots: look.slots, generation: look.generation,
+            unlockPlace: caches.place, hasPersons: look.register?.person != nil,
+            hasUnattendedSlots: look.slots.contains { $0.reach == .afterFirstUnlock },
+            period: look.register?.period, fingerprint: look.register?.fingerprint)
+    }
+}
+
+/// The contents of a vault, without anything secret.
+package struct VaultInventory: Sendable {
+    /// Its sealing keys, by epoch.
+    package let keys: [KeySummary]
+    /// How many items it has; of *when unlocked* only where a person's credential opened it.
+    package let itemCount: Int
+    /// The condition of the file that remembers what this user's programs have accepted of it.
+    package let watermarks: WatermarkCondition
+}
+
+extension Vault {
+    /// Looks into a vault that is at hand without a person, and has no side effects: nothing is made, logged or remembered.
+    ///
+    /// - Parameter credential: The credential that opens it; a passphrase costs its key derivation.
+    /// - Throws: `VaultError` as `open`, but a vault that was rolled back is not noticed.
+    package static func inventory(
+        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic
+    ) throws(VaultError) -> VaultInventory {
+        let place = VaultPlace(accessGroup, in: home)
+        let options = VaultOptions(accessLog: .off)
+        guard let directory = try place.openDirectory(),
+            let opened = try VaultOpening(
+                place: place, directory: directory, memory: place.memory.load(), options: options
+            ).open(with: credential)
+        else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
+        let contents = opened.contents
+        let condition = place.watermarkCondition(
+            vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
+        var count = try contents.service.items(root: opened.keys.service, place: place).entries.count
+        if contents.personFile != nil, try opened.keys.reachesPerson() {
+            count += try opened.keys.withPerson { root throws(VaultError) in
+                try contents.person(root, place: place).items(root: root, place: place).entries.count
+            }
+        }
+        return VaultInventory(keys: contents.keySummaries, itemCount: count, watermarks: condition)
     }
 }
 
 extension UnlockCaches {
     /// Whether there is a ticket that holds, and for how much longer. Changes nothing.
     ///
-    /// - Parameter directory: The vault's, where a lock shows.
-    func state(
-        of name: UnlockName, root: UnsafeRawBufferPointer, in directory: FilePath
-    ) throws(VaultError) -> UnlockState {
+    /// - Parameters:
+    ///   - directory: The vault's, where a lock shows.
+    ///   - register: The vault's: a root that it does not commit to is another vault's or of another period.
+    func state(of name: UnlockName, in directory: FilePath, _ register: Register?) throws(VaultError) -> UnlockState {
         let stamp = { () throws(VaultError) in try LockStamp.read(in: directory) }
-        return try withSecret(
-            name, root: root, lockedAt: name.protection == .whenUnlocked ? stamp : nil
-        ) { (_, left) throws(VaultError) in UnlockState.unlocked(for: left) } ?? .locked
-    }
-
-    /// The same with the root in guarded memory.
-    func state(
-        of name: UnlockName, root: borrowing SecretBytes, in directory: FilePath
-    ) throws(VaultError) -> UnlockState {
-        try root.withUnsafeBytes { root throws(VaultError) in try state(of: name, root: root, in: directory) }
+        let isPersons = name.protection == .whenUnlocked
+        return try withRoot(name, lockedAt: isPersons ? stamp : nil) { (root, left) throws(VaultError) in
+            let commitment = RootKey.commitment(of: root)
+            let known = isPersons ? [register?.personRoot] : [register?.root, register?.nextRoot]
+            return register == nil || known.contains(commitment) ? UnlockState.unlocked(for: left) : .locked
+        } ?? .locked
     }
 }

@@ -62,7 +62,13 @@ struct AcceptedState: Hashable, Sendable {
 
 /// How a blob came to be accepted, for what a restart leaves of it.
 struct AcceptedBlobFacts {
-    let header: BlobHeader
+    let name: NameTag
+    let mark: Watermark
+    /// Whether it was written with a sync, by its own word.
+    let isDurable: Bool
+    let isTombstone: Bool
+    /// Milliseconds since 1970.
+    let sealedAt: UInt64
     /// Whether its writer was told that it is written.
     let isAcknowledged: Bool
     /// Where the clock stands.
@@ -70,32 +76,49 @@ struct AcceptedBlobFacts {
     /// Seconds since 1970.
     let now: Double
 
+    init(header: BlobHeader, isAcknowledged: Bool, anchor: ClockAnchor, now: Double) {
+        name = header.nameTag
+        mark = Watermark(header)
+        isDurable = !header.flags.contains(.unsynced)
+        isTombstone = header.flags.contains(.tombstone)
+        sealedAt = header.sealedAt
+        self.isAcknowledged = isAcknowledged
+        self.anchor = anchor
+        self.now = now
+    }
+
+    /// A write of a vault's compartment.
+    init(name: NameTag, mark: Watermark, isAcknowledged: Bool, now: Double) {
+        self.name = name
+        self.mark = mark
+        isDurable = true
+        isTombstone = false
+        sealedAt = UInt64(max(0, now * 1000))
+        self.isAcknowledged = isAcknowledged
+        anchor = .unknown
+        self.now = now
+    }
+
     /// After so many seconds a durable write is on the disk or was never finished: its writer has a few seconds at most,
     /// and the kernel writes everything back after half a minute.
     private static let settlingTime = 60.0
 
     /// The state that this blob leads to.
     func state(after known: AcceptedState?) -> AcceptedState {
-        let isDurable = !header.flags.contains(.unsynced)
         var state = AcceptedState(
-            mark: Watermark(header), isDurable: isDurable, settled: isDurable && isSettled ? header.sequence : 0,
-            anchor: anchor)
+            mark: mark, isDurable: isDurable, settled: isDurable && isSettled ? mark.sequence : 0, anchor: anchor)
         guard let known else { return state }
         // A record's writers take turns: whoever wrote this one found the one before completed.
-        if known.isDurable, known.mark.sequence < header.sequence {
+        if known.isDurable, known.mark.sequence < mark.sequence {
             state.settled = max(state.settled, known.mark.sequence)
         }
         state.merge(known)
         // A writer who never saw the deletion may reach its sequence with a value of its own.
-        if known.isPurged, known.mark.sequence == header.sequence, !header.flags.contains(.tombstone) {
-            state.isRefilled = true
-        }
+        if known.isPurged, known.mark.sequence == mark.sequence, !isTombstone { state.isRefilled = true }
         // A reseal keeps the value's times, and so its age.
-        if known.mark.sequence == header.sequence, known.anchor.isKnown { state.anchor = known.anchor }
+        if known.mark.sequence == mark.sequence, known.anchor.isKnown { state.anchor = known.anchor }
         return state
     }
 
-    private var isSettled: Bool {
-        isAcknowledged || now - Double(header.sealedAt) / 1000 >= Self.settlingTime
-    }
+    private var isSettled: Bool { isAcknowledged || now - Double(sealedAt) / 1000 >= Self.settlingTime }
 }

@@ -121,25 +121,26 @@ extension WatermarkTable {
                 header: header.header, isAcknowledged: false, anchor: ClockAnchor(atMost: now), now: now))
     }
 
-    /// The same for what has no end: the vault's own writes.
-    package func accept(_ header: VerifiedHeader) -> Watermark.Verdict {
-        if let known = known(header) { return known.verdict }
-        if verdict(on: header) == .advances { refresh() }
+    /// Judges a write of a vault's compartment, and remembers it when it advances.
+    ///
+    /// - Parameter isAcknowledged: Whether this process wrote it and was told that it is on the disk.
+    func accept(compartment name: NameTag, _ mark: Watermark, isAcknowledged: Bool = false) -> Watermark.Verdict {
+        if verdict(on: mark, of: name) == .advances { refresh() }
+        // A jump stops nobody: a member who plants the highest generation would else keep the others from a rekey, which
+        // begins at 1 again.
+        if verdict(on: mark, of: name) == .jumps { return .advances }
         let now = Double(WallClock.milliseconds()) / 1000
-        return take(
-            AcceptedBlobFacts(header: header.header, isAcknowledged: false, anchor: .unknown, now: now)
-        ).verdict
+        return take(AcceptedBlobFacts(name: name, mark: mark, isAcknowledged: isAcknowledged, now: now)).verdict
+    }
+
+    private func verdict(on candidate: Watermark, of name: NameTag) -> Watermark.Verdict {
+        Watermark.verdict(on: candidate, after: mark(of: name))
     }
 
     /// Remembers what this process has written, once it is known to be written: a crash does not take back what was
     /// written durably.
     package func acknowledge(_ header: VerifiedHeader, at wallClock: Double) -> Watermark.Verdict {
         acknowledge(header, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
-    }
-
-    /// The same for what has no end: the vault's own writes.
-    package func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
-        acknowledge(header, anchor: .unknown, now: Double(WallClock.milliseconds()) / 1000)
     }
 
     private func acknowledge(_ header: VerifiedHeader, anchor: ClockAnchor, now: Double) -> Watermark.Verdict {
@@ -164,10 +165,10 @@ extension WatermarkTable {
     }
 
     private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
-        let name = blob.header.nameTag
+        let name = blob.name
         let (acceptance, news) = memory.withLock { memory in
             let known = memory.states[name]
-            let verdict = Watermark.verdict(on: Watermark(blob.header), after: known?.mark)
+            let verdict = Watermark.verdict(on: blob.mark, after: known?.mark)
             guard verdict == .advances || verdict == .same else {
                 return (Acceptance(verdict: verdict, anchor: .unknown), AcceptedState?.none)
             }

@@ -17,8 +17,10 @@ struct MovingInPlaces {
     init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
+        let state = home.watermarksPath.removingLastComponent()
         homes = [
             home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath, home.watermarksPath,
+            state.appending("Places"), state.appending("Rosters"),
         ].map { Self.real($0.string) }
         let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.spared.sorted()
         spared = paths.compactMap { Self.number(of: $0) }
@@ -72,7 +74,7 @@ struct MovingInPlaces {
 
     private static let own: Set = [
         ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.notifications,
-        ContainerLayout.coordination, ContainerLayout.ipc, ContainerLayout.sockets,
+        ContainerLayout.coordination, ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.roster,
     ]
 
     private static func inHome(_ source: String, _ home: String) -> StoreError {

@@ -59,6 +59,9 @@ enum FailureTable {
         CodeEntry(.containerMissing, says: "The group has no container, or it was removed.", advice: seeReason),
         CodeEntry(.vaultAbsent, says: "The group has no vault yet.", advice: seeReason),
         CodeEntry(.vaultCorrupt, says: "The vault is damaged.", advice: seeReason),
+        CodeEntry(.vaultMissing, says: "The vault, or one of its files, is gone.", advice: seeReason),
+        CodeEntry(.vaultReplaced, says: "The vault is not the one that this user's programs know.", advice: seeReason),
+        CodeEntry(.vaultNotAccepted, says: "Nothing vouches for the vault yet.", advice: seeReason),
         CodeEntry(.vaultRolledBack, says: "An older copy of the vault was put in its place.", advice: seeReason),
         CodeEntry(.wrongPassphrase, says: "The passphrase opens no slot of the vault.", advice: seeReason),
         CodeEntry(.wrongKeyFile, says: "The key file opens no slot of the vault.", advice: seeReason),
@@ -71,6 +74,9 @@ enum FailureTable {
         CodeEntry(
             .keyNotFound, says: "The vault has no key of that id.",
             advice: "See which keys there are: sealctl vault rotate --status."),
+        CodeEntry(
+            .roster, says: "The group's team key, or what is remembered of its roster, cannot be used.",
+            advice: seeReason),
         CodeEntry(.vault, says: "The vault cannot be used.", advice: seeReason),
         CodeEntry(.file, says: "The file system refused.", advice: seeReason),
     ]

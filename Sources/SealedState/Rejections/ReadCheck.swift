@@ -8,16 +8,18 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
     case shape
     /// Sealed for this group, this kind and this name.
     case place
-    /// The vault holds its key and can use it now.
+    /// The vault holds its key, for its suite, and can use it now.
     case key
     /// The vault has the same epoch for that key.
     case epoch
     /// The header is what was written under that key.
     case commitment
-    /// The contents are what was sealed.
-    case contents
     /// No completed rotation has retired its key.
     case retirement
+    /// The contents are what was sealed.
+    case contents
+    /// A writer with the right has signed it, where the group's roster governs its name.
+    case authority
     /// It is not behind what was accepted before, nor beside it, nor too far ahead.
     case order
     /// The type reads its schema version.
@@ -48,11 +50,12 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
         .size: "no larger than the store reads",
         .shape: "a regular file with the shape of a sealed blob of a known format",
         .place: "sealed for this group, kind and name",
-        .key: "the vault holds its key and can use it now",
+        .key: "the vault holds its key, for its suite, and can use it now",
         .epoch: "the vault has the same epoch for that key",
         .commitment: "the header is what was written under that key",
-        .contents: "the contents are what was sealed",
         .retirement: "no completed rotation has retired its key",
+        .contents: "the contents are what was sealed",
+        .authority: "signed by a writer with the right, where the roster governs its name",
         .order: "not behind what was accepted before, nor beside it, nor too far ahead",
         .version: "a schema version that the type reads",
         .structure: "nesting and number of values are safe to decode",

@@ -1,6 +1,6 @@
 /// The rejections, in the order of the checks. docs/validation.md has the same table, and a test compares the two.
 enum RejectionTable {
-    static let entries: [CodeEntry] = beforeOpening + opening + order + contents
+    static let entries: [CodeEntry] = beforeOpening + opening + authority + order + contents
 
     private static let beforeOpening = [
         CodeEntry(
@@ -16,13 +16,16 @@ enum RejectionTable {
             says: "It is a sealed blob of a format that this version does not know.",
             advice: "Update this program."),
         CodeEntry(
+            .wrongKind, .place, [.rejection, .evidence],
+            says: "It was sealed as another kind of blob, so it was moved or copied here.",
+            advice: "Put the file back where it was written, or write the record anew."),
+        CodeEntry(
             .wrongGroup, .place, [.rejection, .evidence],
             says: "It was sealed for another app group, so it was brought here from elsewhere.",
             advice: "Put the file back where it was written, or write the record anew."),
         CodeEntry(
             .wrongName, .place, [.rejection, .evidence],
-            says:
-                "It was sealed under another record's name, or as another kind of blob, so it was moved or copied here.",
+            says: "It was sealed under another record's name, so it was moved or copied here.",
             advice: "Put the file back where it was written, or write the record anew."),
     ]
 
@@ -32,6 +35,10 @@ enum RejectionTable {
             says: "It was sealed under a key that this vault does not hold, or holds no longer.",
             advice: "Restore the vault that belongs to this container."),
         CodeEntry(
+            .wrongSuite, .key, [.rejection, .evidence],
+            says: "Its header names another suite than the one that the vault has for its key.",
+            advice: "Do not use it; let the producing program write it anew."),
+        CodeEntry(
             .wrongEpoch, .epoch, .rejection,
             says: "Its epoch is not the one that the vault has for its key: one of the two was changed or rolled back.",
             advice: "Restore the vault that belongs to this container."),
@@ -40,13 +47,33 @@ enum RejectionTable {
             says: "Its header was changed, or was never written under the key that it names.",
             advice: "Do not use it; the next write replaces it and keeps it in quarantine."),
         CodeEntry(
-            .tampered, .contents, [.rejection, .evidence],
-            says: "Its contents were changed, cut short or added to after they were sealed.",
-            advice: "Do not use it; the next write replaces it."),
-        CodeEntry(
             .retiredEpoch, .retirement, [.rejection, .evidence],
             says: "It was sealed under a key that a completed rotation has retired.",
             advice: "Do not use it: somebody sealed it under a key that was retired, or put it back."),
+        CodeEntry(
+            .downgraded, .retirement, [.rejection, .evidence],
+            says:
+                "Its name is protected \"when unlocked\", and it was sealed under a key that unattended programs have.",
+            advice: "Do not use it: a person has to write the record anew, or state the lower class for it."),
+        CodeEntry(
+            .tampered, .contents, [.rejection, .evidence],
+            says: "Its contents were changed, cut short or added to after they were sealed.",
+            advice: "Do not use it; the next write replaces it."),
+    ]
+
+    private static let authority = [
+        CodeEntry(
+            .notAuthorized, .authority, [.rejection, .evidence],
+            says: "It is authentic, but no writer with the right to it has signed it.",
+            advice: "Do not use it; the next write of its writer replaces it and keeps it in quarantine."),
+        CodeEntry(
+            .rosterBehind, .authority, [.rejection, .expected],
+            says: "It was signed under a newer roster than the one that this program has.",
+            advice: "Put the newest roster in the container."),
+        CodeEntry(
+            .missing, .authority, .rejection,
+            says: "Its file is gone without a signed deletion, and a state of it was accepted before.",
+            advice: "Find out what removed it; the next write of its writer restores it."),
     ]
 
     private static let order = [

@@ -44,7 +44,7 @@ extension SealedStore {
     }
 
     private func examinedBlob(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
-        let limit = BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
+        let limit = maximumBlobSize + BlobOpener.signedAllowance
         let blob: [UInt8]
         do throws(FileError) { blob = try backend.read(place.address, limit: limit) } catch {
             throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
@@ -54,12 +54,8 @@ extension SealedStore {
 
     /// Opens a blob's bytes as those of a place.
     func opened(_ blob: [UInt8], at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
-        let opened = try withKeys(for: blob, "read", place) { keys throws(SealingError) in
-            try blob.withRawBytes { bytes throws(SealingError) in
-                try BlobOpener.open(bytes, context: place.context, keys: keys, limit: blob.count)
-            }
-        }
-        try requireEpoch(of: opened.header.header, "read", place)
-        return AcceptedBlob(opened: opened, sealed: blob)
+        let opened = try openWhole(blob, "read", place, limit: maximumBlobSize)
+        let writer = try requireAuthority(of: opened, at: place)
+        return AcceptedBlob(opened: opened, sealed: blob, writer: writer)
     }
 }

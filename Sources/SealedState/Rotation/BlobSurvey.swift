@@ -25,7 +25,7 @@ struct SurveyedBlob {
     /// The context that a reader would open it in; nil for one that no reader takes where it lies.
     func context(in group: AppGroup) -> BlobContext? {
         guard case .success(let verified) = header else { return nil }
-        if verified.header.kind == .stream { return BlobContext(group: group.identifier, kind: .stream, name: "") }
+        if verified.header.kind == .stream { return BlobContext(streamOf: group, tagged: verified.header.nameTag) }
         return place.flatMap { $0.context.nameTag == verified.header.nameTag ? $0.context : nil }
     }
 }

@@ -10,6 +10,8 @@ extension BlobDescription {
         self.init(
             record: context, flags: header.flags, schemaVersion: header.schemaVersion, sequence: header.sequence,
             sealedAt: header.sealedAt, notAfter: header.notAfter, codec: header.codec)
+        // The signature ends the plaintext and covers nothing that changes.
+        writer = header.writer
     }
 }
 

@@ -19,8 +19,8 @@ struct Resealer {
     let store: SealedStore
     let options: RotationOptions
     let throttle: Throttle
-    /// What every blob has to reach.
-    let epoch: UInt32
+    /// The epoch that blobs of each class are to have.
+    let epochs: [ProtectionClass: UInt32]
 
     private var root: Directory { store.container.root }
 
@@ -44,8 +44,10 @@ struct Resealer {
 
     /// What is wrong with one blob or its place. Everything else ends the rotation for now.
     private static let leavable: Set<StoreError.Code> = [
-        .malformed, .unsupportedFormat, .wrongGroup, .wrongName, .unknownKey, .wrongEpoch, .retiredEpoch,
-        .wrongCommitment, .tampered, .replayed, .forked, .sequenceJump, .lockTimeout, .locked, .file,
+        .malformed, .unsupportedFormat, .wrongKind, .wrongGroup, .wrongName, .unknownKey, .wrongSuite, .wrongEpoch,
+        .retiredEpoch, .downgraded,
+        .wrongCommitment, .tampered, .notAuthorized, .rosterBehind, .replayed, .forked, .sequenceJump, .lockTimeout,
+        .locked, .file,
         .permissionDenied, .containerMissing, .tooLarge,
     ]
 
@@ -67,9 +69,11 @@ struct Resealer {
         let header = old.header.header
         // What has the name now need not be what the walk found there.
         let protection = keys.protection(of: header.keyID)
-        guard header.epoch < epoch, protection == blob.protection(in: store) else { return .changed }
+        guard let epoch = epochs[protection], header.epoch < epoch, protection == blob.protection(in: store) else {
+            return .changed
+        }
         try requireCurrentEpoch(header, keys, old.path)
-        if context.kind == .record, let place = blob.place { try requireAccepted(old.header, place) }
+        if context.kind == .record, let place = blob.place { try requireAccepted(old, place) }
         let new = try make(old)
         try new.seal(
             old, as: BlobDescription(resealing: header, as: context), key: try active(keys, protection), throttle,
@@ -93,21 +97,31 @@ struct Resealer {
 
     /// Under the new key a blob of a retired one would be taken again.
     private func requireCurrentEpoch(_ header: BlobHeader, _ keys: Keyring, _ path: String) throws(StoreError) {
-        guard header.epoch < keys.minimumEpoch else { return }
+        let minimum = keys.minimumEpoch(for: header.keyID)
+        guard header.epoch < minimum else { return }
         throw StoreError(
             .retiredEpoch, "reseal", path,
-            "It is of epoch \(header.epoch), and came after a rotation to epoch \(keys.minimumEpoch) was completed.")
+            "It is of epoch \(header.epoch), and came after a rotation to epoch \(minimum) was completed.")
     }
 
-    /// A record that was put back stays one: the new key must not vouch for it.
-    private func requireAccepted(_ header: VerifiedHeader, _ place: RecordPlace) throws(StoreError) {
+    /// A record that was put back stays one, and a downgraded one too: the new key must not vouch for it.
+    ///
+    /// Who may write it is not asked: a roster may be out of reach, and left under a key that is retired next the record
+    /// would be lost. A new key gives no writer a right, and its signature stays as it is.
+    private func requireAccepted(_ old: OldBlob, _ place: RecordPlace) throws(StoreError) {
+        try store.requireCurrent(old.header.header, "reseal", place)
         store.watermarks.refresh()
-        try store.judge(store.watermarks.verdict(on: header), header.header, place)
+        try store.judge(store.watermarks.verdict(on: old.header), old.header.header, place)
     }
 
     /// As every writer has accepted what it wrote. A lock that comes right after the write does not undo it: the next
     /// reader accepts it then.
     private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
+        if let authority = store.authority, authority.governs(place.name.text) {
+            // By its header alone anybody's blob could have been put there since: a read accepts it or says why not.
+            _ = try? store.acceptedBlob(at: place)
+            return
+        }
         let bytes = try StoreError.onFiles("reseal", path) { () throws(FileError) in
             try root.readPrefix(path, count: BlobLayout.headerSize).bytes
         }

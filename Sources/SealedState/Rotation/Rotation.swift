@@ -10,16 +10,17 @@ struct Rotation {
     private let store: SealedStore
     private let options: RotationOptions
     private let resealer: Resealer
-    private let epoch: UInt32
+    /// The epoch that blobs of each class are to have; none for a class that is not rotated now.
+    private let epochs: [ProtectionClass: UInt32]
     private var progress = RotationProgress()
     /// Blobs that were tried and stay as they are, by path: which blob it was, and why.
     private var settled: [String: (identity: BlobIdentity, blob: LeftBlob)] = [:]
 
-    init(_ store: SealedStore, to epoch: UInt32, _ options: RotationOptions) {
+    init(_ store: SealedStore, to epochs: [ProtectionClass: UInt32], _ options: RotationOptions) {
         self.store = store
         self.options = options
-        self.epoch = epoch
-        resealer = Resealer(store: store, options: options, throttle: Throttle(options), epoch: epoch)
+        self.epochs = epochs
+        resealer = Resealer(store: store, options: options, throttle: Throttle(options), epochs: epochs)
     }
 
     /// What one walk found.
@@ -29,7 +30,11 @@ struct Rotation {
         var older: [SurveyedBlob] = []
         var left: [LeftBlob] = []
 
-        var isClean: Bool { older.isEmpty && !left.contains(where: \.isBlocking) }
+        /// Whether nothing keeps a class's earlier epochs in use. A blob that is locked is *when unlocked*.
+        func isClean(_ protection: ProtectionClass) -> Bool {
+            older.isEmpty
+                && !left.contains { $0.isBlocking && (protection == .whenUnlocked || $0.code != .locked) }
+        }
     }
 
     /// - Throws: `StoreError`; whatever was resealed until then stays.
@@ -51,22 +56,34 @@ struct Rotation {
                 hasWaited = true
             }
         }
-        let isCompleted = isDone && walk.isClean ? try complete() : false
-        return self.report(walk, isCompleted: isCompleted)
+        let completed = isDone ? try complete(walk) : []
+        return self.report(walk, completed)
     }
 
-    /// - Returns: Whether older epochs are refused now: another rotation may have begun a later epoch meanwhile.
-    private func complete() throws(StoreError) -> Bool {
-        do throws(VaultError) { return try store.vault.completeRotation(to: epoch) } catch {
-            throw StoreError(error, "complete the rotation of")
+    /// - Returns: The classes whose older epochs are refused now: another rotation may have begun a later epoch meanwhile.
+    private func complete(_ walk: Walk) throws(StoreError) -> Set<ProtectionClass> {
+        var completed: Set<ProtectionClass> = []
+        for (protection, epoch) in epochs where walk.isClean(protection) {
+            do throws(VaultError) {
+                if try store.vault.completeRotation(of: protection, to: epoch) { completed.insert(protection) }
+            } catch {
+                throw StoreError(error, "complete the rotation of")
+            }
         }
+        return completed
     }
 
-    private func report(_ walk: Walk, isCompleted: Bool) -> RotationReport {
-        RotationReport(
-            epoch: epoch, isCompleted: isCompleted, passes: progress.pass, resealed: progress.resealed,
+    private func report(_ walk: Walk, _ completed: Set<ProtectionClass>) -> RotationReport {
+        let hasOther = store.vault.keyring.whenUnlockedEpoch != nil
+        return RotationReport(
+            epoch: epochs[.afterFirstUnlock] ?? 0, whenUnlockedEpoch: epochs[.whenUnlocked],
+            isCompleted: completed.contains(.afterFirstUnlock) && (!hasOther || completed.contains(.whenUnlocked)),
+            needsUnlocking: hasOther && epochs[.whenUnlocked] == nil || walk.left.contains { $0.code == .locked },
+            passes: progress.pass, resealed: progress.resealed,
             bytes: progress.bytes, left: walk.left.sorted { $0.path < $1.path },
-            holders: store.vault.epochHolders().filter { $0.epoch < epoch })
+            holders: store.vault.epochHolders().filter { holder in
+                epochs[holder.protection].map { holder.epoch < $0 } ?? false
+            })
     }
 }
 
@@ -80,7 +97,7 @@ extension Rotation {
     }
 
     private func walk() throws(StoreError) -> Walk {
-        let minimum = store.vault.keyring.minimumEpoch
+        let keyring = store.vault.keyring
         var walk = Walk()
         try BlobSurvey(store).visit { blob throws(StoreError) in
             try resealer.throttle.requireGoingOn()
@@ -89,9 +106,11 @@ extension Rotation {
             case .failure(let error):
                 walk.left.append(
                     LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver || options.passesOver(blob.path)))
-            case .success(let header) where header.header.epoch >= epoch: break
+            case .success(let header)
+            where header.header.epoch >= epochs[keyring.protection(of: header.header.keyID)] ?? 0:
+                break
             case .success(let header):
-                if let reason = self.reason(toLeave: blob, header, minimum) {
+                if let reason = self.reason(toLeave: blob, header, keyring.minimumEpoch(for: header.header.keyID)) {
                     walk.left.append(reason)
                 } else {
                     walk.older.append(blob)

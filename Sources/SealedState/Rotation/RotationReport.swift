@@ -3,11 +3,16 @@ internal import SharedFiles
 
 /// What a rotation did.
 public struct RotationReport: Sendable {
-    /// The epoch that blobs are to have.
+    /// The epoch that blobs of *after first unlock* are to have.
     public let epoch: UInt32
+    /// The epoch that blobs of *when unlocked* are to have; nil where that class has no key or is locked.
+    public let whenUnlockedEpoch: UInt32?
     /// Whether no blob of an older epoch is left: those are refused from now on. Otherwise `left` has what is in the way,
     /// or blobs of an older epoch kept coming; calling again goes on.
     public let isCompleted: Bool
+    /// Whether the class *when unlocked* is in the way because the vault is locked: unlock it, and rotate again. The other
+    /// class does not wait for it.
+    public let needsUnlocking: Bool
     /// How often the container was walked.
     public let passes: Int
     /// How many blobs were resealed by this call.
@@ -20,9 +25,6 @@ public struct RotationReport: Sendable {
     /// sealed under the new key, since a writer looks at the vault first; a stream that one of them began to seal before is
     /// not.
     public let holders: [EpochHolder]
-
-    /// Whether blobs of the class *when unlocked* are in the way because the vault is locked: unlock it, and rotate again.
-    public var needsUnlocking: Bool { left.contains { $0.code == .locked } }
 }
 
 /// A sealed file that a rotation leaves as it is, or that a look at the container could not make out.

@@ -6,22 +6,27 @@ internal import SharedFiles
 extension RotationStatus {
     /// Walks the container and asks the running programs.
     init(of store: SealedStore) throws(StoreError) {
-        let state: RotationState
+        let states: [ProtectionClass: RotationState]
         let keys: [KeySummary]
         do throws(VaultError) {
-            state = try store.vault.rotationState()
+            states = [
+                .afterFirstUnlock: try store.vault.rotationState(of: .afterFirstUnlock),
+                .whenUnlocked: try store.vault.rotationState(of: .whenUnlocked),
+            ]
             keys = try store.vault.keySummaries()
         } catch {
             throw StoreError(error, "look at the rotation of")
         }
         let needs = try KeyNeeds(of: store)
-        isRotating = state.isResealing
-        began = Self.date(state.began)
-        completed = Self.date(state.completed)
+        isRotating = states.values.contains(where: \.isResealing)
+        began = Self.date(states.values.map(\.began).max() ?? 0)
+        completed = Self.date(states.values.map(\.completed).max() ?? 0)
         activeEpoch = keys.first { $0.state == .active && $0.protection == .afterFirstUnlock }?.epoch
-        minimumEpoch = state.minimumEpoch
+        minimumEpoch = states[.afterFirstUnlock]?.minimumEpoch ?? 1
         unknown = needs.unknown.sorted { $0.path < $1.path }
-        self.keys = keys.map { KeyUse($0, needs, store.vault, minimum: state.minimumEpoch) }
+        self.keys = keys.map { key in
+            KeyUse(key, needs, store.vault, minimum: states[key.protection]?.minimumEpoch ?? 1)
+        }
     }
 
     private static func date(_ milliseconds: UInt64) -> Date? {
@@ -110,7 +115,7 @@ extension KeyUse {
         created = Date(milliseconds: key.createdAt)
         blobCount = needs.counts[key.id] ?? 0
         blobs = (needs.paths[key.id] ?? []).sorted()
-        let holders = needs.holders.filter { $0.epoch == key.epoch }
+        let holders = needs.holders.filter { $0.epoch == key.epoch && $0.protection == key.protection }
         self.holders = key.state == .destroyed ? [] : holders
         obstacles = Self.obstacles(key, needs, holders, vault, minimum)
     }
@@ -129,14 +134,14 @@ extension KeyUse {
         if let count = needs.quarantined[key.id] { obstacles.append(.blobs(count, isInQuarantine: true)) }
         if let count = needs.trashed[key.id] { obstacles.append(.trashed(count)) }
         if let count = needs.locked[key.id] { obstacles.append(.lockedBlobs(count)) }
-        if let program = programs(key.epoch, holders, vault) { obstacles.append(program) }
+        if let program = programs(key, holders, vault) { obstacles.append(program) }
         if needs.undecided > 0 { obstacles.append(.unknownFiles(needs.undecided)) }
         return obstacles
     }
 
     /// The lock decides; the names of those who hold it are for people.
-    private static func programs(_ epoch: UInt32, _ holders: [EpochHolder], _ vault: Vault) -> KeyObstacle? {
-        switch vault.isEpochHeld(epoch) {
+    private static func programs(_ key: KeySummary, _ holders: [EpochHolder], _ vault: Vault) -> KeyObstacle? {
+        switch vault.isEpochHeld(key.epoch, key.protection) {
         case .some(false): nil
         case .some(true): holders.isEmpty ? .unnamedProgram : .programs(holders)
         case .none: .programsUnknown

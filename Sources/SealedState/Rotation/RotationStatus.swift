@@ -10,9 +10,9 @@ public struct RotationStatus: Sendable {
     public let began: Date?
     /// When the last completed rotation was completed; nil for never.
     public let completed: Date?
-    /// The epoch of the active key; nil where there is none.
+    /// The epoch of the active key of *after first unlock*; nil where there is none.
     public let activeEpoch: UInt32?
-    /// Blobs of an earlier epoch are refused.
+    /// Blobs of *after first unlock* of an earlier epoch are refused.
     public let minimumEpoch: UInt32
     /// Every key that the vault holds or held, by epoch.
     public let keys: [KeyUse]

@@ -19,11 +19,16 @@ extension SealedStore {
     public func rotate(
         _ options: RotationOptions = RotationOptions(), progress: (RotationProgress) -> Void = { _ in }
     ) throws(StoreError) -> RotationReport {
-        let epoch: UInt32
-        do throws(VaultError) { epoch = try vault.beginRotation() } catch {
-            throw StoreError(error, "rotate the keys of")
+        var epochs: [ProtectionClass: UInt32] = [:]
+        for protection in ProtectionClass.allCases {
+            do throws(VaultError) { epochs[protection] = try vault.beginRotation(of: protection) } catch {
+                // Each class is rotated on its own: one that is locked waits for its person.
+                guard protection == .whenUnlocked, error.code == .locked else {
+                    throw StoreError(error, "rotate the keys of")
+                }
+            }
         }
-        var rotation = Rotation(self, to: epoch, options)
+        var rotation = Rotation(self, to: epochs, options)
         return try rotation.run(progress)
     }
 

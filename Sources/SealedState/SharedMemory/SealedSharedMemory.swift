@@ -142,7 +142,7 @@ public final class SealedSharedMemory: Sendable {
                 try BlobOpener.open(bytes, context: place.context, keys: keys, limit: memory.capacity)
             }
         }
-        try store.requireEpoch(of: opened.header.header, "read", place)
+        try store.requireCurrent(opened.header.header, "read", place)
         return opened
     }
 

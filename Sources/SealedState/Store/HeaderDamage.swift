@@ -35,6 +35,9 @@ struct HeaderDamage {
         }
     }
 
+    /// The same for a header that is malformed: a flipped bit of the writer's id or of the flag of signed blobs is evident.
+    var malformedClaim: RefusedBlob.Claim { mendedClaim ?? claim }
+
     private var mendedClaim: RefusedBlob.Claim? {
         guard let mended else { return nil }
         return store.watermarks.verdict(on: mended) == .jumps
@@ -49,12 +52,12 @@ struct HeaderDamage {
             store.watermarks.mark(of: place.context.nameTag) != nil, let keys = try? store.vault.keySummaries()
         else { return false }
         if keys.contains(where: { $0.id == header.keyID }) { return true }
-        let latest = keys.map(\.epoch).max() ?? 0
-        // In its latest epoch a vault may still get a key for its other class: one that is unknown now may be that one.
-        let isComplete = ProtectionClass.allCases.allSatisfy { protection in
-            keys.contains { $0.epoch == latest && $0.protection == protection }
+        // Each class counts its own epochs: of neither may that epoch be yet to come. Without persons there is one class.
+        let hasPersons = (try? store.vault.slots())?.contains { $0.reach == .whenUnlocked } ?? true
+        return ProtectionClass.allCases.allSatisfy { protection in
+            let epochs = keys.filter { $0.protection == protection }.map(\.epoch)
+            return epochs.max().map { $0 >= header.epoch } ?? (protection == .whenUnlocked && !hasPersons)
         }
-        return header.epoch < latest || (header.epoch == latest && isComplete)
     }
 
     private var claimed: BlobHeader? { try? UnverifiedHeader(parsing: prefix).claimed }
@@ -62,6 +65,8 @@ struct HeaderDamage {
 
 // Mending: the fields in doubt are put right on a copy, and a key of the vault then has to vouch for all of the header.
 extension HeaderDamage {
+    private static let noWriter = [UInt8](repeating: 0, count: 16)
+
     private enum Field {
         static let format = 4, suite = 5, kind = 6, flags = 7
         static let epoch = 12..<16, keyID = 48..<64, writer = 88..<104, codec = 104, reserved = 105..<112
@@ -82,12 +87,15 @@ extension HeaderDamage {
         header[Field.format] = BlobLayout.format
         header[Field.suite] = BlobSuite.xchacha20poly1305Blake2b.rawValue
         header[Field.kind] = BlobKind.record.rawValue
-        for index in Field.writer { header[index] = 0 }
         for index in Field.reserved { header[index] = 0 }
         header.replaceSubrange(Field.keyID, with: key.id.bytes.withUnsafeBytes { Array($0) })
         header.replaceSubrange(Field.epoch, with: withUnsafeBytes(of: key.epoch.littleEndian) { Array($0) })
         for flags in flags {
             header[Field.flags] = flags
+            // Only a signed blob has a writer.
+            let isSigned = BlobFlags(rawValue: flags).contains(.signed)
+            let writer = isSigned ? prefix[Field.writer] : Self.noWriter[...]
+            header.replaceSubrange(Field.writer, with: writer)
             for codec in codecs {
                 header[Field.codec] = codec
                 if let verified = verified(header, by: key) { return verified }
@@ -104,7 +112,8 @@ extension HeaderDamage {
 
     private var flags: [UInt8] {
         let known = BlobFlags.known.rawValue
-        return prefix[Field.flags] & ~known == 0 ? [prefix[Field.flags]] : Array(0...known)
+        let found = prefix[Field.flags]
+        return found & ~known == 0 ? [found, found ^ BlobFlags.signed.rawValue] : Array(0...known)
     }
 
     private var codecs: [UInt8] {

@@ -21,23 +21,32 @@ extension SealedStore {
     /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
     ///
     /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
+    ///
+    /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. One that
+    /// the roster names and whose file is gone is listed as `.missing`.
     public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
 
     /// The same, with the library's own records on demand.
     package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
         let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
         let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
-        return listed.sorted().compactMap(listing)
+        let missing = missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
+        return (listed + missing).sorted().compactMap(listing)
     }
 
     /// One record as the list shows it; nil where there is no file.
     package func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(stored: name)
-            guard let (header, verdict) = try judgedHeader(place) else { return nil }
+            guard let (listed, verdict) = try judgedHeader(place) else {
+                let error = absent(place)
+                guard error.code == .missing else { return nil }
+                return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error, header: nil)
+            }
+            let header = listed.header
             try judge(verdict, header.header, place)
             return RecordListing(
-                name: name, provenance: Provenance(header.header),
+                name: name, provenance: Provenance(header.header, writer: listed.writer),
                 isDeleted: header.header.flags.contains(.tombstone), rejection: nil, header: header.header)
         } catch {
             return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error, header: nil)
@@ -45,24 +54,32 @@ extension SealedStore {
     }
 
     /// As on a read: a header that another thread overtook is no replay, and the file has changed since.
-    private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (VerifiedHeader, Watermark.Verdict)? {
+    private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (ListedHeader, Watermark.Verdict)? {
         var previous: VerifiedHeader?
         var attempts = 0
-        while let header = try listedHeader(place) {
-            let verdict = watermarks.verdict(on: header)
-            let isSettled = verdict != .replayed || header == previous || attempts >= Self.maximumRereads
-            if isSettled { return (header, verdict) }
-            previous = header
+        while let listed = try listedHeader(place) {
+            let verdict = watermarks.verdict(on: listed.header)
+            let isSettled = verdict != .replayed || listed.header == previous || attempts >= Self.maximumRereads
+            if isSettled { return (listed, verdict) }
+            previous = listed.header
             attempts += 1
         }
         return nil
     }
 
-    func listedHeader(_ place: RecordPlace) throws(StoreError) -> VerifiedHeader? {
+    /// The verified header of what is stored in a place; nil where there is no file.
+    func listedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
+        if let authority, authority.governs(place.name.text) { return try governedHeader(place) }
         let prefix = try StoreError.onFiles("list", place.name.text) { () throws(FileError) in
             try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         }
         guard let prefix else { return nil }
-        return try verifyHeader(prefix, "list", place)
+        return ListedHeader(header: try verifyHeader(prefix, "list", place), writer: nil)
     }
+}
+
+/// A verified header, and the writer whose signature was verified with it.
+struct ListedHeader {
+    let header: VerifiedHeader
+    let writer: WriterID?
 }

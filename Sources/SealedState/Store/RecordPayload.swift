@@ -12,18 +12,23 @@ package final class RecordPayload {
     let notAfter: UInt64
     /// The class of its key; nil for that of the value that it replaces.
     let protection: ProtectionClass?
+    /// Whether a person has stated the class of this write: only then does a protected name lose its protection.
+    let mayLowerClass: Bool
 
-    /// - Parameter protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program
-    ///   that does not know the record's type must not move it to a lesser one.
+    /// - Parameters:
+    ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program that
+    ///     does not know the record's type must not move it to a lesser one.
+    ///   - mayLowerClass: Whether a person has stated the class of this write.
     package init(
         _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
-        protection: ProtectionClass? = .afterFirstUnlock
+        protection: ProtectionClass? = .afterFirstUnlock, mayLowerClass: Bool = false
     ) {
         self.bytes = bytes
         self.codec = codec
         self.schemaVersion = schemaVersion
         self.notAfter = notAfter
         self.protection = protection
+        self.mayLowerClass = mayLowerClass
     }
 
     var count: Int { bytes.count }

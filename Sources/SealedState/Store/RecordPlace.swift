@@ -7,6 +7,8 @@ struct RecordPlace: Sendable {
     let name: RecordName
     let context: BlobContext
     let address: BlobAddress
+    /// Whether the write in hand has just listed the name: the value of the lower class that it replaces is no downgrade.
+    var isBeingRaised = false
 
     init(_ name: RecordName, group: String) {
         self.name = name

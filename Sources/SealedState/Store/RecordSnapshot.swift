@@ -13,16 +13,16 @@ public struct Provenance: Sendable, Hashable {
     public let notAfter: Date?
     /// The schema version it was written in.
     public let schemaVersion: Int
-    /// Who wrote it, as 32 hexadecimal digits; nil until writers sign.
+    /// The id of the writer whose signature was verified, as 32 hexadecimal digits; nil for a name that no roster governs.
     public let writer: String?
 
-    init(_ header: BlobHeader) {
+    init(_ header: BlobHeader, writer: WriterID?) {
         sequence = header.sequence
         epoch = header.epoch
         sealedAt = Date(milliseconds: header.sealedAt)
         notAfter = header.notAfter == 0 ? nil : Date(milliseconds: header.notAfter)
         schemaVersion = Int(header.schemaVersion)
-        writer = header.writer == .none ? nil : header.writer.description
+        self.writer = writer?.description
     }
 }
 

@@ -29,21 +29,24 @@ struct RecordWriter: ~Copyable {
                 .tooLarge, "write", place.name.text,
                 "It has \(payload.count) bytes; \(store.options.maximumRecordSize) are allowed.")
         }
+        let grant = try store.requireRight(to: place, deleting: false)
         let standing = try store.standing(at: place)
         try require(request.condition, standing)
         try requireNoNewer(than: payload.schemaVersion, standing)
         let sequence = try nextSequence(standing)
-        let protection = payload.protection ?? store.protection(of: standing)
+        let stated = payload.protection ?? store.protection(of: standing, at: place)
+        let protection = request.lowersClass || !store.isProtected(place) ? stated : .whenUnlocked
         keepIfRefused(standing)
         return try payload.withUnsafeBytes { bytes in
             put(
                 bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
-                notAfter: payload.notAfter, protection: protection, request)
+                notAfter: payload.notAfter, protection: protection, grant, request)
         }.get()
     }
 
     /// Writes a tombstone.
     func delete(_ request: WriteRequest) throws(StoreError) -> UInt64 {
+        let grant = try store.requireRight(to: place, deleting: true)
         let standing = try store.standing(at: place)
         try require(request.condition, standing)
         // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
@@ -57,17 +60,18 @@ struct RecordWriter: ~Copyable {
         }
         let sequence = try nextSequence(standing)
         keepIfRefused(standing)
-        return try putTombstone(sequence, request)
+        return try putTombstone(sequence, grant, request)
     }
 
     /// Takes the tombstone of a deleted record away.
     func purge(_ request: WriteRequest) throws(StoreError) {
+        let grant = try store.requireRight(to: place, deleting: true)
         let standing = try store.standing(at: place)
         let sequence: UInt64
         switch standing {
         // One that a power loss could take back is written durably first: what is remembered has to be true.
         case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
-            sequence = try putTombstone(try nextSequence(standing), request)
+            sequence = try putTombstone(try nextSequence(standing), grant, request)
         case .tombstone(let tombstone):
             try acceptDeletion(tombstone)
             sequence = tombstone.header.sequence
@@ -154,24 +158,31 @@ struct RecordWriter: ~Copyable {
 
     // MARK: The new blob
 
-    private func putTombstone(_ sequence: UInt64, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+    private func putTombstone(
+        _ sequence: UInt64, _ grant: WriteGrant, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
         try put(
             UnsafeRawBufferPointer(start: nil, count: 0), sequence: sequence, flags: .tombstone, codec: .raw,
-            schemaVersion: 0, notAfter: 0, protection: .afterFirstUnlock, request
+            schemaVersion: 0, notAfter: 0, protection: store.deletionProtection(at: place), grant, request
         ).get()
     }
 
     private func put(
         _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
-        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, _ request: WriteRequest
+        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, _ grant: WriteGrant,
+        _ request: WriteRequest
     ) -> Result<UInt64, StoreError> {
         do throws(StoreError) {
             let key = try store.activeKey(for: protection)
+            // Asked again under the lock, after a look at the vault: a name may have been listed meanwhile.
+            if protection == .afterFirstUnlock, !request.lowersClass, store.isProtected(place) {
+                throw .downgraded(writing: place.name.text)
+            }
             let description = BlobDescription(
                 record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
                 schemaVersion: schemaVersion, sequence: sequence,
                 sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
-            let blob = BlobSealer.seal(plaintext, as: description, key: key)
+            let blob = grant.seal(plaintext, as: description, key: key, at: place, in: store.group)
             try replace(with: blob, isDeletion: flags.contains(.tombstone), request)
             try remember(blob, key)
             return .success(sequence)

@@ -34,7 +34,7 @@ extension SealedStore {
                 try BlobOpener.verifyHeader(bytes, context: place.context, keys: keys)
             }
         }
-        try requireEpoch(of: header.header, operation, place)
+        try requireCurrent(header.header, operation, place)
         return header
     }
 
@@ -52,13 +52,29 @@ extension SealedStore {
         }
     }
 
-    /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended.
-    func requireEpoch(of header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
-        let minimum = vault.keyring.minimumEpoch
-        guard header.epoch < minimum else { return }
+    /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded` for
+    ///   one of *after first unlock* under a name that is *when unlocked*.
+    func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
+        let keyring = vault.keyring
+        let minimum = keyring.minimumEpoch(for: header.keyID)
+        guard header.epoch >= minimum else {
+            throw StoreError(
+                .retiredEpoch, operation, place.name.text,
+                "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
+        }
+        guard !keyring.isPersonMissing || watermarks.mark(of: header.nameTag) != nil else {
+            throw StoreError(
+                .vaultMissing, operation, place.name.text,
+                "The vault's compartment of persons is gone, so nothing says whether the name is protected.",
+                advice: "Restore it from a backup (sealctl vault import).")
+        }
+        guard !place.isBeingRaised, keyring.listsNames, keyring.protection(of: header.keyID) == .afterFirstUnlock,
+            vault.isListed(record: place.name.text, in: keyring)
+        else { return }
         throw StoreError(
-            .retiredEpoch, operation, place.name.text,
-            "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
+            .downgraded, operation, place.name.text,
+            "The name is protected \"when unlocked\", and this blob was sealed by a program that need not be a person's."
+        )
     }
 
     /// What new blobs of a class are sealed under. A key of *when unlocked* is for one write: to keep it would be to keep it
@@ -74,10 +90,19 @@ extension SealedStore {
     /// Sees to it that a class has a key to seal with, and that it is within reach. Called before a record's lock is taken:
     /// the vault's lock comes before those.
     ///
-    /// - Throws: `StoreError` `.locked`, `.orphanedBlobs`, those of changing the vault.
-    func prepareKey(for protection: ProtectionClass) throws(StoreError) {
-        if protection == .afterFirstUnlock { return }
-        do throws(VaultError) { try vault.makeKey(for: protection) } catch {
+    /// A name that is written in the class *when unlocked* for the first time is listed here, before the blob. A listed
+    /// name keeps its class, whatever the class of a record's type.
+    /// - Parameter name: The record's; nil for blobs without one.
+    /// - Throws: `StoreError` `.locked`, `.downgraded`, `.orphanedBlobs`, those of changing the vault.
+    func prepareKey(for protection: ProtectionClass, named name: String? = nil) throws(StoreError) {
+        if protection == .afterFirstUnlock {
+            guard let name, vault.isListed(record: name, in: vault.keyring) else { return }
+        }
+        do throws(VaultError) { try vault.makeKey(for: .whenUnlocked, record: name) } catch {
+            // A program that means the lower class may be one that no unlocking helps.
+            if protection == .afterFirstUnlock, error.code == .locked, let name {
+                throw .downgraded(writing: name)
+            }
             let failure = StoreError(error, "write with")
             guard failure.code == .durabilityUnknown else { throw failure }
             // Of the vault: said of a record it would mean that the record is in place.

@@ -13,32 +13,75 @@ extension SealedStore {
     func write(
         _ payload: RecordPayload, at place: RecordPlace, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
-        try prepareKey(for: payload.protection ?? protection(at: place))
-        return try locked(place, request) { writer throws(StoreError) in try writer.write(payload, request) }
+        lookAtVault()
+        var request = request
+        request.lowersClass =
+            payload.mayLowerClass && payload.protection == .afterFirstUnlock && isProtected(place)
+        if request.lowersClass {
+            try requirePerson(place)
+            let sequence = try locked(place, request) { writer throws(StoreError) in
+                try writer.write(payload, request)
+            }
+            // After the blob: a write that is refused or interrupted takes no protection away.
+            try lowerClass(place)
+            return sequence
+        }
+        return try raising(place, to: payload.protection ?? protection(at: place)) { place throws(StoreError) in
+            try locked(place, request) { writer throws(StoreError) in try writer.write(payload, request) }
+        }
+    }
+
+    /// Sees to the key of a class, which lists a name that is raised, and writes. Where the write fails, a name that it has
+    /// raised is lowered again: else the value that stands could not be read any more.
+    private func raising<Result>(
+        _ place: RecordPlace, to protection: ProtectionClass, _ body: (RecordPlace) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var place = place
+        place.isBeingRaised = protection == .whenUnlocked && !isProtected(place)
+        do throws(StoreError) {
+            try prepareKey(for: protection, named: place.name.text)
+            return try body(place)
+        } catch {
+            if place.isBeingRaised, isProtected(place), case .value(let header)? = try? standing(at: place),
+                self.protection(of: header) == .afterFirstUnlock
+            {
+                try? lowerClass(place)
+            }
+            throw error
+        }
     }
 
     func update<Record: SealedRecord>(
         _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ request: WriteRequest,
         _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
-        try prepareKey(for: Record.protection)
-        return try locked(place, request) { writer throws(StoreError) in
-            try writer.require(request.condition)
-            var value = try current(type, at: place, startingWith: initial)
-            do { try change(&value) } catch { throw Self.declined(error, place) }
-            let payload = try encode(value, named: place.name.text)
-            defer { payload.wipe() }
-            return try writer.write(payload, request)
+        lookAtVault()
+        return try raising(place, to: Record.protection) { place throws(StoreError) in
+            try locked(place, request) { writer throws(StoreError) in
+                try writer.require(request.condition)
+                var value = try current(type, at: place, startingWith: initial)
+                do { try change(&value) } catch { throw Self.declined(error, place) }
+                let payload = try encode(value, named: place.name.text)
+                defer { payload.wipe() }
+                return try writer.write(payload, request)
+            }
         }
     }
 
     func delete(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) -> UInt64 {
-        try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
+        lookAtVault()
+        try prepareKey(for: deletionProtection(at: place), named: place.name.text)
+        return try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
     }
 
     func purge(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) {
-        try locked(place, request) { writer throws(StoreError) in try writer.purge(request) }
+        lookAtVault()
+        try prepareKey(for: deletionProtection(at: place), named: place.name.text)
+        return try locked(place, request) { writer throws(StoreError) in try writer.purge(request) }
     }
+
+    /// Which names are *when unlocked* may have changed since the last look. A look that fails is told by the write.
+    private func lookAtVault() { _ = try? vault.currentKeyring() }
 
     func locked<Result>(
         _ place: RecordPlace, _ request: WriteRequest,

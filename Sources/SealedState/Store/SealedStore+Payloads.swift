@@ -44,8 +44,8 @@ extension SealedStore {
     /// one is gone on purpose.
     package var acceptedNames: [NameTag] {
         // The vault's own writes are among what was accepted; it is no record.
-        let vault = BlobContext(group: group.identifier, kind: .vault, name: "").nameTag
-        return watermarks.acceptedNames.filter { $0 != vault && !watermarks.isPurged($0) }
+        let own = vault.ownNames
+        return watermarks.acceptedNames.filter { !own.contains($0) && !watermarks.isPurged($0) }
     }
 
     /// The context that a record's blob is bound to; of the library's own records as well.

@@ -23,6 +23,8 @@ public final class SealedStore: Sendable {
     let container: GroupContainer
     let backend: any BlobBackend
     let places: RecordPlaces
+    /// Which writers may write what; nil where no team key is known.
+    let authority: RosterAuthority?
     let lastGood = LastGoodValues()
 
     /// Opens the group's container and vault, and makes them where there are none yet.
@@ -37,7 +39,7 @@ public final class SealedStore: Sendable {
     ///   - options: Limits, durability and clock.
     /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that they
     ///   hold; `.entitlements` where those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
-    ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.vault`, `.lockTimeout`.
+    ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`, `.lockTimeout`.
     public init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
@@ -58,6 +60,11 @@ public final class SealedStore: Sendable {
         containerPath = container.path
         backend = FileBackend(container: container)
         places = RecordPlaces(group: group.identifier)
+        do throws(VaultError) {
+            authority = try RosterAuthority.find(group, in: container.root, home: home, teamKey: options.teamKey)
+        } catch {
+            throw StoreError(roster: error, "find the roster of")
+        }
     }
 
     /// The same store on the container that has the group's place now.
@@ -74,6 +81,7 @@ public final class SealedStore: Sendable {
         containerPath = container.path
         backend = FileBackend(container: container)
         places = store.places
+        authority = container === store.container ? store.authority : store.authority?.moved(to: container.root)
     }
 
     /// What this user's programs have accepted.

@@ -36,6 +36,7 @@ extension SealedStore {
     /// - Throws: `StoreError` for a blob that must not be replaced, because it may be the vault or this program that is
     ///   wrong (docs/decisions/0004), and for a place that cannot be read.
     func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+        if let authority, authority.governs(place.name.text) { return try governedStanding(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {
             prefix = try backend.readPrefix(place.address, count: BlobLayout.headerSize)
@@ -55,7 +56,7 @@ extension SealedStore {
         return judged(header, place)
     }
 
-    private func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
+    func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
         var verdict = watermarks.verdict(on: header)
         // At the very end of what readers believe: the next sequence would be beyond it for whoever has not read this one.
         if verdict == .advances, isLastBelieved(header.header) { verdict = .jumps }
@@ -76,16 +77,20 @@ extension SealedStore {
 
     /// What is wrong with a blob itself. Everything else may be wrong with the vault or the program.
     private static let replaceableCodes: Set<StoreError.Code> = [
-        .malformed, .wrongGroup, .wrongName, .wrongCommitment, .retiredEpoch, .tooLarge,
+        .malformed, .wrongKind, .wrongGroup, .wrongName, .wrongSuite, .wrongCommitment, .retiredEpoch, .tooLarge,
+        .downgraded,
     ]
 
+    /// What readers refuse and a write may replace.
+    ///
     /// - Throws: The rejection itself where the blob may be right and the vault or the program wrong.
-    private func replaceable(
+    func replaceable(
         _ prefix: [UInt8], _ rejection: StoreError, _ place: RecordPlace
     ) throws(StoreError) -> RefusedBlob {
         let damage = HeaderDamage(prefix, place, self)
         if Self.replaceableCodes.contains(rejection.code) || isKeyDestroyed(of: prefix) {
-            return RefusedBlob(rejection: rejection, claim: damage.claim)
+            let claim = rejection.code == .malformed ? damage.malformedClaim : damage.claim
+            return RefusedBlob(rejection: rejection, claim: claim)
         }
         guard let claim = damage.evidentClaim(rejection.code) else { throw rejection }
         return RefusedBlob(rejection: rejection, claim: claim)

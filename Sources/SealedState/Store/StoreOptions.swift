@@ -1,5 +1,6 @@
 public import AppGroups
 public import FoundationEssentials
+public import KeyVault
 public import SharedFiles
 
 /// How a store behaves; the defaults suit small state of one machine.
@@ -26,6 +27,12 @@ public struct StoreOptions: Sendable {
     public var durability: Durability = .durable
     /// Whose entitlements have to hold the group. This program's unless stated; a program without any may open every group.
     public var entitlements: EntitlementPolicy = .program
+    /// The group's team key, which signs its roster of writers. With it records that the roster governs are believed only
+    /// with the signature of a writer that may write them; without it that depends on the system's settings and on what
+    /// this user has accepted before. See docs/writers.md.
+    public var teamKey: TeamPublicKey?
+    /// The key by which this program signs what it writes under governed names; nil for a program that only reads them.
+    public var writerKey: WriterKey?
     /// The time of day; it decides freshness only, never order.
     public var now: @Sendable () -> Date = { Date() }
 

@@ -9,6 +9,8 @@ struct WriteRequest {
     /// How long to wait for the record's lock.
     var timeout: Duration
     var isCancelled: (() -> Bool)?
+    /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
+    var lowersClass = false
 }
 
 extension SealedStore {

@@ -10,5 +10,8 @@ struct AcceptedBlob: ~Copyable {
     /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
     var anchor = ClockAnchor.unknown
 
+    /// The writer whose signature was verified; nil for a name that no roster governs.
+    var writer: WriterID?
+
     var header: BlobHeader { opened.header.header }
 }

@@ -4,18 +4,20 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// Size, shape, place, key, commitment, contents and order: what can be said of a blob without its type.
+/// Size, shape, place, key, commitment, contents, authority and order: what can be said of a blob without its type.
 extension SealedStore {
     /// How often a blob that was overtaken while it was read is read again.
     static var maximumRereads: Int { 16 }
 
-    /// Size, shape, place, key, commitment, contents and watermark; a tombstone is an absent record.
+    /// Size, shape, place, key, commitment, contents, authority and watermark; a tombstone is an absent record.
     func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
         var previous: Commitment?
         var attempts = 0
         while true {
             var blob = try openAuthentic(place)
             let header = blob.header
+            // Before the order: no watermark of a governed name moves by a blob that fails.
+            blob.writer = try requireAuthority(of: blob.opened, at: place)
             let acceptance = watermarks.accept(blob.opened.header, at: { options.now().timeIntervalSince1970 })
             let verdict = acceptance.verdict
             blob.anchor = acceptance.anchor
@@ -39,20 +41,27 @@ extension SealedStore {
         let limit = maximumBlobSize
         let blob: [UInt8]
         do throws(FileError) {
-            blob = try backend.read(place.address, limit: limit)
+            blob = try backend.read(place.address, limit: limit + BlobOpener.signedAllowance)
         } catch {
             throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
         }
-        let opened = try withKeys(for: blob, "read", place) { keys throws(SealingError) in
+        return AcceptedBlob(opened: try openWhole(blob, "read", place, limit: limit), sealed: blob)
+    }
+
+    /// Opens a whole blob, its epoch included.
+    func openWhole(
+        _ blob: [UInt8], _ operation: String, _ place: RecordPlace, limit: Int
+    ) throws(StoreError) -> BlobOpener.Opened {
+        let opened = try withKeys(for: blob, operation, place) { keys throws(SealingError) in
             try blob.withRawBytes { blob throws(SealingError) in
                 try BlobOpener.open(blob, context: place.context, keys: keys, limit: limit)
             }
         }
-        try requireEpoch(of: opened.header.header, "read", place)
-        return AcceptedBlob(opened: opened, sealed: blob)
+        try requireCurrent(opened.header.header, operation, place)
+        return opened
     }
 
-    /// The largest blob that is read.
+    /// The largest unsigned blob that is read; a signed one may be `BlobOpener.signedAllowance` larger.
     var maximumBlobSize: Int {
         // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
         BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
@@ -70,6 +79,11 @@ extension SealedStore {
         }
         if watermarks.isPurged(place.context.nameTag) {
             return StoreError(.absent, "read", place.name.text, "It was deleted, and the mark of that was purged.")
+        }
+        if let authority, authority.governs(place.name.text) {
+            return StoreError(
+                .missing, "read", place.name.text,
+                "Its file is gone, without a signed deletion; sequence \(mark.sequence) had been accepted.")
         }
         return StoreError(
             .absent, "read", place.name.text,

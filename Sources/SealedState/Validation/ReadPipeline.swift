@@ -29,6 +29,6 @@ extension SealedStore {
         let value = try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
             try decode(type, from: bytes, header, named: place.name.text)
         }
-        return RecordSnapshot(value: value, provenance: Provenance(header))
+        return RecordSnapshot(value: value, provenance: Provenance(header, writer: blob.writer))
     }
 }

@@ -6,17 +6,18 @@ extension StoreError {
     /// Whether another state of the vault may make it good, with the same blob in the record's place.
     var isOfVault: Bool {
         switch code {
-        case .locked, .unknownKey, .wrongEpoch, .retiredEpoch, .vault, .vaultAbsent, .vaultCorrupt, .vaultRolledBack:
+        case .locked, .unknownKey, .wrongEpoch, .retiredEpoch, .vault, .vaultAbsent, .vaultCorrupt, .vaultRolledBack,
+            .vaultMissing, .vaultReplaced, .vaultNotAccepted, .downgraded:
             true
         default: false
         }
     }
 
     /// Whether the same look may end otherwise a moment later though no file changed: a lack of descriptors, memory or
-    /// watches, a disk that did not answer, a lock that somebody held.
+    /// watches, a disk that did not answer, a lock that somebody held. A new roster is no change near the record.
     var mayPass: Bool {
         switch code {
-        case .file, .watchLimit, .lockTimeout: true
+        case .file, .watchLimit, .lockTimeout, .notAuthorized, .rosterBehind: true
         // What others wrap keeps the system's number.
         default: errno.map(Self.passing.contains) ?? false
         }

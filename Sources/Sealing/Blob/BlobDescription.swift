@@ -8,6 +8,8 @@ package struct BlobDescription: Sendable {
     /// 0 means no end.
     package var notAfter: UInt64
     package var codec: PayloadCodec
+    /// The writer whose signature ends the plaintext; with the flag `signed` only.
+    package var writer = WriterID.none
 
     /// A record's description.
     package init(
@@ -36,9 +38,9 @@ package struct BlobDescription: Sendable {
     /// The header with salt and commitment still zero.
     func header(key: SealingKey) -> BlobHeader {
         BlobHeader(
-            kind: context.kind, flags: flags, schemaVersion: schemaVersion, epoch: key.epoch,
+            suite: key.suite, kind: context.kind, flags: flags, schemaVersion: schemaVersion, epoch: key.epoch,
             groupTag: context.groupTag, nameTag: context.nameTag, keyID: key.id, sequence: sequence,
-            sealedAt: sealedAt, notAfter: notAfter, writer: .none, codec: codec, salt: Salt(bytes: .zero),
+            sealedAt: sealedAt, notAfter: notAfter, writer: writer, codec: codec, salt: Salt(bytes: .zero),
             commitment: Commitment(bytes: .zero))
     }
 }

@@ -1,13 +1,20 @@
 package import CryptoPrimitives
 
-/// Opens whole blobs held in memory, checking in the design's order: size, shape, group, name, key, epoch, commitment,
-/// contents.
+/// Opens whole blobs held in memory, checking in the format's order: size, shape, place, chunk sizes, key, suite, epoch,
+/// commitment, retirement, contents.
 package enum BlobOpener {
-    /// An opened blob: a header to believe and the plaintext, which is wiped when this ends.
+    /// An opened blob: a header to believe and the contents, which are wiped when this ends.
     package struct Opened: ~Copyable {
         package let header: VerifiedHeader
+        /// The contents, without the trailer of a signed blob.
         package let plaintext: PlaintextBuffer
+        /// The signature of a signed blob, which nobody has verified; nil for an unsigned one.
+        package let trailer: RecordTrailer?
     }
+
+    /// How much larger than an unsigned one a signed blob of the same contents may be: the trailer, and the tag of a chunk
+    /// that it may begin.
+    package static let signedAllowance = RecordTrailer.size + BlobLayout.tagSize
 
     /// Opens a blob.
     ///
@@ -15,57 +22,77 @@ package enum BlobOpener {
     ///   - blob: The whole file.
     ///   - context: The place it was found in; nil accepts any place (for inspection only).
     ///   - keys: Where keys are looked up by id.
-    ///   - limit: The largest blob in bytes that is looked at.
+    ///   - limit: The largest blob in bytes that is looked at. A signed one may be `signedAllowance` larger: limits count
+    ///     contents.
     /// - Throws: `SealingError`; no plaintext is released then.
     package static func open(
         _ blob: UnsafeRawBufferPointer, context: BlobContext?, keys: some SealingKeySource, limit: Int
     ) throws(SealingError) -> Opened {
-        guard blob.count <= limit else {
+        guard blob.count <= limit || isSigned(blob, within: limit) else {
             throw SealingError(.tooLarge, "open", "\(blob.count) bytes; the limit is \(limit).")
         }
         let header = try shape(blob, context: context)
         let chunks = UnsafeRawBufferPointer(rebasing: blob[BlobLayout.headerSize...])
         let plan = try plan(for: header, sealedSize: chunks.count)
-        return try withCipher(blob, header: header, keys: keys) { verified, cipher throws(SealingError) in
+        return try withCipher(blob, header: header, keys: keys, acceptingRetired: false) {
+            verified, cipher throws(SealingError) in
             var plaintext = PlaintextBuffer(count: plan.plaintextSize)
             try plaintext.withUnsafeMutableBytes { output throws(SealingError) in
                 try cipher.openAll(chunks, plan: plan, into: output)
             }
-            return Opened(header: verified, plaintext: plaintext)
+            guard header.flags.contains(.signed) else {
+                return Opened(header: verified, plaintext: plaintext, trailer: nil)
+            }
+            let trailer = try plaintext.withUnsafeBytes { bytes throws(SealingError) in
+                try RecordTrailer(endOf: bytes)
+            }
+            plaintext.removeLast(RecordTrailer.size)
+            return Opened(header: verified, plaintext: plaintext, trailer: trailer)
         }
     }
 
-    /// Verifies the header alone: everything but the contents. `blob` may be just its first 176 bytes.
+    /// Whether a blob that is larger than a limit claims to be signed and is within what a signature adds.
+    private static func isSigned(_ blob: UnsafeRawBufferPointer, within limit: Int) -> Bool {
+        blob.count - signedAllowance <= limit && blob.count >= BlobLayout.headerSize
+            && BlobFlags(rawValue: blob[7]).contains(.signed)
+    }
+
+    /// Verifies the header alone: everything but retirement and the contents. `blob` may be just its first 176 bytes.
     ///
     /// - Throws: `SealingError`, from `.malformed` to `.wrongCommitment`.
     package static func verifyHeader(
         _ blob: UnsafeRawBufferPointer, context: BlobContext?, keys: some SealingKeySource
     ) throws(SealingError) -> VerifiedHeader {
         let header = try shape(blob, context: context)
-        return try withCipher(blob, header: header, keys: keys) { verified, _ in verified }
+        return try withCipher(blob, header: header, keys: keys, acceptingRetired: true) { verified, _ in verified }
     }
 
     /// Lends a verified header and the cipher of the chunks; the single-use key is wiped afterwards.
     @inline(__always)
     private static func withCipher<Result: ~Copyable>(
-        _ blob: UnsafeRawBufferPointer, header: BlobHeader, keys: some SealingKeySource,
+        _ blob: UnsafeRawBufferPointer, header: BlobHeader, keys: some SealingKeySource, acceptingRetired: Bool,
         _ body: (VerifiedHeader, ChunkCipher) throws(SealingError) -> Result
     ) throws(SealingError) -> Result {
         try ScratchMemory.withSecret(count: KeyDerivation.derivedSize) { derived throws(SealingError) in
-            let verified = try verify(header, in: blob, keys: keys, derived: derived)
+            let verified = try verify(
+                header, in: blob, keys: keys, acceptingRetired: acceptingRetired, derived: derived)
             return try body(verified, ChunkCipher(derived: UnsafeRawBufferPointer(derived), blob: blob))
         }
     }
 
-    /// Finds the key, derives the single-use key into `derived`, and checks epoch and commitment.
+    /// Finds the key, derives the single-use key into `derived`, and checks suite, epoch, commitment and retirement.
     @inline(__always)
     static func verify(
         _ header: BlobHeader, in blob: UnsafeRawBufferPointer, keys: some SealingKeySource,
-        derived: UnsafeMutableRawBufferPointer
+        acceptingRetired: Bool = false, derived: UnsafeMutableRawBufferPointer
     ) throws(SealingError) -> VerifiedHeader {
         guard let key = keys.sealingKey(for: header.keyID) else {
             throw SealingError(
                 .unknownKey, "open", "It was sealed under key \(header.keyID), which the vault does not hold.")
+        }
+        guard header.suite == key.suite else {
+            throw SealingError(
+                .wrongSuite, "open", "Suite \(header.suite.rawValue) for a key of suite \(key.suite.rawValue).")
         }
         guard header.epoch == key.epoch else {
             throw SealingError(.wrongEpoch, "open", "Epoch \(header.epoch) for a key of epoch \(key.epoch).")
@@ -78,16 +105,36 @@ package enum BlobOpener {
         guard isCommitted else {
             throw SealingError(.wrongCommitment, "open", "The header does not fit key \(header.keyID).")
         }
+        let minimum = keys.minimumEpoch(for: key)
+        guard acceptingRetired || key.epoch >= minimum else {
+            throw SealingError(
+                .retiredEpoch, "open",
+                "It is of epoch \(key.epoch); a rotation to epoch \(minimum) was completed.")
+        }
         return VerifiedHeader(verified: header)
     }
 
-    /// How the bytes behind a header split into chunks; a tombstone has one, and it is empty.
-    static func plan(for header: BlobHeader, sealedSize: Int) throws(SealingError) -> BlobLayout.ChunkPlan {
+    /// How the bytes behind a header split into chunks.
+    ///
+    /// - Parameter isWhole: Whether these are all bytes behind the header, and not one of several batches.
+    static func plan(
+        for header: BlobHeader, sealedSize: Int, isWhole: Bool = true
+    ) throws(SealingError) -> BlobLayout.ChunkPlan {
         let plan = try BlobLayout.ChunkPlan(sealedSize: sealedSize)
-        guard !header.flags.contains(.tombstone) || plan.plaintextSize == 0 else {
-            throw SealingError(.malformed, "open", "A tombstone with contents.")
+        guard isPossible(plaintextSize: plan.plaintextSize, header.flags, isWhole: isWhole) else {
+            throw SealingError(
+                .malformed, "open", "A tombstone with contents, or a signed blob without room for its signature.")
         }
         return plan
+    }
+
+    /// Whether a plaintext may have that size: a tombstone has no contents, and a signed blob ends with its trailer.
+    @inline(__always)
+    static func isPossible(plaintextSize: Int, _ flags: BlobFlags, isWhole: Bool = true) -> Bool {
+        if flags.isDisjoint(with: [.tombstone, .signed]) { return true }
+        let trailer = flags.contains(.signed) ? RecordTrailer.size : 0
+        if flags.contains(.tombstone) { return isWhole && plaintextSize == trailer }
+        return !isWhole || plaintextSize >= trailer
     }
 
     /// Shape and place, before any key is touched.

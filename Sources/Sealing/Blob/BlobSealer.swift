@@ -5,14 +5,16 @@ package enum BlobSealer {
     /// The sealed blob for `plaintext`: header, then chunks.
     ///
     /// - Parameters:
-    ///   - plaintext: Any number of bytes; the caller wipes them.
+    ///   - plaintext: Any number of bytes; the caller wipes them. Those of a signed blob end with its `RecordTrailer`.
     ///   - description: What the header says.
     ///   - key: The group's active key.
     ///   - fixedSalt: Only for reproducible test vectors: a salt used twice under one key breaks both blobs.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, fixedSalt: Salt? = nil
     ) -> [UInt8] {
-        precondition(plaintext.isEmpty || !description.flags.contains(.tombstone), "a tombstone has no contents")
+        precondition(
+            BlobOpener.isPossible(plaintextSize: plaintext.count, description.flags),
+            "a tombstone has no contents, and a signed blob has room for its signature")
         let size = BlobLayout.blobSize(plaintextSize: plaintext.count)
         return [UInt8](unsafeUninitializedCapacity: size) { blob, count in
             let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(blob)[0..<size])
@@ -33,6 +35,7 @@ package enum BlobSealer {
     ) throws(Failure) {
         let unsealed = description.header(key: key)
         // A writer must not report success for a blob that every reader refuses.
+        precondition(unsealed.suite == .xchacha20poly1305Blake2b, "a key of a suite that is not implemented")
         precondition(
             unsealed.isConsistent, "a blob's fields must not contradict each other (docs/format.md, section 3)")
         unsealed.encode(into: bytes)

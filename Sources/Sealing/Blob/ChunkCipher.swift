@@ -25,7 +25,7 @@ struct ChunkCipher {
         }
     }
 
-    /// - Throws: `SealingError` `.notAuthentic`; `output` holds no plaintext then.
+    /// - Throws: `SealingError` `.tampered`; `output` holds no plaintext then.
     @inline(__always)
     func open(
         _ sealed: UnsafeRawBufferPointer, index: UInt64, isLast: Bool, into output: UnsafeMutableRawBufferPointer
@@ -34,7 +34,7 @@ struct ChunkCipher {
             do {
                 try XChaCha20Poly1305.open(sealed, associated: header, nonce: nonce, key: subkey, into: output)
             } catch {
-                throw SealingError(.notAuthentic, "open", "Chunk \(index) does not fit its tag.")
+                throw SealingError(.tampered, "open", "Chunk \(index) does not fit its tag.")
             }
         }
     }

@@ -10,13 +10,22 @@ package struct BlobContext: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - group: The app group's identifier.
-    ///   - kind: What lies there.
-    ///   - name: The record's name; empty for streams.
+    ///   - kind: The kind of blob that belongs there.
+    ///   - name: The name of a record or a named stream; empty for a nameless stream.
     package init(group: String, kind: BlobKind, name: String) {
         self.kind = kind
         groupTag = GroupTag(bytes: Self.tag(.groupTag, Self.lengthPrefixed(group)))
         nameTag = NameTag(
             bytes: Self.tag(.nameTag, Self.lengthPrefixed(group) + [kind.rawValue] + Self.lengthPrefixed(name)))
+    }
+
+    /// The context of a blob whose name is not known, taken from its header: a survey verifies a named stream with it.
+    ///
+    /// A blob that opens in it is authentic and of the group; that it is in its place is not checked.
+    package init(group: String, kind: BlobKind, nameTag: NameTag) {
+        self.kind = kind
+        groupTag = GroupTag(bytes: Self.tag(.groupTag, Self.lengthPrefixed(group)))
+        self.nameTag = nameTag
     }
 
     /// A length as 4 bytes, little-endian, then the UTF-8 bytes: two inputs never run into each other.

@@ -42,7 +42,9 @@ extension BlobHeader {
         guard bytes[4] == BlobLayout.format else {
             throw .unsupported("format \(bytes[4]); known: \(BlobLayout.format).")
         }
-        guard BlobSuite(rawValue: bytes[5]) != nil else { throw .unsupported("suite \(bytes[5]); known: 1.") }
+        guard bytes[5] == BlobSuite.xchacha20poly1305Blake2b.rawValue else {
+            throw .unsupported("suite \(bytes[5]); known: 1.")
+        }
     }
 
     private static func kind(_ byte: UInt8) throws(SealingError) -> BlobKind {
@@ -51,7 +53,7 @@ extension BlobHeader {
     }
 
     private static func flags(_ byte: UInt8) throws(SealingError) -> BlobFlags {
-        guard BlobFlags.known.rawValue & byte == byte else { throw .unsupported("flags \(byte); known bits: 1, 2.") }
+        guard BlobFlags.known.rawValue & byte == byte else { throw .unsupported("flags \(byte); known bits: 1, 2, 4.") }
         return BlobFlags(rawValue: byte)
     }
 
@@ -73,7 +75,9 @@ extension BlobHeader {
 
     private func checkConsistency() throws(SealingError) {
         guard epoch > 0 else { throw .malformed("The epoch is 0; epochs count from 1.") }
-        guard writer == .none else { throw .unsupported("a writer id; writers do not sign in this version.") }
+        guard flags.contains(.signed) == (writer != .none) else {
+            throw .malformed("A writer id without a signature, or a signature without a writer id.")
+        }
         guard (kind == .stream) == (sequence == 0) else { throw .malformed("Sequence \(sequence) in a \(kind).") }
         guard kind == .record || (flags.isEmpty && schemaVersion == 0 && codec == .raw && notAfter == 0) else {
             throw .malformed("Flags, schema version, expiry or codec are set in a \(kind).")

@@ -3,6 +3,7 @@
 /// It does no input, output or cryptography. Whatever parses serialises to the same bytes, and nothing else parses:
 /// unknown numbers, set reserved bytes and contradicting fields are refused (`docs/format.md`, section 3).
 package struct BlobHeader: Hashable, Sendable {
+    package var suite = BlobSuite.xchacha20poly1305Blake2b
     package var kind: BlobKind
     package var flags: BlobFlags
     /// The record's schema version; 0 for streams and vaults.
@@ -28,7 +29,7 @@ package struct BlobHeader: Hashable, Sendable {
         precondition(buffer.count == BlobLayout.headerSize)
         buffer.copyMemory(from: UnsafeRawBufferPointer(start: BlobLayout.magic.utf8Start, count: 4))
         buffer[4] = BlobLayout.format
-        buffer[5] = BlobSuite.xchacha20poly1305Blake2b.rawValue
+        buffer[5] = suite.rawValue
         buffer[6] = kind.rawValue
         buffer[7] = flags.rawValue
         buffer.store(schemaVersion, at: 8)

@@ -13,6 +13,10 @@ package enum BlobLayout {
     package static let tagSize = 16
     package static let sealedChunkSize = chunkSize + tagSize
 
+    /// The most chunks of a blob: 2^32, so 256 TiB of plaintext. Their indices fit a `u32`; the upper four bytes of the index
+    /// in the nonce are always zero.
+    package static let maximumChunkCount = 1 << 32
+
     /// The number of chunks that `plaintext` bytes take: at least one, the empty last one included.
     package static func chunkCount(plaintextSize: Int) -> Int {
         max(1, (plaintextSize + chunkSize - 1) / chunkSize)
@@ -30,17 +34,17 @@ package enum BlobLayout {
 
         /// Splits `sealedSize` bytes.
         ///
-        /// - Throws: `SealingError` `.malformed` when no plaintext has that sealed size: less than one tag, or an empty
-        ///   chunk behind another.
+        /// - Throws: `SealingError` `.malformed` when no plaintext has that sealed size: less than one tag, an empty chunk
+        ///   behind another, or more chunks than a blob may have.
         package init(sealedSize: Int) throws(SealingError) {
             let full = sealedSize / sealedChunkSize
             let rest = sealedSize % sealedChunkSize
             let restIsValid = rest > tagSize || (rest == tagSize && full == 0) || (rest == 0 && full > 0)
-            guard sealedSize >= tagSize, restIsValid else {
+            chunkCount = full + (rest > 0 ? 1 : 0)
+            guard sealedSize >= tagSize, restIsValid, chunkCount <= maximumChunkCount else {
                 throw SealingError(
                     .malformed, "read chunks", "\(sealedSize) bytes behind the header are no row of chunks.")
             }
-            chunkCount = full + (rest > 0 ? 1 : 0)
             plaintextSize = sealedSize - chunkCount * tagSize
         }
     }

@@ -13,9 +13,15 @@ package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// The cryptographic suite; suite 1 is XChaCha20-Poly1305 with BLAKE2b.
-package enum BlobSuite: UInt8, Sendable {
-    case xchacha20poly1305Blake2b = 1
+/// The number of a cryptographic suite (`docs/format.md`, section 2); a keyring may hold keys of suites that this version
+/// does not implement.
+package struct BlobSuite: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt8
+    @inline(__always)
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// XChaCha20-Poly1305 with BLAKE2b: the only suite that is implemented.
+    package static let xchacha20poly1305Blake2b = BlobSuite(rawValue: 1)
 }
 
 /// A header's flags; a set bit outside `known` is refused.
@@ -25,12 +31,14 @@ package struct BlobFlags: OptionSet, Hashable, Sendable {
     @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The record was deleted at this sequence; the payload is empty.
+    /// The record was deleted at this sequence; the contents are empty.
     package static let tombstone = BlobFlags(rawValue: 1)
     /// Written without a sync: it survives the process, not the machine.
     package static let unsynced = BlobFlags(rawValue: 2)
-    /// What this version understands. Bit 4 (`signed`) is reserved and refused.
-    package static let known: BlobFlags = [.tombstone, .unsynced]
+    /// The plaintext ends with a writer's signature (`RecordTrailer`), and the header names the writer.
+    package static let signed = BlobFlags(rawValue: 4)
+    /// What this version understands.
+    package static let known: BlobFlags = [.tombstone, .unsynced, .signed]
 }
 
 /// How a payload's bytes are to be read.

@@ -19,7 +19,7 @@ package struct NameTag: Hashable, Sendable, CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
-/// Names the program that wrote a blob; all zero until writers sign.
+/// The id of the program that signed a blob; all zero in unsigned ones.
 package struct WriterID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
     package init(bytes: Bytes16) { self.bytes = bytes }

@@ -7,4 +7,7 @@ extension Personalization {
     static let keyID = Personalization("SealedState.kid1")
     static let salt = Personalization("SealedState.slt1")
     static let subkey = Personalization("SealedState.sub1")
+    static let writerID = Personalization("SealedState.wid1")
+    static let recordContents = Personalization("SealedState.rct1")
+    static let recordSignature = Personalization("SealedState.rsg1")
 }

@@ -6,6 +6,11 @@ struct Batch {
     let firstChunk: UInt64
     /// Whether the stream ends with it.
     let isLast: Bool
+
+    /// Returns whether the batch, cut into `chunks` chunks, ends within the largest number of chunks of a blob.
+    func fits(_ chunks: Int) -> Bool {
+        firstChunk <= UInt64(BlobLayout.maximumChunkCount) - UInt64(chunks)
+    }
 }
 
 /// Cuts a source into batches of whole chunks and knows, one byte ahead, which batch is the last.
@@ -17,12 +22,14 @@ struct BatchReader<IOFailure: Error>: Sendable {
     /// The size of one chunk as the source has it: plain when sealing, sealed when opening.
     let chunkSize: Int
     private var carried: UInt8?
-    private var nextChunk: UInt64 = 0
+    private var nextChunk: UInt64
     private var hasEnded = false
 
-    init(source: @escaping StreamSource<IOFailure>, chunkSize: Int) {
+    /// - Parameter firstChunk: The index of the first chunk; other than 0 only in tests.
+    init(source: @escaping StreamSource<IOFailure>, chunkSize: Int, firstChunk: UInt64 = 0) {
         self.source = source
         self.chunkSize = chunkSize
+        nextChunk = firstChunk
     }
 
     /// Fills `buffer`, whose size is a number of chunks plus one byte; nil when the stream has ended.

@@ -84,9 +84,13 @@ extension ChunkCipher {
         _ batch: Batch, of blob: BlobHeader, from sealed: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
     ) throws(SealingError) -> Int {
-        let plan = try BlobOpener.plan(for: blob, sealedSize: batch.count)
+        let plan = try BlobOpener.plan(
+            for: blob, sealedSize: batch.count, isWhole: batch.firstChunk == 0 && batch.isLast)
         guard plan.plaintextSize > 0 || batch.firstChunk == 0 else {
             throw SealingError(.malformed, "open", "An empty chunk behind others.")
+        }
+        guard batch.fits(plan.chunkCount) else {
+            throw SealingError(.malformed, "open", "More than \(BlobLayout.maximumChunkCount) chunks.")
         }
         for index in 0..<plan.chunkCount {
             let start = index * BlobLayout.sealedChunkSize

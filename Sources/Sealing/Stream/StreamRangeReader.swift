@@ -52,9 +52,11 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         _ = try openChunk(plan.chunkCount - 1)
     }
 
-    /// The plaintext bytes of `range`.
+    /// The plaintext bytes of `range`; an empty range within the contents, also at their end, gives no bytes.
     ///
-    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.notAuthentic` for changed chunks.
+    /// A range that reaches past the end is never shortened: the caller knows `plaintextSize`.
+    ///
+    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks.
     package func read(_ range: Range<Int>) throws(Failure) -> [UInt8] {
         guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
             throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))

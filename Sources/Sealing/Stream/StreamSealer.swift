@@ -11,10 +11,12 @@ package enum StreamSealer {
     ///   - key: The group's active key.
     ///   - workers: How many threads seal.
     ///   - fixedSalt: Only for reproducible test vectors.
-    /// - Throws: `StreamFailure` `.input` or `.output`.
+    ///   - firstChunk: The index of the first chunk; other than 0 only in tests of the largest number of chunks.
+    /// - Throws: `StreamFailure` `.input` or `.output`; `.sealing` with `tooLarge` for more plaintext than a blob can hold.
     package static func seal<IOFailure: Error>(
         from source: @escaping StreamSource<IOFailure>, to sink: StreamSink<IOFailure>,
-        as description: BlobDescription, key: SealingKey, workers: Int = StreamWorkers.all, fixedSalt: Salt? = nil
+        as description: BlobDescription, key: SealingKey, workers: Int = StreamWorkers.all, fixedSalt: Salt? = nil,
+        firstChunk: UInt64 = 0
     ) throws(StreamFailure<IOFailure>) {
         try ScratchMemory.withSecret(count: BlobLayout.headerSize) { header throws(StreamFailure<IOFailure>) in
             try BlobSealer.withSealedHeader(description, key: key, fixedSalt: fixedSalt, into: header) {
@@ -23,9 +25,12 @@ package enum StreamSealer {
                     try sink(UnsafeRawBufferPointer(header))
                 } catch { throw .output(error) }
                 let pipeline = OrderedPipeline(
-                    reader: BatchReader(source: source, chunkSize: BlobLayout.chunkSize),
+                    reader: BatchReader(source: source, chunkSize: BlobLayout.chunkSize, firstChunk: firstChunk),
                     outputChunkSize: BlobLayout.sealedChunkSize, workers: workers)
-                try pipeline.run(transform: { cipher.seal($0, from: $1, into: $2) }, write: sink)
+                try pipeline.run(
+                    transform: { batch, input, output throws(SealingError) in
+                        try cipher.seal(batch, from: input, into: output)
+                    }, write: sink)
             }
         }
     }
@@ -35,8 +40,11 @@ extension ChunkCipher {
     /// Seals a batch of chunks; the result is the number of bytes written.
     fileprivate func seal(
         _ batch: Batch, from plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) -> Int {
+    ) throws(SealingError) -> Int {
         let chunks = BlobLayout.chunkCount(plaintextSize: batch.count)
+        guard batch.fits(chunks) else {
+            throw SealingError(.tooLarge, "seal", "A blob holds at most \(BlobLayout.maximumChunkCount) chunks.")
+        }
         for index in 0..<chunks {
             let start = index * BlobLayout.chunkSize
             let end = min(start + BlobLayout.chunkSize, batch.count)

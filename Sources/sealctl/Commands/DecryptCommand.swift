@@ -13,7 +13,7 @@ struct DecryptCommand: SealctlCommand {
             An output file (mode 0600) appears only when everything was authentic. To standard output a file is \
             verified to its end first and only then released. A pipe can't be read twice: its contents are released \
             chunk by chunk, each authentic and in its place, before the end was seen. Use them only when the exit \
-            status is 0.
+            status is 0. A stream that was sealed with --name needs the same --name.
 
             Examples:
               sealctl decrypt -o backup.tar backup.tar.sealed
@@ -30,16 +30,18 @@ struct DecryptCommand: SealctlCommand {
     var inputFile: String?
     @Flag(help: "Open a stream whose key a rotation has retired.")
     var acceptRetired = false
+    @OptionGroup var name: StreamNameOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
+        let context = try name.context(in: group)
         let input = try InputFile(inputFile)
         let target = try OutputFile(outputFile, mode: 0o600)
         try target.requireOther(than: input)
         let opening = StreamOpening(
-            input: input, target: target, context: BlobContext(streamOf: group),
+            input: input, target: target, context: context,
             keys: KeysInForce(try keyOptions.openVault(of: group).keyring, acceptingRetired: acceptRetired))
         try opening.run()
         try target.commit()
@@ -67,7 +69,7 @@ private struct StreamOpening {
         do throws(StreamFailure<FileError>) {
             try StreamOpener.verify(
                 from: input.rereadableSource(from: extent.start, progress), context: context, keys: keys)
-        } catch { throw keys.refusal(of: input.name) ?? Failure(error, "decrypt", input.name) }
+        } catch { throw Failure(error, "decrypt", input.name) }
     }
 
     private func release(total: Int64?, isEarly: Bool) throws(Failure) {
@@ -88,7 +90,7 @@ private struct StreamOpening {
 
     private func failure(_ error: StreamFailure<FileError>, released: Int64) -> Failure {
         if case .output(let cause) = error, cause.code == Self.binary { return Self.binaryToTerminal }
-        let failure = keys.refusal(of: input.name) ?? Failure(error, "decrypt", input.name)
+        let failure = Failure(error, "decrypt", input.name)
         guard case .sealing = error, released > 0 else { return failure }
         return Failure(
             failure.status, failure.code, "\(failure.message); \(released) bytes were released before that",

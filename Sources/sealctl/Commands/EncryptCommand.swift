@@ -11,11 +11,13 @@ struct EncryptCommand: SealctlCommand {
         abstract: "Seal a file or pipe of any size for a group.",
         discussion: """
             Memory stays constant and all cores work. The output file appears when it is complete; it may be the \
-            input file. Sealed data goes to a terminal only with -o -.
+            input file. Sealed data goes to a terminal only with -o -. A stream with a name opens only where that name \
+            is expected; use a name for one stream only. Nameless streams of a group can be exchanged for each other.
 
             Examples:
               sealctl encrypt -o backup.tar.sealed backup.tar
               tar c photos | sealctl encrypt > photos.tar.sealed
+              sealctl encrypt --name backups/2026-11-23 -o backup.sealed backup.tar
             """)
 
     @OptionGroup var groupOptions: GroupOptions
@@ -26,11 +28,13 @@ struct EncryptCommand: SealctlCommand {
     var outputFile: String?
     @Argument(help: ArgumentHelp("What to seal; standard input unless stated.", valueName: "in"), completion: .file())
     var inputFile: String?
+    @OptionGroup var name: StreamNameOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
+        let context = try name.context(in: group)
         let input = try InputFile(inputFile)
         let target = try OutputFile(outputFile, mode: ordinaryFileMode())
         guard !target.isGuardedTerminal else {
@@ -41,7 +45,7 @@ struct EncryptCommand: SealctlCommand {
         try target.requireOther(than: input)
         let vault = try keyOptions.openVault(of: group)
         let key = try Failure.onVault { () throws(VaultError) in try vault.activeKey() }
-        let description = BlobDescription(stream: BlobContext(streamOf: group), sealedAt: Timestamp.now.milliseconds)
+        let description = BlobDescription(stream: context, sealedAt: Timestamp.now.milliseconds)
         let progress = Progress("sealing", total: input.extent?.count)
         do throws(StreamFailure<FileError>) {
             try StreamSealer.seal(

@@ -16,7 +16,7 @@ struct InitCommand: SealctlCommand {
 
             Sealed files whose vault is lost stand in the way of a new key, and so does a vault that nobody can open. To \
             give them up, --abandon moves the files to the container's quarantine and renames the vault; nothing is \
-            deleted.
+            deleted. The command says what is given up and asks first, unless --yes says yes.
 
             Examples:
               sealctl init --group group.com.example.app
@@ -32,6 +32,7 @@ struct InitCommand: SealctlCommand {
     @OptionGroup var share: ShareOption
     @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
     var abandon = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
@@ -52,6 +53,14 @@ struct InitCommand: SealctlCommand {
             try existing.requireLost()
         }
         try requireContainerToOpenOrMake(of: group, in: home)
+        if abandon {
+            try confirmation.require(
+                "give up the vault \(existing.place.path) and everything sealed under its keys",
+                [
+                    "No user and no program of \(group) can open its records, files and items from then on, but with a backup."
+                ]
+            )
+        }
         let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
         // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
         // be made later.

@@ -11,7 +11,8 @@ struct InspectCommand: SealctlCommand {
         discussion: """
             - is standard input. What begins with /, ./ or ../, or names something that exists, is a file; so is \
             everything where no group is known. All else is a record's name, and --record says so for any name. \
-            Without a group, or where its vault does not open, only the header is shown. Nothing is remembered.
+            Without a group, or where its vault does not open, only the header is shown. Without --name a stream is \
+            authentic under any name. Nothing is remembered.
 
             Examples:
               sealctl inspect widget_auth_state
@@ -25,14 +26,15 @@ struct InspectCommand: SealctlCommand {
     var target: String
     @Flag(help: "The argument is a record's name, even if a file has it.")
     var record = false
+    @OptionGroup var name: StreamNameOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
-        let group = groupOptions.identifier == nil && !record ? nil : try groupOptions.appGroup()
+        let group = groupOptions.identifier == nil && !record && name.text == nil ? nil : try groupOptions.appGroup()
         let home = group == nil ? nil : try GroupOptions.home()
         let found = try InspectionTarget.find(target, isRecord: record, group: group, home: home)
-        let inspector = Inspector(target: found, group: group)
+        let inspector = Inspector(target: found, group: group, stream: try name.expected(in: group))
         var inspection = try inspector.header()
         if let group { try open(&inspection, inspector, group) }
         let now = Timestamp.now

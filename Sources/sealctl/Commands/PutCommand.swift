@@ -97,7 +97,8 @@ struct PutCommand: SealctlCommand {
             return Data(bytes)
         }
         return RecordPayload(
-            json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: accessible?.protection)
+            json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: accessible?.protection,
+            mayLowerClass: true)
     }
 
     private static func check(

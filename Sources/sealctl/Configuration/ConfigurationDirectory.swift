@@ -20,7 +20,7 @@ enum ConfigurationDirectory {
         guard facts.mode & S_IWOTH == 0 || facts.mode & S_ISVTX != 0 else {
             throw FileError(
                 .unsafeMode, operation: reading, path: path,
-                advice: "Others may put another file there: chmod o-w \(path.shellQuoted)")
+                advice: "Others may put another file there. As its owner: chmod o-w \(path.shellQuoted)")
         }
         guard facts.uid == geteuid() || facts.uid == 0 else {
             throw FileError(

@@ -9,19 +9,25 @@ struct ContainerResetCommand: SealctlCommand {
         abstract: "Empty a container: it goes to the trash, and an empty one takes its place.",
         discussion: """
             Members, quota and the vault stay. Programs that watch the container's records go on in the new one. It \
-            also gives up a container that the registry has and that is gone for good.
+            also gives up a container that the registry has and that is gone for good. The command says what the container \
+            holds and whose it is, and asks first; --yes says yes.
 
             Examples:
               sealctl container reset --group group.com.example.app
-              sealctl container reset --json
+              sealctl container reset --yes --json
             """)
 
     @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
-        let registry = GroupRegistry(group, in: try GroupOptions.home())
+        let home = try GroupOptions.home()
+        let registry = GroupRegistry(group, in: home)
+        if let loss = try ContainerLoss(of: group, in: home) {
+            try confirmation.require("empty the container of \(group)", loss.sentences)
+        }
         let trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.reset() }
         if output.json {
             let fields: [(String, JSONText)] = [

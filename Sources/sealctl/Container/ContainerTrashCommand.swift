@@ -46,7 +46,8 @@ struct TrashRestoreCommand: SealctlCommand {
         abstract: "Put a container back.",
         discussion: """
             Where its group has none now, or with --replace in place of that one, which goes to the trash. Its members have \
-            to be registered again. An opaque container gets another name.
+            to be registered again. An opaque container gets another name. Before a container is replaced the command says \
+            what it holds and asks; --yes says yes.
 
             Examples:
               sealctl container trash restore group.a~20261121T130405Z~0badcafe
@@ -57,10 +58,12 @@ struct TrashRestoreCommand: SealctlCommand {
     var name: String
     @Flag(help: "Move the group's present container to the trash for it.")
     var replace = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let home = try GroupOptions.home()
+        if replace { try confirm(in: home) }
         let (path, replaced) = try Failure.onGroup { () throws(AppGroupError) in
             let item = try TrashView.item(name, in: ContainerTrash(home: home))
             let replaced = try GroupRegistry(item.group, in: home).restore(item, replacing: replace)
@@ -70,6 +73,14 @@ struct TrashRestoreCommand: SealctlCommand {
         let fields: [(String, JSONText)] = [("path", .string(path)), ("trashed", .optional(replaced))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : path)
     }
+
+    private func confirm(in home: GroupsHome) throws(Failure) {
+        let item = try Failure.onGroup { () throws(AppGroupError) in
+            try TrashView.item(name, in: ContainerTrash(home: home))
+        }
+        guard let loss = try ContainerLoss(of: item.group, in: home) else { return }
+        try confirmation.require("replace the present container of \(item.group)", loss.sentences)
+    }
 }
 
 /// `sealctl container trash empty`.
@@ -78,11 +89,12 @@ struct TrashEmptyCommand: SealctlCommand {
         commandName: "empty",
         abstract: "Delete containers in the trash for good.",
         discussion: """
-            All of them, or those that are named, of one group, or old enough. What is deleted cannot be brought back.
+            All of them, or those that are named, of one group, or old enough. What is deleted cannot be brought back: \
+            the command lists it and asks first, unless --yes says yes.
 
             Examples:
               sealctl container trash empty
-              sealctl container trash empty --of group.com.example.app --older-than 30d
+              sealctl container trash empty --older-than 30d --yes
             """)
 
     @Argument(help: ArgumentHelp("Only these, by their names in the list.", valueName: "name"))
@@ -91,11 +103,21 @@ struct TrashEmptyCommand: SealctlCommand {
     var of: String?
     @Option(help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"))
     var olderThan: PastTime?
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let trash = ContainerTrash(home: try GroupOptions.home())
         let items = try Failure.onGroup { () throws(AppGroupError) in try chosen(from: trash) }
+        if !items.isEmpty {
+            let groups = Set(items.map(\.group.identifier)).sorted()
+            try confirmation.require(
+                items.count == 1 ? "delete 1 container for good" : "delete \(items.count) containers for good",
+                [
+                    "Deleted: \(Affected.list(items.map(\.name), orElse: "")).",
+                    "Affected: every program of \(Affected.list(groups, orElse: "")), whose state cannot be restored.",
+                ])
+        }
         trash.deleteLeftovers()
         for item in items { try Failure.onGroup { () throws(AppGroupError) in try trash.delete(item) } }
         try StandardStreams.print(

@@ -9,11 +9,11 @@ struct ContainerUnregisterCommand: SealctlCommand {
         abstract: "Take a program out of a group.",
         discussion: """
             For a package's removal. With its last member a container that was made with --behavior ios goes to the \
-            trash; every other one stays. Gone is a program only where nothing lies at its path, nor at the path that it was \
+            trash: then the command asks first, unless --yes says yes. Every other one stays. Gone is a program only where nothing lies at its path, nor at the path that it was \
             registered with.
 
             Examples:
-              sealctl container unregister com.example.app
+              sealctl container unregister com.example.app --yes
               sealctl container unregister --gone --group group.com.example.app
             """)
 
@@ -22,6 +22,7 @@ struct ContainerUnregisterCommand: SealctlCommand {
     @Flag(help: "Take out every program whose executable is not there any more.")
     var gone = false
     @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
@@ -30,7 +31,14 @@ struct ContainerUnregisterCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
-        let registry = GroupRegistry(group, in: try GroupOptions.home())
+        let home = try GroupOptions.home()
+        let registry = GroupRegistry(group, in: home)
+        if let loss = try ContainerLoss(of: group, in: home) {
+            let leaving = application.map { [$0] } ?? loss.gone
+            if !leaving.isEmpty && loss.goesToTrash(without: Set(leaving)) {
+                try confirmation.require("take the last program out of \(group), with its container", loss.sentences)
+            }
+        }
         let (left, trashed) = try Failure.onGroup { () throws(AppGroupError) in
             if let application { return ([application], try registry.unregister(application)) }
             return try registry.unregisterThoseGone()

@@ -8,15 +8,18 @@ struct DefaultsDeleteCommand: SealctlCommand {
         commandName: "delete",
         abstract: "Delete a key, or a whole suite, so that nobody can bring it back unseen.",
         discussion: """
+            Before a whole suite is deleted the command asks, unless --yes says yes.
+
             Examples:
               sealctl defaults delete group.com.example.app theme
-              sealctl defaults delete com.example.settings
+              sealctl defaults delete com.example.settings --yes
             """)
 
     @Argument(help: "The suite.", completion: .custom { _, _, _ in RecordNames.groups() })
     var suite: String
     @Argument(help: "The key; the whole suite unless stated.")
     var key: String?
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var access: DefaultsAccess
     var output: OutputOptions { access.output }
 
@@ -32,6 +35,9 @@ struct DefaultsDeleteCommand: SealctlCommand {
     /// Also of a suite that is refused or gone: that it was there is all that is asked.
     private func deleteAll(of domain: DefaultsDomain) throws(Failure) {
         try domain.requireSuite()
+        try confirmation.require(
+            "delete the suite \(domain.name)",
+            ["Every program of \(domain.store.group.identifier) loses all settings in it."])
         try Failure.onStore { () throws(StoreError) in try domain.defaults.removePersistentDomain() }
     }
 }

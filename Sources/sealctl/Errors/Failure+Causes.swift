@@ -62,11 +62,9 @@ extension Failure {
         }
     }
 
-    /// A changed blob has one code, whichever floor noticed.
     init(_ error: SealingError, _ operation: String, _ subject: String) {
-        let code = error.code == .notAuthentic ? StoreError.Code.tampered.rawValue : error.code.rawValue
         self.init(
-            StatusTable.status(of: error.code), code,
+            StatusTable.status(of: error.code), error.code.rawValue,
             Self.message(operation, subject, error.detail), hint: Hints.sealing[error.code] ?? error.advice)
     }
 

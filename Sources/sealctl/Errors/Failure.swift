@@ -20,6 +20,14 @@ struct Failure: Error, Sendable {
         self.isSilent = isSilent
     }
 
+    /// The arguments of the process are unknown.
+    static var noArguments: Failure {
+        Failure(
+            .systemError, "noArguments",
+            "cannot read the command line: the C library passed no arguments, so which command was meant is unknown",
+            hint: "Run it on a system with glibc, and with a program name as the first argument; nothing was done.")
+    }
+
     /// Writes it to standard error.
     func report(asJSON: Bool) {
         if isSilent { return }

@@ -21,7 +21,7 @@ enum Hints {
     private static let suites: [StoreError.Code: String] = [
         .malformed: refusedSuite, .tampered: refusedSuite, .wrongCommitment: refusedSuite, .undecodable: refusedSuite,
         .unsafeStructure: refusedSuite, .retiredEpoch: refusedSuite, .replayed: refusedSuite, .forked: refusedSuite,
-        .sequenceJump: refusedSuite, .wrongName: refusedSuite, .wrongGroup: refusedSuite,
+        .sequenceJump: refusedSuite, .wrongKind: refusedSuite, .wrongName: refusedSuite, .wrongGroup: refusedSuite,
         .notYetValid: "Set the clock right; sealctl defaults write makes it one of the present.",
         .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
         .lockTimeout: "Try again, or end the program that holds the lock.",
@@ -45,7 +45,9 @@ enum Hints {
         .tooLarge: "Remove it if it is not yours: no program reads a record of that size.",
         .wrongKind: "Try sealctl get for records and sealctl decrypt for streams.",
         .wrongGroup: "Try the --group that it was sealed for.",
+        .wrongName: "Try the --name that a stream was sealed with; put a record's file back under its own name.",
         .unsupportedFormat: "Update sealctl.",
+        .retiredEpoch: "If it was sealed before that: sealctl decrypt --accept-retired, then encrypt it again.",
     ]
 
     /// For the file that a command was to write.

@@ -29,9 +29,11 @@ enum StatusTable {
         .reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
 
     private static let refused: [StoreError.Code: ExitStatus] = [
-        .tooLarge: .dataError, .malformed: .dataError, .unsupportedFormat: .newerVersion, .wrongGroup: .dataError,
-        .wrongName: .dataError, .unknownKey: .dataError, .wrongEpoch: .dataError, .retiredEpoch: .dataError,
-        .wrongCommitment: .dataError, .tampered: .dataError, .replayed: .dataError, .forked: .dataError,
+        .tooLarge: .dataError, .malformed: .dataError, .unsupportedFormat: .newerVersion, .wrongKind: .dataError,
+        .wrongGroup: .dataError, .wrongName: .dataError, .unknownKey: .dataError, .wrongSuite: .dataError,
+        .wrongEpoch: .dataError, .retiredEpoch: .dataError, .downgraded: .dataError,
+        .wrongCommitment: .dataError, .tampered: .dataError, .notAuthorized: .noPermission,
+        .rosterBehind: .newerVersion, .missing: .notFound, .replayed: .dataError, .forked: .dataError,
         .sequenceJump: .dataError, .tooOld: .dataError, .tooNew: .newerVersion, .unsafeStructure: .dataError,
         .undecodable: .dataError, .migrationFailed: .dataError, .stale: .unavailable, .notYetValid: .unavailable,
         .invalid: .dataError,
@@ -44,7 +46,8 @@ enum StatusTable {
         .cancelled: .temporary, .lockLost: .inputOutput, .durabilityUnknown: .inputOutput, .noSpace: .inputOutput,
         .quotaExceeded: .inputOutput, .readOnly: .inputOutput, .file: .inputOutput, .watchLimit: .systemError,
         .permissionDenied: .noPermission, .container: .configuration, .containerMissing: .notFound,
-        .vaultAbsent: .notFound, .vaultCorrupt: .dataError, .vaultRolledBack: .dataError, .vault: .configuration,
+        .vaultAbsent: .notFound, .vaultMissing: .notFound, .vaultReplaced: .dataError, .vaultNotAccepted: .unavailable,
+        .vaultCorrupt: .dataError, .vaultRolledBack: .dataError, .vault: .configuration, .roster: .configuration,
         .wrongPassphrase: .wrongPassphrase, .wrongKeyFile: .wrongPassphrase, .orphanedBlobs: .configuration,
         .keyInUse: .unavailable, .keyNotFound: .notFound, .notEntitled: .configuration, .entitlements: .configuration,
     ]
@@ -67,8 +70,12 @@ enum StatusTable {
         .wrongDevice: .unavailable, .tooLarge: .dataError, .tooCostly: .usage, .slotNotFound: .notFound,
         .lastSlot: .unavailable, .rolledBack: .dataError, .replaced: .dataError, .keyNotFound: .notFound,
         .keyInUse: .unavailable, .logFailed: .inputOutput, .notAnExport: .dataError, .isAnExport: .dataError,
-        .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable, .epochClash: .dataError,
+        .missing: .notFound, .forked: .dataError, .notAccepted: .unavailable, .downgraded: .dataError,
+        .unvouchedSlots: .unavailable, .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable,
+        .epochClash: .dataError,
         .durabilityUnknown: .inputOutput, .notEntitled: .configuration, .entitlements: .configuration,
+        .malformedKey: .dataError, .malformedRoster: .dataError, .wrongTeamKey: .noPermission,
+        .olderRoster: .dataError,
     ]
 
     private static let group: [AppGroupError.Code: ExitStatus] = [
@@ -102,7 +109,7 @@ enum StatusTable {
         .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
         .notShared: .configuration,
         .tooManyOpenFiles: .systemError, .watchLimit: .systemError, .unsupported: .systemError,
-        .lockTimeout: .temporary,
+        .lockTimeout: .temporary, .inputTimeout: .temporary,
         .lockFileReplaced: .temporary, .overtaken: .temporary, .cancelled: .temporary, .invalidName: .usage,
     ]
 

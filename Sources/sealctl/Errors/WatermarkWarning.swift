@@ -11,7 +11,7 @@ enum WatermarkWarning {
 
     /// The same for a vault that was opened without a store, an older copy of which may pass.
     static func report(on vault: Vault) {
-        report(vault.watermarks.condition, asJSON: GlobalFlags.wantsJSON(CommandLine.arguments))
+        report(vault.watermarks.condition, asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
     }
 
     private static func report(_ condition: WatermarkCondition, asJSON: Bool) {

@@ -43,7 +43,7 @@ enum SettingText {
         FieldList([
             ("SEALCTL_CONFIG", "the one configuration file that is read"),
             ("NO_COLOR, TERM=dumb", "no colours"),
-            ("SEALED_USER_HOME", "where this user's own key files lie"),
+            ("SEALED_USER_HOME", "where this user's own key files and watermarks are"),
             ("SEALED_ENTITLEMENTS", "the entitlements that have to hold the group"),
             ("CREDENTIALS_DIRECTORY", "where systemd puts the unit's credentials"),
             ("XDG_RUNTIME_DIR", "where unlocked keys stay without a kernel keyring"),

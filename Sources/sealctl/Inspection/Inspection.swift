@@ -11,8 +11,10 @@ struct Inspection {
     let header: BlobHeader
     /// The group that it was compared with, and whether it was sealed for that one.
     var group: (identifier: String, fits: Bool)?
-    /// The record's name, where it is known.
+    /// The name of the record or stream, where it is known.
     var record: String?
+    /// Whether it is a stream of the group without a name.
+    var isNameless = false
     var verdict = InspectionVerdict.unverified("no group was named")
     /// The class of the key that it was sealed under, where the vault knows that key.
     var protection: ProtectionClass?

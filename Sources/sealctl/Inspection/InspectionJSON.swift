@@ -11,7 +11,8 @@ struct InspectionJSON {
         let header = inspection.header
         return [
             ("file", .string(inspection.place)), ("size", inspection.size.map { .number(Int($0)) } ?? .null),
-            ("format", .number(Int(BlobLayout.format))), ("kind", .string("\(header.kind)")),
+            ("format", .number(Int(BlobLayout.format))), ("suite", .number(Int(header.suite.rawValue))),
+            ("kind", .string("\(header.kind)")),
             ("name", .optional(inspection.record)), ("nameTag", .string("\(header.nameTag)")),
             ("group", .optional(inspection.group.flatMap { $0.fits ? $0.identifier : nil })),
             ("groupTag", .string("\(header.groupTag)")), ("keyID", .string("\(header.keyID)")),

@@ -20,10 +20,14 @@ struct InspectionText {
         let size = inspection.size.map { " (\($0) bytes)" } ?? ""
         return [
             ("file", inspection.place + size), ("format", "1, XChaCha20-Poly1305 + BLAKE2b"), ("kind", kind),
-            ("name", inspection.record ?? "unknown, tag \(header.nameTag)"), ("group", group),
+            ("name", name), ("group", group),
             ("key", "\(header.keyID), epoch \(header.epoch)"),
         ] + (inspection.protection.map { [("protected", $0.words)] } ?? [])
             + recordFields + [("sealed", time(header.sealedAt)), ("expires", expiry)] + judgement
+    }
+
+    private var name: String {
+        inspection.record ?? (inspection.isNameless ? "none" : "unknown, tag \(header.nameTag)")
     }
 
     private var kind: String { header.flags.contains(.tombstone) ? "\(header.kind), deleted" : "\(header.kind)" }

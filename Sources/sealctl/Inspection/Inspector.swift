@@ -10,6 +10,8 @@ internal import SharedFiles
 struct Inspector {
     let target: InspectionTarget
     let group: AppGroup?
+    /// The name and the place that a stream has to have, where the caller stated it.
+    let stream: (name: String, context: BlobContext)?
 
     /// Reads the header's shape.
     func header() throws(Failure) -> Inspection {
@@ -22,6 +24,7 @@ struct Inspector {
         var inspection = Inspection(
             place: target.input.name, size: isRegular ? target.input.attributes.size : nil, header: header)
         inspection.record = target.record
+        inspection.isNameless = group.map { header.nameTag == BlobContext(streamOf: $0).nameTag } ?? false
         inspection.group = group.map { group in
             (group.identifier, BlobContext(streamOf: group).groupTag == header.groupTag)
         }
@@ -56,7 +59,7 @@ struct Inspector {
         let limit = BlobLayout.blobSize(plaintextSize: largestPlaintext(of: inspection, store))
         let context = try context(for: inspection, store)
         let keys = try keys(for: inspection, store)
-        let opened = try target.input.withContents(limit: limit) { blob throws(Failure) in
+        let opened = try target.input.withContents(limit: limit + BlobOpener.signedAllowance) { blob throws(Failure) in
             do throws(SealingError) {
                 return try BlobOpener.open(blob, context: context, keys: keys, limit: limit)
             } catch { throw Failure(error, "inspect", target.input.name) }
@@ -64,6 +67,10 @@ struct Inspector {
         inspection.verdict = .verified
         inspection.judgedFreshness = Freshness.word(of: opened.header.header, judgedBy: store)
         judge(&inspection, opened.header, store)
+        if let record = inspection.record, let refusal = store.authorisation(of: opened, named: record).refusal {
+            inspection.verdict = .refused(
+                Failure(StoreError(refusal.code, "inspect", target.input.name, refusal.reason)))
+        }
         guard !opened.header.header.flags.contains(.tombstone) else { return }
         inspection.payload = try payload(opened, store)
     }
@@ -144,11 +151,12 @@ struct Inspector {
     private func openStream(_ inspection: inout Inspection, _ store: SealedStore) throws(Failure) {
         let progress = Progress("verifying", total: target.input.extent?.count)
         let keys = try keys(for: inspection, store)
+        let context =
+            stream?.context ?? BlobContext(streamOf: store.group, tagged: inspection.header.nameTag)
         do throws(StreamFailure<FileError>) {
-            try StreamOpener.verify(
-                from: target.input.source(progress), context: BlobContext(streamOf: store.group),
-                keys: keys)
+            try StreamOpener.verify(from: target.input.source(progress), context: context, keys: keys)
         } catch { throw Failure(error, "inspect", target.input.name) }
+        inspection.record = stream?.name
         inspection.verdict = .verified
     }
 

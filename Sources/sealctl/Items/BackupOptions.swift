@@ -8,14 +8,15 @@ struct BackupPassphrase: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the backup's passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+            "Take the backup's passphrase from FILE, without its line end; - is a line of standard input.",
+            valueName: "FILE"),
         completion: .file())
     var backupPassphraseFile: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Take the backup's passphrase from the first line of the open file descriptor N.", valueName: "N"))
+            "Take the backup's passphrase from a line of the open file descriptor N.", valueName: "N"))
     var backupPassphraseFd: DescriptorNumber?
 
     func validate() throws {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeyVault
+internal import SharedFiles
 
 /// The last step of `exec`: another program in the place of this one.
 struct ProgramStart {
@@ -47,8 +48,10 @@ struct ProgramStart {
     }
 
     private func start(_ environment: [UnsafeMutablePointer<CChar>?]) throws(Failure) {
-        let words = CommandLine.unsafeArgv + (Int(CommandLine.argc) - wordCount)
-        guard let name = words[0] else { return }
+        guard let all = ProgramArguments.vector, let name = all[ProgramArguments.count - wordCount] else {
+            throw Failure.noArguments
+        }
+        let words = all + (ProgramArguments.count - wordCount)
         var failure = ENOENT
         if strchr(name, Int32(UInt8(ascii: "/"))) != nil {
             _ = execve(name, words, environment)

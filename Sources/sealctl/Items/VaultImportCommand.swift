@@ -14,7 +14,8 @@ struct VaultImportCommand: SealctlCommand {
             that opens with what is stated for it (--passphrase, --key-file, --identity, --credential), else with the \
             group's own key file. Where there is one, the backup is added in one step: keys that it lacks come in to \
             open only, items that it has stay and are named. With both passphrases on standard input the vault's \
-            comes first. Bring in only backups whose origin you know.
+            comes first. Bring in only backups whose origin you know. Before --set-vault-aside renames a vault, the \
+            command says whose it is and asks; --yes says yes.
 
             Examples:
               sealctl vault import backup.vault --passphrase
@@ -35,6 +36,7 @@ struct VaultImportCommand: SealctlCommand {
     var replaceItems = false
     @Flag(help: "Rename a vault that is there, whatever its state, and make a new one.")
     var setVaultAside = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var share: ShareOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -51,6 +53,7 @@ struct VaultImportCommand: SealctlCommand {
         let options = ImportOptions(
             contents: part.contents, replacesItems: replaceItems, setsVaultAside: setVaultAside,
             sharing: try share.sharing())
+        if setVaultAside { try confirm(group, in: home) }
         let isNew = setVaultAside || !VaultPlace(group, in: home).isTaken
         let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
         let credential = stated ?? .automatic
@@ -60,6 +63,19 @@ struct VaultImportCommand: SealctlCommand {
         }
         let view = ImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)
+    }
+
+    /// - Throws: `Failure` `confirmationNeeded`, `declined`.
+    private func confirm(_ group: AccessGroup, in home: GroupsHome) throws(Failure) {
+        let place = VaultPlace(group, in: home)
+        guard place.isTaken else { return }
+        let slots = (try? Vault.status(group, in: home))?.slots ?? []
+        try confirmation.require(
+            "set the vault \(place.path) aside",
+            [
+                "It no longer opens anything of \(group): what it holds and the backup lacks is lost to the group.",
+                "Affected: \(Affected.list(slots.map { SlotView($0).text }, orElse: "every user and program of it")).",
+            ])
     }
 
     private func backupCredential() throws(Failure) -> VaultCredential {

@@ -9,13 +9,14 @@ struct KeyOptions: ParsableArguments {
     var passphrase = false
 
     @Option(
-        help: ArgumentHelp("Read the passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+        help: ArgumentHelp(
+            "Read the passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"),
         completion: .file())
     var passphraseFile: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Read the passphrase from the first line of the open file descriptor N.", valueName: "N"))
+        help: ArgumentHelp("Read the passphrase from a line of the open file descriptor N.", valueName: "N"))
     var passphraseFd: DescriptorNumber?
 
     @Option(
@@ -32,6 +33,10 @@ struct KeyOptions: ParsableArguments {
         help: ArgumentHelp(
             "Open the vault with a systemd credential; sealedstate.GROUP unless it is named.", valueName: "NAME"))
     var credential: CredentialName?
+
+    @Option(
+        help: ArgumentHelp("Sign what is written with the writer key in FILE.", valueName: "FILE"), completion: .file())
+    var writerKey: String?
 
     func validate() throws {
         guard ![keyFile, identity, passphraseFile].contains("") else {
@@ -111,8 +116,15 @@ struct KeyOptions: ParsableArguments {
     func openStore(of group: AppGroup) throws(Failure) -> SealedStore {
         let credential = try opening(AccessGroup(group)) ?? .automatic
         let home = try GroupOptions.home()
+        var options = StoreOptions()
+        if let path = writerKey {
+            options.writerKey = try KeyFilePassphrase(file: nil).opening(path) { passphrase throws(VaultError) in
+                try WriterKey(contentsOf: path, passphrase: passphrase)
+            }
+        }
         do throws(StoreError) {
-            let store = try SealedStore(group: group, in: home, unlockingWith: credential, creating: false)
+            let store = try SealedStore(
+                group: group, in: home, unlockingWith: credential, creating: false, options: options)
             OpeningTalk.tell(of: store)
             return store
         } catch {

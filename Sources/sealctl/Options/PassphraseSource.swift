@@ -49,11 +49,15 @@ struct DescriptorNumber: ExpressibleByArgument, Sendable {
         self.value = value
     }
 
-    /// The first line, read byte by byte: what follows is left to whoever reads next.
+    /// The first line, read byte by byte, so that the next reader gets what follows. It has to come within
+    /// `Descriptor.inputLimit`, unless a terminal is read: its person may take any time.
     fileprivate func readPassphrase() throws(Failure) -> Passphrase {
         let descriptor = value == 0 ? Descriptor.standardInput : Descriptor(owning: value, path: "descriptor \(value)")
+        let deadline = ContinuousClock.now + Descriptor.inputLimit
         let line = try SecretLine.read(limit: Passphrase.maximumSize + 1) { byte throws(Failure) in
-            do throws(FileError) { return try descriptor.readSome(into: byte) == 1 } catch { throw Failure(error) }
+            do throws(FileError) { return try descriptor.readSome(into: byte, until: deadline) == 1 } catch {
+                throw Failure(error)
+            }
         }
         return try Failure.onVault { () throws(VaultError) in
             try line.bytes.withUnsafeBytes { line throws(VaultError) in

@@ -23,8 +23,7 @@ struct RepairCommand: SealctlCommand {
     @OptionGroup var groupOptions: GroupOptions
     @Flag(help: "Only say what would be done.")
     var dryRun = false
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
-    var yes = false
+    @OptionGroup var confirmation: Confirmation
     @Option(
         help: ArgumentHelp(
             "Also remove copies of refused blobs from quarantine that are older than that, such as 30d.",
@@ -34,7 +33,7 @@ struct RepairCommand: SealctlCommand {
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
-        guard !dryRun || !yes else { throw ValidationError("--dry-run and --yes exclude each other") }
+        guard !dryRun || !confirmation.yes else { throw ValidationError("--dry-run and --yes exclude each other") }
     }
 
     func perform() throws(Failure) {
@@ -66,12 +65,7 @@ struct RepairCommand: SealctlCommand {
     }
 
     private func confirm(_ plan: RepairPlan) throws(Failure) {
-        if yes { return }
-        for repair in plan.repairs { StandardStreams.say("will \(repair.plan.printable)") }
-        let question = Question(text: "Do this?", hint: "Say --yes, or --dry-run to see what would be done.")
-        guard try question.ask() else {
-            throw Failure(.unavailable, "declined", "nothing was changed", hint: "")
-        }
+        try confirmation.require("repair \(plan.repairs.count) things", plan.repairs.map { "It will \($0.plan)." })
     }
 
     private static func outcome(_ repair: Repair) -> RepairOutcome {

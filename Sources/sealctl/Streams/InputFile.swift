@@ -15,7 +15,9 @@ final class InputFile: Sendable {
     init(_ argument: String?) throws(Failure) {
         descriptor = try Failure.onFiles { () throws(FileError) in
             guard let argument, argument != "-" else { return Descriptor.standardInput }
-            return try Descriptor.openForReading(path: argument)
+            let file = try Descriptor.openForReading(path: argument)
+            try file.awaitWriter()
+            return file
         }
         attributes = try Self.attributes(of: descriptor)
         guard attributes.kind != .directory else {

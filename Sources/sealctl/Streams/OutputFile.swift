@@ -92,9 +92,7 @@ final class OutputFile: Sendable {
         case S_IFDIR:
             throw FileError(errno: EISDIR, operation: "write", path: path)
         default:
-            let opened = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-            if opened < 0 { throw FileError(errno: errno, operation: "open", path: path) }
-            return Descriptor(owning: opened, path: path)
+            return try Descriptor.openForWriting(device: path)
         }
     }
 

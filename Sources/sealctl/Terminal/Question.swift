@@ -8,6 +8,13 @@ struct Question {
     /// How to answer it without being asked.
     let hint: String
 
+    /// Whether the process has a terminal to ask on.
+    static var hasTerminal: Bool {
+        let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        if opened >= 0 { close(opened) }
+        return opened >= 0
+    }
+
     /// Whether the answer was yes; anything else is no.
     ///
     /// - Throws: `Failure` `inputNeeded` with `--no-input`, `noTerminal` where there is none.

@@ -9,14 +9,15 @@ struct AddedSlot: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the new passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+            "Take the new passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"
+        ),
         completion: .file())
     var newPassphraseFile: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Take the new passphrase from the first line of the open file descriptor N.", valueName: "N"))
+            "Take the new passphrase from a line of the open file descriptor N.", valueName: "N"))
     var newPassphraseFd: DescriptorNumber?
 
     @Option(

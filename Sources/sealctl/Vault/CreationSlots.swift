@@ -8,13 +8,14 @@ struct CreationSlots: ParsableArguments {
     var passphrase = false
 
     @Option(
-        help: ArgumentHelp("Take the passphrase from the first line of FILE; - is standard input.", valueName: "FILE"),
+        help: ArgumentHelp(
+            "Take the passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"),
         completion: .file())
     var passphraseFile: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Take the passphrase from the first line of the open file descriptor N.", valueName: "N"))
+        help: ArgumentHelp("Take the passphrase from a line of the open file descriptor N.", valueName: "N"))
     var passphraseFd: DescriptorNumber?
 
     @Option(

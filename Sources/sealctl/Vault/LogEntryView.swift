@@ -56,6 +56,9 @@ struct LogCheckView {
         if found.tornCount > 0 || found.endsTorn {
             fields.add("torn by crashes", String(found.tornCount + (found.endsTorn ? 1 : 0)))
         }
+        if found.unloggedCount > 0 {
+            fields.add("unlogged", "\(found.unloggedCount) writes of the vault have no entry")
+        }
         if found.uncoveredCount > 0 {
             fields.add("not yet covered", "\(found.uncoveredCount) at the end, entered without a key")
         }
@@ -78,6 +81,7 @@ struct LogCheckView {
             ("firstIndex", .unsigned(found.firstIndex)), ("bad", .number(found.badCount)),
             ("badIndexes", .array(found.badIndexes.map { .unsigned($0) })), ("torn", .number(found.tornCount)),
             ("endsTorn", .bool(found.endsTorn)), ("uncovered", .number(found.uncoveredCount)),
+            ("unlogged", .unsigned(found.unloggedCount)),
             ("olderFileMissing", .bool(found.isOlderFileMissing)), ("notedHead", .string(notedHead.code)),
             ("missing", .unsigned(notedHead.missing)),
         ])

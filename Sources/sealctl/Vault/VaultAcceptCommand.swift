@@ -6,11 +6,16 @@ internal import KeyVault
 struct VaultAcceptCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "Go on with a vault that was restored from an older copy.",
+        abstract: "Go on with a vault that was refused, or that nothing vouches for yet.",
         discussion: """
             A vault that is older than what this user's programs have seen is refused, because an attacker could have \
             put it there to bring back a removed slot or key. After a deliberate restore this command writes it anew, \
             beyond everything that was seen. What had been changed since is lost.
+
+            A recipient's slot proves nothing about who made the vault, so the first opening with an identity needs \
+            this command too. It shows the vault's id, fingerprint and slots, asks, and accepts exactly that: compare \
+            the fingerprint with one who shares the vault (sealctl vault status). --fingerprint gives the compared \
+            one and asks nothing.
 
             It also ends the warning that the notes on what this user's programs have accepted were lost or damaged.
 
@@ -19,18 +24,28 @@ struct VaultAcceptCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
+    @Option(help: ArgumentHelp("Accept the vault only if it has this fingerprint.", valueName: "HEX"))
+    var fingerprint: String?
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let group = try target.checked()
         let home = try GroupOptions.home()
+        let preview = try Failure.onVault { () throws(VaultError) in try Vault.preview(group, in: home) }
+        if fingerprint == nil {
+            try confirmation.require(
+                "trust the vault \(preview.vaultID) of \(group) with the fingerprint \(preview.fingerprint)",
+                ["Its slots are: \(preview.slots.map { SlotView($0).identification }.joined(separator: "; "))."])
+        }
         let credential = try keyOptions.opening(group) ?? .automatic
         let vault = try Failure.onVault { () throws(VaultError) in
-            try Vault.accept(group, in: home, with: credential)
+            try Vault.accept(group, in: home, with: credential, fingerprint: fingerprint ?? preview.fingerprint)
         }
         let fields: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("generation", .unsigned(vault.generation)),
+            ("fingerprint", .string(preview.fingerprint)),
         ]
         try StandardStreams.print(
             output.json ? JSONText.object(fields).text : "accepted; it is now write \(vault.generation)")

@@ -12,8 +12,8 @@ struct VaultDestroyKeyCommand: SealctlCommand {
         discussion: """
             The key's bytes leave the vault; its id and epoch stay. What only it opens is lost for good, and of sealed \
             files outside of the container, such as backups, nothing here can know. Refused are the active key and one \
-            that a blob or a running program still needs, unless --force-key repeats its id; the active key stays in \
-            any case.
+            that a blob or a running program still needs, unless --force-key repeats its id; then the command says what \
+            is lost and asks first, unless --yes says yes. The active key stays in any case.
 
             Examples:
               sealctl vault rotate --status
@@ -25,6 +25,7 @@ struct VaultDestroyKeyCommand: SealctlCommand {
     var id: String
     @Option(help: ArgumentHelp("Destroy it although something needs it; repeats the id.", valueName: "ID"))
     var forceKey: String?
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -35,15 +36,27 @@ struct VaultDestroyKeyCommand: SealctlCommand {
     }
 
     func perform() throws(Failure) {
+        let group = try target.checked()
         if let store = try target.openStore(with: keyOptions) {
+            try requireConsent(store.vault)
             try Failure.onStore { () throws(StoreError) in
                 try store.destroyKey(id, forcedByName: forceKey != nil)
             }
         } else {
-            try destroy(in: try keyOptions.openVault(of: try target.checked()))
+            try destroy(in: try keyOptions.openVault(of: group))
         }
         let fields: [(String, JSONText)] = [("id", .string(id)), ("state", .string("destroyed"))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "destroyed \(id)")
+    }
+
+    /// Only a forced destruction loses what is still in use. A key that is not there, or stays, is refused in any case.
+    private func requireConsent(_ vault: Vault) throws(Failure) {
+        guard forceKey != nil else { return }
+        let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }
+        guard keys.contains(where: { $0.id.description == id && $0.state == .decryptOnly }) else { return }
+        try confirmation.require(
+            "destroy the key \(id) of \(vault.accessGroup)",
+            ["Every user and program of the group loses what only this key opens, here and in backups, for good."])
     }
 
     /// An access group without a container has no blobs that could need it, but perhaps programs.
@@ -55,11 +68,12 @@ struct VaultDestroyKeyCommand: SealctlCommand {
                 hint: "See which there are: sealctl vault keys.")
         }
         if key.state == .destroyed { return }
+        try requireConsent(vault)
         if forceKey == nil {
             try target.requireNoContainer(of: vault)
             try target.requireEmptyTrash(of: vault)
         }
-        guard forceKey != nil || key.state == .active || vault.isEpochHeld(key.epoch) == false else {
+        guard forceKey != nil || key.state == .active || vault.isEpochHeld(key.epoch, key.protection) == false else {
             throw Failure(
                 .unavailable, "keyInUse", "cannot destroy the key \(id): a program may still seal under it",
                 hint: "End the programs of \(vault.accessGroup), or force it by name: --force-key \(id).")

@@ -10,7 +10,8 @@ struct VaultLockCommand: SealctlCommand {
         discussion: """
             What is protected when unlocked is refused from each program's next use on, also in programs that have \
             the vault open. What is protected after first unlock stays available unless --everything is given: then \
-            programs that are started from now on need a credential. No credential is needed to lock.
+            programs that are started from now on need a credential. In a vault without slots of unattended programs a \
+            lock closes both classes. No credential is needed to lock.
 
             Examples:
               sealctl vault lock
@@ -25,10 +26,25 @@ struct VaultLockCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try target.checked()
         let home = try GroupOptions.home()
-        try Failure.onVault { () throws(VaultError) in try Vault.lock(group, in: home, everything: everything) }
+        let report = try Failure.onVault { () throws(VaultError) in
+            try Vault.lock(group, in: home, everything: everything)
+        }
+        let isAll = report.locked.contains(.afterFirstUnlock)
         let fields: [(String, JSONText)] = [
-            ("accessGroup", .string(group.identifier)), ("everything", .bool(everything)),
+            ("accessGroup", .string(group.identifier)), ("everything", .bool(isAll)),
+            ("whenUnlocked", .string("locked")),
+            ("afterFirstUnlock", .string(isAll && !report.hasUnattendedSlots ? "locked" : "open")),
+            ("hasUnattendedSlots", .bool(report.hasUnattendedSlots)),
         ]
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : "locked")
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : words(report, isAll))
+    }
+
+    private func words(_ report: LockReport, _ isAll: Bool) -> String {
+        guard isAll else {
+            return "locked what is protected when unlocked; what is protected after first unlock stays open"
+        }
+        return report.hasUnattendedSlots
+            ? "locked; programs with a key file, credential or unattended identity still open after first unlock"
+            : "locked: both classes"
     }
 }

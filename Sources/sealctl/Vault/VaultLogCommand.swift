@@ -10,11 +10,15 @@ struct VaultLogCommand: SealctlCommand {
             Openings, unlocks, item reads and changes, oldest first: when, what, how it ended, and by which process. \
             What an item was is shown as a keyed hash, the same for the same item. A change is entered before it is \
             made, as intended. The chain is checked each time, against what the vault noted of it at its last change; a \
-            log that was altered ends with status 65. Entries behind that note can be cut off unseen.
+            log that was altered ends with status 65. Entries behind that note can be cut off unseen, and a program that \
+            holds the vault's keys can enter what it likes: the log finds mistakes, not their holders. Writes of the \
+            vault without an entry are counted as unlogged.
 
             Examples:
               sealctl vault log --since 1d
               sealctl vault log --verify
+              sealctl vault log -s mail.example.com -a ada
+              sealctl vault log --by /usr/bin/widget --slot 2
               sealctl vault log --json | jq '.entries[] | .event'
             """)
 
@@ -25,15 +29,49 @@ struct VaultLogCommand: SealctlCommand {
         help: ArgumentHelp(
             "Show what was entered since: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"))
     var since: PastTime?
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Show what was done to this item; with --account.", valueName: "SERVICE"))
+    var service: String?
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Show what was done to this item; with --service.", valueName: "ACCOUNT"))
+    var account: String?
+    @Option(help: ArgumentHelp("Show what was done to this key slot.", valueName: "ID"))
+    var slot: UInt32?
+    @Option(help: ArgumentHelp("Show what was done by this uid, or by programs whose path ends so.", valueName: "WHO"))
+    var by: String?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
+    func validate() throws {
+        guard (service == nil) == (account == nil) else {
+            throw ValidationError("Give --service and --account together: both name an item.")
+        }
+    }
+
+    private func isWanted(_ entry: AccessEntry, _ subjects: Set<AccessSubject>?) -> Bool {
+        if let subjects, entry.subject.map({ subjects.contains($0) }) != true { return false }
+        guard let by else { return true }
+        return UInt32(by).map { $0 == entry.uid } ?? entry.executable.hasSuffix(by)
+    }
+
+    private func subjects(in vault: Vault) throws(Failure) -> Set<AccessSubject>? {
+        try Failure.onVault { () throws(VaultError) in
+            if let service, let account { return try vault.accessSubjects(service: service, account: account) }
+            if let slot { return try vault.accessSubjects(slot: slot) }
+            return nil
+        }
+    }
+
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
+        let subjects = try subjects(in: vault)
         var entries: [LogEntryView] = []
         let found = try Failure.onVault { () throws(VaultError) in
             try vault.readAccessLog { entry, isAuthentic in
                 guard !verify, entry.milliseconds >= since?.timestamp.milliseconds ?? 0 else { return }
+                guard isWanted(entry, subjects) else { return }
                 entries.append(LogEntryView(entry: entry, isAuthentic: isAuthentic))
             }
         }

@@ -81,7 +81,7 @@ struct VaultRotateCommand: SealctlCommand {
         if !status {
             try target.requireNoContainer(of: vault)
             let isCompleted = try Failure.onVault { () throws(VaultError) in
-                try vault.completeRotation(to: try vault.beginRotation())
+                try vault.rotateWithoutBlobs()
             }
             guard isCompleted else {
                 throw Failure(

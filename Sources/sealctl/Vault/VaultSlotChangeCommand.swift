@@ -10,7 +10,8 @@ struct VaultSlotChangeCommand: SealctlCommand {
         discussion: """
             Without options the present and the new passphrase are asked for on the terminal. The change is one step: \
             killed on the way it leaves the old passphrase or the new one, and of two changes at once one is \
-            refused. The slot gets a new number. ID is needed only where the vault has several passphrases.
+            refused. The slot gets a new number. ID is needed only where the vault has several passphrases. The users \
+            of any other slot than a passphrase are locked out: the command names them and asks first; --yes says yes.
 
             Examples:
               sealctl vault slot change
@@ -21,6 +22,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
     @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
     var id: UInt32?
     @OptionGroup var newSlot: AddedSlot
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -28,6 +30,10 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let group = try target.checked()
         let vault = try keyOptions.openVault(of: group, asksUnasked: true)
         let old = if let id { id } else { try onlyPassphrase(of: vault) }
+        let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
+        if let loss = SlotLoss(of: old, among: slots), slots.first(where: { $0.id == old })?.kind != .passphrase {
+            try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences)
+        }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)
         let new = try Failure.onVault { () throws(VaultError) in try vault.replaceSlot(id: old, with: slot) }
         if output.json {

@@ -84,6 +84,8 @@ struct VaultSlotAddCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var newSlot: AddedSlot
+    @Option(help: ArgumentHelp("A name that slot list shows, at most 255 bytes.", valueName: "TEXT"))
+    var label = ""
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -92,7 +94,7 @@ struct VaultSlotAddCommand: SealctlCommand {
         try newSlot.requireOne()
         let vault = try keyOptions.openVault(of: group)
         let slot = try newSlot.slot(for: group)
-        let added = try Failure.onVault { () throws(VaultError) in try vault.addSlot(slot) }
+        let added = try Failure.onVault { () throws(VaultError) in try vault.addSlot(slot, label: label) }
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }
@@ -103,24 +105,27 @@ struct VaultSlotRemoveCommand: SealctlCommand {
         commandName: "remove",
         abstract: "Remove something that opens a vault.",
         discussion: """
-            The last slot stays, and so does the last one that reaches what is protected when unlocked while the vault \
-            holds any. Whoever kept a copy of the old file can still open that copy: sealctl vault rotate makes new \
-            keys for what is sealed from then on.
+            The command names who is locked out and which slots stay, and asks first; --yes says yes. It rekeys the \
+            vault and reseals the container (see sealctl vault rekey), so that an old copy of the vault and the old \
+            credential open nothing that is written afterwards. The last slot stays, and so does the last one of a \
+            person.
 
-            Example:
+            Examples:
               sealctl vault slot remove 2
+              sealctl vault slot remove 2 --yes
             """)
 
     @OptionGroup var target: VaultTarget
     @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
     var id: UInt32
+    @Option(parsing: .singleValue, help: ArgumentHelp("Keep slot ID though no person added it.", valueName: "ID"))
+    var keep: [UInt32] = []
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
-        let vault = try keyOptions.openVault(of: try target.checked())
-        try Failure.onVault { () throws(VaultError) in try vault.removeSlot(id: id) }
-        let fields: [(String, JSONText)] = [("id", .unsigned(UInt64(id)))]
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : "removed slot \(id)")
+        try Rekeying(target: target, keyOptions: keyOptions, confirmation: confirmation, output: output)
+            .run(RekeyOptions(removing: [id], keeping: Set(keep)))
     }
 }

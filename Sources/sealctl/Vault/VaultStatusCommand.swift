@@ -59,11 +59,13 @@ private struct StatusView {
     var text: String {
         var fields = FieldList([("vault", path), ("availability", status.availability.rawValue)])
         if status.availability == .ready || status.availability == .locked {
-            fields.add("after first unlock", Self.words(status.afterFirstUnlock, now))
-            fields.add("when unlocked", Self.words(status.whenUnlocked, now))
+            fields.add("after first unlock", afterFirstUnlock)
+            fields.add("when unlocked", whenUnlocked)
             fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
         }
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
+        if let fingerprint = status.fingerprint { fields.add("fingerprint", fingerprint) }
+        if let period = status.period { fields.add("period", String(period)) }
         if let generation = status.generation {
             fields.add("written", generation == 1 ? "once" : "\(generation) times")
         }
@@ -72,6 +74,16 @@ private struct StatusView {
             fields.add("items", String(inventory.itemCount))
         }
         return fields.text
+    }
+
+    /// A key file opens this class whatever the user's unlocking says.
+    private var afterFirstUnlock: String {
+        if status.afterFirstUnlock.isUnlocked { return Self.words(status.afterFirstUnlock, now) }
+        return status.availability == .ready ? "open (by a slot of unattended programs)" : "locked"
+    }
+
+    private var whenUnlocked: String {
+        status.hasPersons ? Self.words(status.whenUnlocked, now) : "no person's slot reaches it"
     }
 
     private func keys(_ inventory: VaultInventory) -> String {
@@ -100,6 +112,10 @@ private struct StatusView {
             ("accessGroup", .string(group.identifier)), ("vault", .string(path)),
             ("availability", .string(status.availability.rawValue)),
             ("afterFirstUnlock", state(status.afterFirstUnlock)), ("whenUnlocked", state(status.whenUnlocked)),
+            ("isAfterFirstUnlockOpen", .bool(status.afterFirstUnlock.isUnlocked || status.availability == .ready)),
+            ("hasPersons", .bool(status.hasPersons)), ("hasUnattendedSlots", .bool(status.hasUnattendedSlots)),
+            ("fingerprint", .optional(status.fingerprint)),
+            ("period", status.period.map { .unsigned(UInt64($0)) } ?? .null),
             ("unlockPlace", .optional(status.unlockPlace?.rawValue)),
             ("slots", .array(status.slots.map { SlotView($0).json })),
             ("generation", status.generation.map { .unsigned($0) } ?? .null),

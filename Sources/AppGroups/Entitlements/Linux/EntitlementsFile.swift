@@ -66,12 +66,12 @@ struct EntitlementsFile {
         guard facts.uid == geteuid() || facts.uid == 0 else {
             throw FileError(
                 .wrongOwner, operation: "trust", path: path,
-                advice: "Give it to the user who runs this: chown \(geteuid()) \(path.shellQuoted)")
+                advice: "Its owner has to be the user who runs this, or root: ls -l \(path.shellQuoted)")
         }
         guard facts.mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw FileError(
                 .unsafeMode, operation: "trust", path: path,
-                advice: "Take the permission away: chmod go-w \(path.shellQuoted)")
+                advice: "As its owner, take the permission away: chmod go-w \(path.shellQuoted)")
         }
     }
 }

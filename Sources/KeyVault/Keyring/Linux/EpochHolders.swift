@@ -5,13 +5,16 @@ internal import SharedFiles
 public struct EpochHolder: Sendable, Hashable {
     /// The epoch of the key that it would seal with.
     public let epoch: UInt32
+    /// The class of that key.
+    public let protection: ProtectionClass
     /// Its process id, as this process sees it.
     public let pid: Int32
     /// The path of its executable; empty where that may not be seen.
     public let executable: String
 
-    package init(epoch: UInt32, pid: Int32, executable: String) {
+    package init(epoch: UInt32, protection: ProtectionClass = .afterFirstUnlock, pid: Int32, executable: String) {
         self.epoch = epoch
+        self.protection = protection
         self.pid = pid
         self.executable = executable
     }
@@ -40,10 +43,14 @@ private struct EpochLocks {
     let file: FileAttributes
 
     var holders: [EpochHolder] {
-        let epochs = descriptors.flatMap(epochs(of:))
-        guard !epochs.isEmpty else { return [] }
+        let offsets = descriptors.flatMap(offsets(of:))
+        guard !offsets.isEmpty else { return [] }
         let executable = linkTarget("/proc/\(pid)/exe") ?? ""
-        return Set(epochs).map { EpochHolder(epoch: $0, pid: pid, executable: executable) }
+        return Set(offsets).map { offset in
+            EpochHolder(
+                epoch: UInt32(offset / 2), protection: offset % 2 == 0 ? .afterFirstUnlock : .whenUnlocked, pid: pid,
+                executable: executable)
+        }
     }
 
     /// The open files of the process that are the vault's.
@@ -59,20 +66,21 @@ private struct EpochLocks {
         }
     }
 
-    private func epochs(of descriptor: String) -> [UInt32] {
+    private func offsets(of descriptor: String) -> [UInt64] {
         guard let info = try? Descriptor.openForReading(path: "/proc/\(pid)/fdinfo/\(descriptor)") else { return [] }
         return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             let count = (try? info.read(into: buffer)) ?? 0
-            return String(decoding: buffer[0..<count], as: UTF8.self).split(separator: "\n").compactMap(Self.epoch)
+            return String(decoding: buffer[0..<count], as: UTF8.self).split(separator: "\n").compactMap(Self.offset)
         }
     }
 
-    /// `lock: 1: OFDLCK ADVISORY READ -1 fe:00:1234 7 7`: first and last byte of the range; a byte stands for an epoch.
-    private static func epoch(ofLine line: Substring) -> UInt32? {
+    /// `lock: 1: OFDLCK ADVISORY READ -1 fe:00:1234 7 7`: first and last byte of the range; a byte stands for a class
+    /// and an epoch.
+    private static func offset(ofLine line: Substring) -> UInt64? {
         let words = line.split(whereSeparator: \.isWhitespace)
         guard words.count == 9, words[0] == "lock:", words[2] == "OFDLCK", words[4] == "READ", words[7] == words[8]
         else { return nil }
-        return UInt32(words[7])
+        return UInt64(words[7]).flatMap { $0 / 2 <= UInt64(UInt32.max) ? $0 : nil }
     }
 
     private func linkTarget(_ path: String) -> String? {

@@ -62,7 +62,7 @@ extension SealedStore {
             try requireSafeStructure(of: bytes, codec: header.codec, named: place.name.text)
         }
         try checkFreshness(of: blob, at: place)
-        let provenance = Provenance(header)
+        let provenance = Provenance(header, writer: blob.writer)
         return RecordLook(
             outcome: .value(provenance),
             mark: UpdateMark(
@@ -81,11 +81,11 @@ extension SealedStore {
         let mark = UpdateMark(tag, error, accepted: accepted)
         switch error.code {
         case .absent:
-            if let place, let header = try? deletion(at: place) {
+            if let place, let (header, writer) = try? deletion(at: place) {
                 guard let accepted, header.sequence == accepted.sequence else { return nil }
                 // Told apart from a file that is gone: that is what a purge leaves, with the same state accepted.
                 return RecordLook(
-                    outcome: .deleted(Provenance(header)),
+                    outcome: .deleted(Provenance(header, writer: writer)),
                     mark: UpdateMark(name: tag, accepted: accepted, outcome: "deleted"))
             }
             return RecordLook(outcome: .absent(error), mark: mark)
@@ -98,8 +98,8 @@ extension SealedStore {
         }
     }
 
-    private func deletion(at place: RecordPlace) throws(StoreError) -> BlobHeader? {
-        guard let header = try listedHeader(place)?.header, header.flags.contains(.tombstone) else { return nil }
-        return header
+    private func deletion(at place: RecordPlace) throws(StoreError) -> (BlobHeader, WriterID?)? {
+        guard let listed = try listedHeader(place), listed.header.header.flags.contains(.tombstone) else { return nil }
+        return (listed.header.header, listed.writer)
     }
 }

@@ -71,13 +71,19 @@ struct SnapshotFile {
         }
         let context = try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: record) }
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }
-        let opened = bytes.withUnsafeBytes { blob -> Result<VerifiedHeader, SealingError> in
+        let opened = bytes.withUnsafeBytes { blob -> Result<(VerifiedHeader, Authorisation), SealingError> in
             do throws(SealingError) {
-                return .success(try BlobOpener.open(blob, context: context, keys: keys, limit: blob.count).header)
+                let opened = try BlobOpener.open(blob, context: context, keys: keys, limit: blob.count)
+                return .success((opened.header, store.authorisation(of: opened, named: record)))
             } catch { return .failure(error) }
         }
-        let verified: VerifiedHeader
-        do throws(SealingError) { verified = try opened.get() } catch { throw Failure(error, "verify", record) }
+        let (verified, authorisation): (VerifiedHeader, Authorisation)
+        do throws(SealingError) { (verified, authorisation) = try opened.get() } catch {
+            throw Failure(error, "verify", record)
+        }
+        if let refusal = authorisation.refusal {
+            throw Failure(StoreError(refusal.code, "verify", record, refusal.reason))
+        }
         guard let code = Self.refusal(store.verdict(on: verified)) else { return }
         throw Failure(.dataError, code.rawValue, "it is out of order", hint: "")
     }
@@ -94,7 +100,7 @@ struct SnapshotFile {
     /// Its beginning only: sealctl inspect reads all of it.
     private func verifyStream(_ bytes: [UInt8], _ header: BlobHeader, _ store: SealedStore) throws(Failure) {
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }
-        let context = BlobContext(streamOf: store.group)
+        let context = BlobContext(streamOf: store.group, tagged: header.nameTag)
         let result = bytes.withUnsafeBytes { blob -> Result<Void, SealingError> in
             do throws(SealingError) {
                 _ = try BlobOpener.verifyHeader(blob, context: context, keys: keys)

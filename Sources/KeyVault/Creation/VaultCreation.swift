@@ -1,0 +1,359 @@
+public import AppGroups
+internal import CryptoPrimitives
+internal import Sealing
+public import SharedFiles
+
+extension Vault {
+    /// Opens the vault, or creates it together with its first key where there is none.
+    ///
+    /// The first key is created once: under the vault's lock, never while a vault exists that cannot be opened, never where
+    /// this user's programs have opened another one, and never while the group's container holds blobs of this group that a
+    /// new key could not open.
+    /// - Throws: `VaultError`; as for `open`, and `.orphanedBlobs`, `.containerAway` or `.lockTimeout`.
+    public static func openOrCreate(
+        _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
+        sharing: Sharing = .ownerOnly, options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> Vault {
+        try options.requireEntitlement(to: accessGroup)
+        let place = VaultPlace(accessGroup, in: home)
+        if let vault = try openIfPresent(place, with: credential, options) { return vault }
+        let plan = VaultPlan(slots: [try NewSlot(for: credential, place)], sharing: sharing)
+        return try VaultCreation(place: place, home: home, plan: plan, options: options)
+            .run(openingWith: credential, mayExist: true)
+    }
+
+    /// Creates the vault with its first key.
+    ///
+    /// - Parameters:
+    ///   - slots: The slots that open it: one at least.
+    ///   - sharing: Whether the members of a unix group share it.
+    ///   - credential: The credential of one of the slots: the vault is opened with it.
+    /// - Throws: `VaultError`, `.alreadyExists` where there is a vault, whatever its state; `.missing` where this user's
+    ///   programs have opened one that is gone.
+    public static func create(
+        _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
+        openingWith credential: VaultCredential, options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> Vault {
+        try options.requireEntitlement(to: accessGroup)
+        return try VaultCreation(
+            place: VaultPlace(accessGroup, in: home), home: home, plan: VaultPlan(slots: slots, sharing: sharing),
+            options: options
+        ).run(openingWith: credential, mayExist: false)
+    }
+}
+
+/// The ingredients of a new vault.
+struct VaultPlan {
+    var slots: [NewSlot]
+    var sharing = Sharing.ownerOnly
+    /// The backup that it begins with; without one, or where that has no active key, it begins with a fresh key.
+    var backup: Backup?
+}
+
+/// A vault that is ready to be written.
+struct NewVault {
+    /// Both compartments' bytes; the person compartment is written first.
+    let files: [(role: CompartmentRole, bytes: [UInt8])]
+    /// Value files of a backup's items.
+    let values: [(role: CompartmentRole, name: String, bytes: [UInt8])]
+    let slots: [KeySlot]
+    let register: Register
+    let vaultID: [UInt8]
+    /// The epoch of its active key.
+    let epoch: UInt32
+    let logKeys: AccessLogKeys
+}
+
+/// The creation of a vault, under its lock.
+struct VaultCreation {
+    let place: VaultPlace
+    let home: GroupsHome
+    let plan: VaultPlan
+    let options: VaultOptions
+
+    static let making = "make the vault"
+
+    func run(openingWith credential: VaultCredential, mayExist: Bool) throws(VaultError) -> Vault {
+        let vault = try underLock { directory, lock, makers throws(VaultError) in
+            var opening = options
+            // It would take the lock that is held here.
+            opening.settles = false
+            // Another process may have made it between our look and our lock: its key is the key.
+            if mayExist, let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options) {
+                return vault
+            }
+            let new = try vaultForAFreePlace(in: directory, makers)
+            // A credential that does not open it is refused before it is there.
+            _ = try CredentialOpening(
+                slots: new.slots, vaultID: new.vaultID, register: new.register, place
+            ).open(with: credential)
+            let doubt = try write(new, in: directory, under: lock)
+            opening.acceptsRollback = true
+            guard let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options) else {
+                throw VaultError(.absent, Self.making, place.path, "It was removed meanwhile.")
+            }
+            vault.note(.created)
+            if let doubt { throw doubt }
+            return vault
+        }
+        try vault.settle()
+        // A recipient's slot was made from public bytes: now its holder is here. After the lock, which the change takes.
+        if vault.keys.slot?.slot.kind == .recipient, vault.keys.slot?.slot.memoryCode == .zero {
+            try? vault.renewSlot()
+        }
+        return vault
+    }
+
+    /// Creates the vault without opening it: a person who makes it for others need not have a credential of it.
+    ///
+    /// - Parameter event: A further entry of the new access log.
+    /// - Returns: The epoch of its active key.
+    @discardableResult
+    func run(noting event: AccessEvent) throws(VaultError) -> UInt32 {
+        try underLock { directory, lock, makers throws(VaultError) in
+            let new = try vaultForAFreePlace(in: directory, makers)
+            let doubt = try write(new, in: directory, under: lock)
+            note(event, of: new, in: directory)
+            if let doubt { throw doubt }
+            return new.epoch
+        }
+    }
+
+    /// Begins the access log of a vault that is made without opening it.
+    private func note(_ event: AccessEvent, of new: NewVault, in directory: Directory) {
+        guard options.accessLog != .off else { return }
+        let log = AccessLog(directory: directory, mode: directory.fileMode, keys: new.logKeys)
+        for event in [.created, event] { _ = try? log.append(event, outcome: .succeeded, generation: 1) }
+    }
+
+    /// Creates the vault in the place of an old one, without opening it. A directory that is there stays shared as it is.
+    ///
+    /// - Parameter makeRoom: Takes the old files out of the way. Run under the lock, when the new vault is complete in
+    ///   memory: a reason why it cannot be made is reported while everything is as it was.
+    /// - Returns: The epoch of its active key.
+    /// - Throws: `VaultError`; `.durabilityUnknown` where the vault was made, the errors of `makeRoom`.
+    func run(
+        noting event: AccessEvent, makingRoom makeRoom: (Directory, KeyBirthGuard) throws(VaultError) -> Void
+    ) throws(VaultError) -> UInt32 {
+        try underLock { directory, lock, makers throws(VaultError) in
+            let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+            var new = try vaultForATakenPlace(in: directory, makers, birthGuard)
+            try reserve(new, in: directory)
+            try requireNamed(lock)
+            try VaultError.onTheWay { () throws(VaultError) in try makeRoom(directory, birthGuard) }
+            try requireFreePlace(in: directory, birthGuard, isGivenUp: true)
+            // A stream that was ended meanwhile may claim more than all that was seen before.
+            let firstEpoch = birthGuard.firstEpoch()
+            if plan.backup == nil, new.epoch < firstEpoch {
+                new = try VaultError.onTheWay { () throws(VaultError) in try newVault(makers, firstEpoch: firstEpoch) }
+            }
+            let doubt = try write(new, in: directory, under: lock)
+            // Not before: until the new vault is there, this user's programs must not take its place for a free one.
+            place.memory.remove()
+            note(event, of: new, in: directory)
+            if let doubt { throw doubt }
+            return new.epoch
+        }
+    }
+
+    private func underLock<Result>(
+        _ body: (Directory, borrowing HeldLock, [any SlotMaker]) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        // A fault of a slot's credential shows before anything is made.
+        let makers = try makers()
+        let directory = try VaultError.onTheWay { () throws(VaultError) in
+            try VaultError.onFiles(Self.making) { () throws(FileError) in
+                try place.makeDirectory(sharing: plan.sharing)
+            }
+        }
+        let lock = try VaultError.onFiles(Self.making) { () throws(FileError) in
+            try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
+        }
+        let result = try body(directory, lock, makers)
+        lock.unlock()
+        return result
+    }
+
+    private func makers() throws(VaultError) -> [any SlotMaker] {
+        guard (1...CompartmentHead.maximumSlots).contains(plan.slots.count) else {
+            throw VaultError(.invalidArgument, Self.making, place.path, "A vault has 1 to 32 key slots.")
+        }
+        var makers: [any SlotMaker] = []
+        for slot in plan.slots { makers.append(try slot.maker(for: place)) }
+        return makers
+    }
+
+    private func vaultForAFreePlace(
+        in directory: Directory, _ makers: [any SlotMaker]
+    ) throws(VaultError) -> NewVault {
+        // A directory that was there before may be shared otherwise.
+        try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.requireSharing(plan.sharing) }
+        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
+        try requireFreePlace(in: directory, birthGuard)
+        return try VaultError.onTheWay { () throws(VaultError) in
+            try newVault(makers, firstEpoch: birthGuard.firstEpoch())
+        }
+    }
+
+    private func vaultForATakenPlace(
+        in directory: Directory, _ makers: [any SlotMaker], _ birthGuard: KeyBirthGuard
+    ) throws(VaultError) -> NewVault {
+        // A vault that comes from a backup moves no sealed file: it has to open all of them.
+        let found = try birthGuard.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
+        guard plan.backup == nil || found.isEmpty else { throw birthGuard.refusal(found) }
+        return try VaultError.onTheWay { () throws(VaultError) in
+            try newVault(makers, firstEpoch: birthGuard.firstEpoch(after: found))
+        }
+    }
+
+    /// - Parameter isGivenUp: Whether a person gives up the vault that this user's programs remember.
+    private func requireFreePlace(
+        in directory: Directory, _ birthGuard: KeyBirthGuard, isGivenUp: Bool = false
+    ) throws(VaultError) {
+        for leaf in VaultPlace.leaves {
+            let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.exists(leaf) }
+            guard !isThere else { throw alreadyThere }
+        }
+        if plan.backup == nil, !isGivenUp, place.memory.load() != nil {
+            throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+        }
+        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+    }
+
+    var alreadyThere: VaultError {
+        VaultError(.alreadyExists, Self.making, place.path, "There is one already.")
+    }
+}
+
+/// The contents of a new vault.
+extension VaultCreation {
+    /// - Parameter firstEpoch: Of its first key, unless the backup that it is made of has an active one.
+    /// - Throws: `VaultError`, those of the slots and of the backup; nothing was made but key files.
+    private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
+        var draft: VaultDraft
+        if let backup = plan.backup {
+            draft = try backup.restoredDraft(place, knownPeriod: place.memory.load()?.period ?? 0)
+        } else {
+            draft = try VaultDraft(making: SecureRandom.bytes(count: 16), place: place)
+        }
+        // Those of persons first: then they vouch for the others.
+        for maker in makers.sorted(by: { $0.reach.rawValue > $1.reach.rawValue }) {
+            try draft.add(try maker.prepare(vaultID: draft.vaultID))
+        }
+        let values = try plan.backup?.fill(&draft) ?? []
+        if plan.backup?.continuesVault == true { try draft.endKnownEpochs() }
+        let epoch = draft.addFirstKey(firstEpoch)
+        var files: [(role: CompartmentRole, bytes: [UInt8])] = []
+        if draft.hasPersons { files.append((.person, try draft.file(.person))) }
+        files.append((.service, try draft.file(.service)))
+        return NewVault(
+            files: files, values: values, slots: draft.service.slots + (draft.person?.slots ?? []),
+            register: draft.register, vaultID: draft.vaultID, epoch: epoch,
+            logKeys: try AccessLogKeys(
+                draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
+                path: place.path))
+    }
+
+    private func requireNamed(_ lock: borrowing HeldLock) throws(VaultError) {
+        guard lock.isStillNamed() else {
+            throw VaultError(
+                .lockTimeout, Self.making, place.path, "Its lock file was replaced meanwhile.", advice: "Try again.")
+        }
+    }
+
+    /// Reports a full disk while everything is as it was.
+    private func reserve(_ new: NewVault, in directory: Directory) throws(VaultError) {
+        for file in new.files {
+            try VaultError.onFiles(Self.making) { () throws(FileError) in
+                let probe = try NewFile.create(in: directory, leaf: file.role.leaf, mode: directory.fileMode)
+                try probe.reserve(Int64(file.bytes.count))
+                probe.discard()
+            }
+        }
+    }
+
+    /// Writes values, then the person compartment, then the service compartment. A vault that came there meanwhile stays,
+    /// with its access log.
+    ///
+    /// - Returns: The error to throw where the vault is in place and may not outlive a power loss.
+    private func write(
+        _ new: NewVault, in directory: Directory, under lock: borrowing HeldLock
+    ) throws(VaultError) -> VaultError? {
+        try requireNamed(lock)
+        // Of a vault that is gone; only that one's key continues their chain.
+        let oldLogs = MakingRoom.logs(in: directory)
+        for role in CompartmentRole.allCases {
+            try ValueFiles(directory: directory, role: role)
+                .write(new.values.filter { $0.role == role }.map { ($0.name, $0.bytes) })
+        }
+        var doubt: VaultError?
+        var linked: [(role: CompartmentRole, bytes: [UInt8])] = []
+        for file in new.files {
+            do throws(VaultError) { doubt = try link(file.bytes, as: file.role, in: directory) ?? doubt } catch {
+                for file in linked { unlink(file.bytes, as: file.role, in: directory, under: lock) }
+                throw error
+            }
+            linked.append(file)
+        }
+        // The new vault is there: a log that cannot be moved away shows when it is verified.
+        var room = MakingRoom(in: place)
+        try? room.setAside(oldLogs, in: directory)
+        return doubt
+    }
+
+    /// Removes a file that was linked a moment ago, when the other one cannot follow: alone it is no vault, and
+    /// would stand in the way of the next attempt. A file with other contents stays.
+    private func unlink(
+        _ bytes: [UInt8], as role: CompartmentRole, in directory: Directory, under lock: borrowing HeldLock
+    ) {
+        guard lock.isStillNamed(), (try? directory.read(role.leaf, limit: bytes.count)) == bytes else { return }
+        try? directory.remove(role.leaf, durability: .durable)
+    }
+
+    private func link(
+        _ bytes: [UInt8], as role: CompartmentRole, in directory: Directory
+    ) throws(VaultError) -> VaultError? {
+        do throws(FileError) {
+            try directory.createExclusively(role.leaf, with: bytes, mode: directory.fileMode)
+            return nil
+        } catch {
+            switch error.code {
+            case .alreadyExists: throw alreadyThere
+            case .durabilityUnknown:
+                return VaultError(
+                    error.advising("The vault is there. Check the disk (dmesg), then look whether it still opens."),
+                    Self.making)
+            default: throw VaultError(error, Self.making)
+            }
+        }
+    }
+}
+
+extension VaultDraft {
+    /// Begins a new epoch of each class that has keys: whoever left the vault after the backup was made knows the keys
+    /// that were active in it.
+    ///
+    /// - Throws: `VaultError` `.tooLarge`.
+    fileprivate mutating func endKnownEpochs() throws(VaultError) {
+        for protection in ProtectionClass.allCases where protection == .afterFirstUnlock || person != nil {
+            var compartment = try compartment(protection)
+            guard !compartment.keyring.isEmpty else { continue }
+            try compartment.beginEpoch(
+                protection, vaultID: vaultID, at: now, path: place.path(of: compartment.role))
+            set(compartment)
+            beginResealing(protection)
+        }
+    }
+
+    /// Adds the first key of *after first unlock*, unless there is an active one.
+    ///
+    /// - Returns: The active key's epoch.
+    mutating func addFirstKey(_ epoch: UInt32) -> UInt32 {
+        if let active = service.keyring.active(.afterFirstUnlock) { return active.epoch }
+        let first = max(epoch, (service.keyring.map(\.epoch).max() ?? 0) + 1)
+        service.keyring.append(
+            .random(
+                epoch: first, protection: .afterFirstUnlock, createdAt: now, vaultID: vaultID, root: service.root))
+        return first
+    }
+}

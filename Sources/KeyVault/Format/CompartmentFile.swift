@@ -1,0 +1,195 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import Sealing
+internal import SharedFiles
+
+/// An open compartment file: its head is read, its parts are read on demand.
+///
+/// Head and parts are of one write, whatever happens to the name meanwhile: a file is replaced, never changed in place.
+final class CompartmentFile: Sendable {
+    /// The largest sealed part.
+    static let maximumPartSize = BlobLayout.blobSize(plaintextSize: 72 << 20)
+    /// Read at once: the head and the small parts of an ordinary vault.
+    private static let firstRead = 16 * 1024
+
+    let head: CompartmentHead
+    let path: String
+    private let file: Descriptor
+    private let front: [UInt8]
+
+    /// Opens a compartment of a vault; nil when there is no such file.
+    ///
+    /// - Throws: `VaultError` `.unsafeFile` where others may write or read it, `.corrupt`, `.unsupported`, `.denied`,
+    ///   `.isAnExport` for a backup, or `.file`.
+    static func open(_ role: CompartmentRole, in directory: Directory) throws(VaultError) -> CompartmentFile? {
+        let path = directory.display(role.leaf)
+        guard let found = try openIfThere(role, in: directory, path) else { return nil }
+        guard found.head.role == role else {
+            guard found.head.role != .backup else {
+                throw VaultError(.isAnExport, "open the vault", path, "It is a backup, not a vault in use.")
+            }
+            throw .corrupt(path, "It is the other compartment's file.")
+        }
+        return found
+    }
+
+    private static func openIfThere(
+        _ role: CompartmentRole, in directory: Directory, _ path: String
+    ) throws(VaultError) -> CompartmentFile? {
+        let isThere: Bool
+        do throws(FileError) { isThere = try directory.exists(role.leaf) } catch {
+            throw VaultError(error, "open the vault")
+        }
+        guard isThere else { return nil }
+        let file = try VaultError.onFiles("open the vault") { () throws(FileError) in
+            let file = try directory.openForReading(role.leaf)
+            try requireMode(file, of: directory, role)
+            return file
+        }
+        return try CompartmentFile(file, path: path)
+    }
+
+    /// Opens a file that a person named.
+    ///
+    /// - Throws: As above; `.file` when there is none.
+    static func open(path: String) throws(VaultError) -> CompartmentFile {
+        let file = try VaultError.onFiles("open the file") { () throws(FileError) in
+            try Descriptor.openForReading(path: path)
+        }
+        return try CompartmentFile(file, path: path)
+    }
+
+    private init(_ file: consuming Descriptor, path: String) throws(VaultError) {
+        let size: Int
+        do throws(FileError) {
+            let facts = try file.attributes()
+            guard facts.kind == .regular else {
+                throw FileError(.notRegularFile, operation: "open the vault", path: path)
+            }
+            size = Int(clamping: facts.size)
+        } catch {
+            throw VaultError(error, "open the vault")
+        }
+        var front = try Self.bytes(of: file, from: 0, count: min(size, Self.firstRead), path)
+        if let needed = Self.headSize(front), needed > front.count, size > front.count {
+            front = try Self.bytes(of: file, from: 0, count: min(size, needed), path)
+        }
+        head = try CompartmentHead(parsing: front, path: path)
+        guard size == head.fileSize else { throw .corrupt(path, "It does not have the size that its header says.") }
+        self.path = path
+        self.file = file
+        self.front = front
+    }
+
+    /// The size of the head that the first bytes announce; nil where they are no head. At most `maximumSize`.
+    private static func headSize(_ front: [UInt8]) -> Int? {
+        guard front.count >= CompartmentHead.fixedSize else { return nil }
+        let (area, register) = front.withRawBytes { front in
+            (Int(front.number(at: 36, as: UInt32.self)), Int(front.number(at: 40, as: UInt32.self)))
+        }
+        let size =
+            CompartmentHead.fixedSize + area + register + Int(front[7]) * PartEntry.size + CompartmentHead.checksumSize
+            + CompartmentHead.codeSize
+        return min(size, CompartmentHead.maximumSize)
+    }
+
+    /// A sealed part's bytes; nil where the file has no such part.
+    func sealedPart(_ number: PartNumber) throws(VaultError) -> [UInt8]? {
+        guard let entry = head.entry(number) else { return nil }
+        let offset = head.offset(of: number)
+        if offset + entry.sealedSize <= front.count { return Array(front[offset..<offset + entry.sealedSize]) }
+        let bytes = try Self.bytes(of: file, from: offset, count: entry.sealedSize, path)
+        guard bytes.count == entry.sealedSize else { throw .corrupt(path, "It ends too early.") }
+        return bytes
+    }
+
+    private static func bytes(
+        of file: borrowing Descriptor, from offset: Int, count: Int, _ path: String
+    ) throws(VaultError) -> [UInt8] {
+        var failure: FileError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let space = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+            do throws(FileError) { filled = try file.pread(into: space, at: Int64(offset)) } catch {
+                failure = error
+                filled = 0
+            }
+        }
+        if let failure { throw VaultError(failure, "open the vault") }
+        return bytes
+    }
+
+    /// Read rights of others are refused as well: a copy of the slots is all that guessing needs.
+    private static func requireMode(
+        _ file: borrowing Descriptor, of directory: Directory, _ role: CompartmentRole
+    ) throws(FileError) {
+        let facts = try file.attributes()
+        let isShared = try directory.sharing == .unixGroup(facts.gid)
+        guard facts.mode & (isShared ? 0o007 : 0o027) != 0 else { return }
+        let path = directory.display(role.leaf)
+        throw FileError(
+            .unsafeMode, operation: "open the vault", path: path,
+            advice: "Take the others' rights away: chmod \(isShared ? 660 : 600) \(path.shellQuoted)")
+    }
+}
+
+/// Seals and opens the parts of one compartment in one period.
+struct PartSealing: Sendable {
+    let group: String
+    let role: CompartmentRole
+    let period: UInt32
+    let key: SealingKey
+    let path: String
+
+    /// - Throws: `VaultError` `.corrupt` for period 0.
+    init(_ place: VaultPlace, _ role: CompartmentRole, period: UInt32, root: RootKey) throws(VaultError) {
+        group = place.accessGroup.identifier
+        self.role = role
+        self.period = period
+        path = place.path(of: role)
+        guard let key = root.partKey(role, period: period) else { throw .corrupt(path, "It has no period.") }
+        self.key = key
+    }
+
+    static func context(_ group: String, _ role: CompartmentRole, period: UInt32, _ number: PartNumber) -> BlobContext {
+        BlobContext(group: group, kind: .vault, name: "\(role.rawValue).\(period).\(number.rawValue)")
+    }
+
+    /// Seals a part's contents.
+    func seal(
+        _ contents: [UInt8], as number: PartNumber, isCritical: Bool = true, generation: UInt64, at now: UInt64
+    ) -> (entry: PartEntry, bytes: [UInt8]) {
+        let description = BlobDescription(
+            vault: Self.context(group, role, period: period, number), sequence: generation, sealedAt: now)
+        let sealed = contents.withRawBytes { BlobSealer.seal($0, as: description, key: key) }
+        let commitment = sealed.withRawBytes {
+            Bytes32(UnsafeRawBufferPointer(rebasing: $0[BlobLayout.commitmentOffset...]))
+        }
+        return (
+            PartEntry(
+                number: number, isCritical: isCritical, sealedSize: sealed.count, commitment: commitment), sealed
+        )
+    }
+
+    /// Opens a sealed part.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for anything that is not the part that the table means; `.wrongGroup`.
+    func open(_ sealed: [UInt8], _ entry: PartEntry) throws(VaultError) -> (bytes: [UInt8], header: VerifiedHeader) {
+        do throws(SealingError) {
+            let opened = try sealed.withRawBytes { sealed throws(SealingError) in
+                try BlobOpener.open(sealed, context: nil, keys: key, limit: CompartmentFile.maximumPartSize)
+            }
+            let header = opened.header.header
+            let context = Self.context(group, role, period: period, entry.number)
+            guard header.groupTag == context.groupTag else {
+                throw SealingError(.wrongGroup, "open", "It was made for another access group.")
+            }
+            guard header.nameTag == context.nameTag, header.commitment.bytes == entry.commitment else {
+                throw SealingError(.wrongName, "open", "Part \(entry.number.rawValue) is not the one in its table.")
+            }
+            return (opened.plaintext.withUnsafeBytes { Array($0) }, opened.header)
+        } catch {
+            guard error.code == .wrongGroup else { throw .corrupt(path, error.detail) }
+            throw VaultError(.wrongGroup, "open the vault", path, error.detail)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+internal import CryptoPrimitives
+internal import Sealing
+
+extension Personalization {
+    static let vaultSecretID = Personalization("SealedState.vid2")
+    static let nameTag2 = Personalization("SealedState.vnt2")
+}
+
+/// What a compartment remembers about itself (`docs/vault.md`, section 6).
+struct CompartmentState: Hashable, Sendable {
+    /// Of *after first unlock*; the register has that of *when unlocked*.
+    var rotation = RotationFields()
+    /// How far the access log had come at the last change.
+    var logHead = AccessLogHead.empty
+    /// The number of the log key that wrote the head.
+    var logKey: UInt32 = 0
+
+    init() {}
+
+    func encoded(_ role: CompartmentRole) -> [UInt8] {
+        var writer = ByteWriter()
+        if role == .person {
+            writer.append([UInt8](repeating: 0, count: RotationFields.encodedSize))
+        } else {
+            rotation.encode(into: &writer)
+        }
+        writer.append(logHead.encoded)
+        writer.append(logKey)
+        writer.append([UInt8](repeating: 0, count: 20))
+        return writer.bytes
+    }
+
+    init(parsing part: [UInt8], _ role: CompartmentRole, path: String) throws(VaultError) {
+        var reader = ByteReader(part[...], path: path)
+        rotation = try RotationFields(parsing: &reader, path: path)
+        let head = AccessLogHead(decoding: try reader.take(AccessLogHead.encodedSize))
+        logKey = try reader.integer()
+        let reserved = try reader.take(20)
+        guard let head, reader.isAtEnd, reserved.allSatisfy({ $0 == 0 }) else {
+            throw .corrupt(path, "Its state has impossible numbers.")
+        }
+        logHead = head
+        if role == .person { rotation = RotationFields() }
+    }
+}
+
+/// A secret that belongs to the vault as a whole, wrapped under its compartment's root.
+struct SecretEntry: Hashable, Sendable {
+    /// The kinds of secrets.
+    enum Kind: UInt16, Sendable {
+        case watermarkKey = 1
+        /// Numbered by its period.
+        case logKey = 2
+        /// The seed of the Ed25519 key that signs the register; numbered by its period.
+        case personSeed = 3
+        /// In the person compartment: 0 present, 1 next.
+        case serviceRoot = 4
+    }
+
+    static let size = 96
+
+    let kind: Kind
+    let number: UInt32
+    let id: [UInt8]
+    let wrapped: [UInt8]
+
+    /// Wraps a secret of 32 bytes.
+    init(_ kind: Kind, number: UInt32 = 0, _ secret: UnsafeRawBufferPointer, vaultID: [UInt8], root: RootKey) {
+        self.kind = kind
+        self.number = number
+        id = [UInt8](unsafeUninitializedCapacity: 16) { output, count in
+            BLAKE2b.hash(
+                .none, key: secret, personalization: .vaultSecretID,
+                into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: output[..<16])))
+            count = 16
+        }
+        wrapped = root.wrap(secret, for: .secretsKey, bound: Self.bound(vaultID, kind, number, id))
+    }
+
+    /// The secret.
+    ///
+    /// - Throws: `VaultError` `.corrupt`.
+    func secret(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
+        do throws(CryptoError) {
+            return try root.unwrapped(
+                wrapped[...], for: .secretsKey, bound: Self.bound(vaultID, kind, number, id))
+        } catch {
+            throw .corrupt(path, "One of its secrets does not fit its entry.")
+        }
+    }
+
+    /// The same secret under another root.
+    func rewrapped(vaultID: [UInt8], from old: RootKey, to new: RootKey, path: String) throws(VaultError) -> SecretEntry
+    {
+        try secret(vaultID: vaultID, root: old, path: path).withUnsafeBytes {
+            SecretEntry(kind, number: number, $0, vaultID: vaultID, root: new)
+        }
+    }
+
+    private static func bound(_ vaultID: [UInt8], _ kind: Kind, _ number: UInt32, _ id: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(vaultID)
+        writer.append(kind.rawValue)
+        writer.append(UInt16(0))
+        writer.append(number)
+        writer.append(id)
+        return writer.bytes
+    }
+
+    fileprivate func encode(into writer: inout ByteWriter) {
+        writer.append(kind.rawValue)
+        writer.append(UInt16(0))
+        writer.append(number)
+        writer.append(id)
+        writer.append(wrapped)
+    }
+
+    fileprivate init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
+        let kind = Kind(rawValue: try reader.integer())
+        let reserved: UInt16 = try reader.integer()
+        number = try reader.integer()
+        id = Array(try reader.take(16))
+        wrapped = Array(try reader.take(32 + SecretWrap.overhead))
+        guard let kind else { throw VaultError(.unsupported, "open the vault", path, "It has an unknown secret.") }
+        guard reserved == 0 else { throw .corrupt(path, "Its secrets have impossible numbers.") }
+        self.kind = kind
+    }
+}
+
+/// The secrets of a compartment.
+struct SecretTable: Hashable, Sendable {
+    private(set) var entries: [SecretEntry] = []
+
+    init() {}
+
+    subscript(kind: SecretEntry.Kind, number: UInt32) -> SecretEntry? {
+        entries.first { $0.kind == kind && $0.number == number }
+    }
+
+    /// The last one of a kind: the one in force.
+    func last(_ kind: SecretEntry.Kind) -> SecretEntry? { entries.last { $0.kind == kind } }
+
+    func all(_ kind: SecretEntry.Kind) -> [SecretEntry] { entries.filter { $0.kind == kind } }
+
+    /// Adds an entry in the place of the one of the same kind and number.
+    mutating func set(_ entry: SecretEntry) {
+        remove(entry.kind, entry.number)
+        entries.append(entry)
+        entries.sort { ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number) }
+    }
+
+    mutating func remove(_ kind: SecretEntry.Kind, _ number: UInt32? = nil) {
+        entries.removeAll { $0.kind == kind && (number == nil || $0.number == number) }
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        for entry in entries { entry.encode(into: &writer) }
+        return writer.bytes
+    }
+
+    init(parsing part: [UInt8], path: String) throws(VaultError) {
+        var reader = ByteReader(part[...], path: path)
+        while !reader.isAtEnd { entries.append(try SecretEntry(parsing: &reader, path: path)) }
+        let isAscending = zip(entries, entries.dropFirst()).allSatisfy {
+            ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number)
+        }
+        guard isAscending else { throw .corrupt(path, "Its secrets are out of order.") }
+    }
+}
+
+/// The names of everything that is *when unlocked*, as keyed tags in ascending order.
+struct NameList: Sendable {
+    private(set) var tags: Set<Bytes16> = []
+
+    init() {}
+
+    func contains(_ tag: Bytes16) -> Bool { tags.contains(tag) }
+
+    /// - Returns: Whether it was not there.
+    mutating func insert(_ tag: Bytes16) -> Bool { tags.insert(tag).inserted }
+
+    mutating func remove(_ tag: Bytes16) { tags.remove(tag) }
+
+    var encoded: [UInt8] {
+        tags.map { tag in tag.withUnsafeBytes { Array($0) } }.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(
+            \.self)
+    }
+
+    /// - Throws: `VaultError` `.corrupt` where the list is not the one that the register means.
+    init(parsing part: [UInt8], register: Register.Person, path: String) throws(VaultError) {
+        guard part.count == Int(register.nameCount) * 16, Register.digest(ofNames: part) == register.namesDigest else {
+            throw .corrupt(path, "Its list of names is not the one that its register means.")
+        }
+        part.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 16) {
+                tags.insert(Bytes16(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 16])))
+            }
+        }
+        guard tags.count == Int(register.nameCount) else { throw .corrupt(path, "It lists a name twice.") }
+    }
+}
+
+/// Makes the tags of a vault's name list.
+struct NameTagger: Sendable {
+    private let key: SecretBytesBox
+
+    init(watermarkKey: borrowing SecretBytes) { key = SecretBytesBox(watermarkKey.derived(.nameTagsKey)) }
+
+    func tag(_ item: ItemName) -> Bytes16 {
+        var writer = ByteWriter()
+        writer.append(UInt8(1))
+        writer.append(UInt16(item.service.count))
+        writer.append(item.service)
+        writer.append(item.account)
+        return tag(writer.bytes)
+    }
+
+    func tag(record name: String) -> Bytes16 { tag([2] + Array(name.utf8)) }
+
+    private func tag(_ input: [UInt8]) -> Bytes16 {
+        key.secret.withUnsafeBytes { key in
+            Bytes16(filling: { output in
+                input.withRawBytes { BLAKE2b.hash($0, key: key, personalization: .nameTag2, into: output) }
+            })
+        }
+    }
+}
+
+/// A secret with several owners.
+final class SecretBytesBox: Sendable {
+    let secret: SecretBytes
+    init(_ secret: consuming SecretBytes) { self.secret = secret }
+}

@@ -1,0 +1,202 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import Sealing
+internal import Synchronization
+
+/// Personalisation strings of keys that are derived from a compartment's root (`docs/vault.md`, section 3).
+extension Personalization {
+    static let rootCommitment = Personalization("SealedState.vct2")
+    static let headerKey = Personalization("SealedState.vhk2")
+    static let headerCode = Personalization("SealedState.vhc2")
+    static let partKey = Personalization("SealedState.vpk2")
+    static let secretsKey = Personalization("SealedState.vsw2")
+    static let sealingKeysKey = Personalization("SealedState.vkw2")
+    static let itemKeysKey = Personalization("SealedState.viw2")
+    static let tokenKeysKey = Personalization("SealedState.vtw2")
+    static let ticketKey = Personalization("SealedState.ult2")
+    static let watermarkCommitment = Personalization("SealedState.vwc2")
+    static let nameTagsKey = Personalization("SealedState.vnk2")
+    static let wrappingNonce = Personalization("SealedState.vno2")
+}
+
+/// The root of a compartment: 32 random bytes from which every other key of the compartment is derived.
+///
+/// A class, so that its users share one copy in guarded memory.
+final class RootKey: Sendable {
+    static let size = 32
+
+    private let secret: SecretBytes
+    /// A public value that only this root has.
+    let commitment: Bytes32
+
+    /// - Parameter secret: 32 bytes.
+    init(_ secret: consuming SecretBytes) {
+        precondition(secret.count == Self.size, "a root has 32 bytes")
+        commitment = secret.withUnsafeBytes { Self.commitment(of: $0) }
+        self.secret = secret
+    }
+
+    convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(SecretBytes(copying: bytes)) }
+
+    /// A fresh root.
+    static func random() -> RootKey { RootKey(SecretBytes.random(count: size)) }
+
+    static func commitment(of root: UnsafeRawBufferPointer) -> Bytes32 {
+        Bytes32(filling: { BLAKE2b.hash(.none, key: root, personalization: .rootCommitment, into: $0) })
+    }
+
+    /// Lends the bytes: to wrap them in a slot, in the person compartment or in a ticket.
+    func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result { try secret.withUnsafeBytes(body) }
+
+    /// Lends a key that is derived from the root; it is wiped afterwards.
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ use: Personalization, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try secret.withUnsafeBytes { root throws(Failure) in
+            try ScratchMemory.withSecret(count: Self.size) { key throws(Failure) in
+                BLAKE2b.hash(.none, key: root, personalization: use, into: key)
+                return try body(UnsafeRawBufferPointer(key))
+            }
+        }
+    }
+
+    /// The code of a file's head: everything before the code.
+    func headerCode(of head: UnsafeRawBufferPointer) -> Bytes32 {
+        withKey(.headerKey) { key in
+            Bytes32(filling: { BLAKE2b.hash(head, key: key, personalization: .headerCode, into: $0) })
+        }
+    }
+
+    /// The key that seals the parts of a compartment during a period.
+    func partKey(_ role: CompartmentRole, period: UInt32) -> SealingKey? {
+        var input = ByteWriter()
+        input.append(role.rawValue)
+        input.append(period)
+        let derived = secret.withUnsafeBytes { root in
+            SecretBytes(count: SealingKey.size) { key in
+                input.bytes.withRawBytes { BLAKE2b.hash($0, key: root, personalization: .partKey, into: key) }
+            }
+        }
+        return try? SealingKey(secret: derived, epoch: period)
+    }
+
+    /// Wraps a secret under a key that is derived from the root.
+    func wrap(_ secret: UnsafeRawBufferPointer, for use: Personalization, bound: [UInt8]) -> [UInt8] {
+        withKey(use) { SecretWrap.wrap(secret, under: $0, bound: bound) }
+    }
+
+    /// Unwraps a secret into `output`, which has its size.
+    ///
+    /// - Throws: `CryptoError` `.authenticationFailed`.
+    func unwrap(
+        _ wrapped: ArraySlice<UInt8>, for use: Personalization, bound: [UInt8],
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        try withKey(use) { key throws(CryptoError) in
+            try SecretWrap.unwrap(wrapped, under: key, bound: bound, into: output)
+        }
+    }
+
+    /// The same into guarded memory of its own.
+    func unwrapped(
+        _ wrapped: ArraySlice<UInt8>, for use: Personalization, bound: [UInt8]
+    ) throws(CryptoError) -> SecretBytes {
+        guard wrapped.count >= SecretWrap.overhead else { throw CryptoError(.authenticationFailed, "unwrap") }
+        return try SecretBytes(count: wrapped.count - SecretWrap.overhead) { output throws(CryptoError) in
+            try unwrap(wrapped, for: use, bound: bound, into: output)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// No bytes: the input of hashes that depend on their key alone.
+    static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}
+
+/// Wraps one secret under another: a nonce, then XChaCha20-Poly1305 with its surroundings as associated data.
+enum SecretWrap {
+    static let overhead = XChaCha20Poly1305.nonceSize + XChaCha20Poly1305.tagSize
+
+    /// - Parameters:
+    ///   - key: 32 bytes; a lasting key.
+    ///   - bound: Associated data.
+    static func wrap(_ secret: UnsafeRawBufferPointer, under key: UnsafeRawBufferPointer, bound: [UInt8]) -> [UInt8] {
+        let size = overhead + secret.count
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            let output = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<size]))
+            let nonce = UnsafeMutableRawBufferPointer(rebasing: output[..<XChaCha20Poly1305.nonceSize])
+            fillNonce(nonce, secret, key, bound)
+            bound.withRawBytes {
+                XChaCha20Poly1305.seal(
+                    secret, associated: $0, nonce: UnsafeRawBufferPointer(nonce), key: key,
+                    into: UnsafeMutableRawBufferPointer(rebasing: output[XChaCha20Poly1305.nonceSize...]))
+            }
+            count = size
+        }
+    }
+
+    /// - Throws: `CryptoError` `.authenticationFailed` when the key or the associated data does not fit; `output` holds
+    ///   no plaintext then.
+    static func unwrap(
+        _ wrapped: ArraySlice<UInt8>, under key: UnsafeRawBufferPointer, bound: [UInt8],
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        guard wrapped.count == overhead + output.count else {
+            throw CryptoError(.authenticationFailed, "unwrap")
+        }
+        try wrapped.span.withUnsafeBytes { wrapped throws(CryptoError) in
+            try bound.withRawBytes { bound throws(CryptoError) in
+                try XChaCha20Poly1305.open(
+                    UnsafeRawBufferPointer(rebasing: wrapped[XChaCha20Poly1305.nonceSize...]), associated: bound,
+                    nonce: UnsafeRawBufferPointer(rebasing: wrapped[..<XChaCha20Poly1305.nonceSize]), key: key,
+                    into: output)
+            }
+        }
+    }
+
+    /// A lasting key sees many nonces. A nonce repeats only for the same secret in the same place, whatever the random
+    /// source, a fork or a restored machine image does.
+    private static func fillNonce(
+        _ nonce: UnsafeMutableRawBufferPointer, _ secret: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
+        _ bound: [UInt8]
+    ) {
+        ScratchMemory.withSecret(count: FreshInput.size + 4 + bound.count + secret.count) { input in
+            FreshInput.fill(UnsafeMutableRawBufferPointer(rebasing: input[..<FreshInput.size]))
+            input.storeBytes(of: UInt32(bound.count).littleEndian, toByteOffset: FreshInput.size, as: UInt32.self)
+            let start = FreshInput.size + 4
+            UnsafeMutableRawBufferPointer(rebasing: input[start..<start + bound.count]).copyBytes(from: bound)
+            UnsafeMutableRawBufferPointer(rebasing: input[(start + bound.count)...]).copyMemory(from: secret)
+            BLAKE2b.hash(UnsafeRawBufferPointer(input), key: key, personalization: .wrappingNonce, into: nonce)
+        }
+    }
+}
+
+/// Input that no fork, clone or restored image of this process repeats: random bytes, a counter and a clock.
+enum FreshInput {
+    static let size = 48
+    private static let counter = Atomic<UInt64>(0)
+
+    static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
+        SecureRandom.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[0..<32]))
+        let count = counter.add(1, ordering: .relaxed).newValue
+        buffer.storeBytes(of: count.littleEndian, toByteOffset: 32, as: UInt64.self)
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let clock = UInt64(bitPattern: Int64(now.tv_sec)) &* 1_000_000_000 &+ UInt64(bitPattern: Int64(now.tv_nsec))
+        buffer.storeBytes(of: clock.littleEndian, toByteOffset: 40, as: UInt64.self)
+    }
+}
+
+extension SecretBytes {
+    /// A key that is derived from this one: 32 bytes of BLAKE2b with a personalisation of its own.
+    borrowing func derived(_ use: Personalization) -> SecretBytes {
+        withUnsafeBytes { key in
+            SecretBytes(count: 32) { BLAKE2b.hash(.none, key: key, personalization: use, into: $0) }
+        }
+    }
+
+    /// The same bytes in guarded memory of their own.
+    borrowing func copied() -> SecretBytes { withUnsafeBytes { SecretBytes(copying: $0) } }
+}

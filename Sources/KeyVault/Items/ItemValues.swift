@@ -1,0 +1,262 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import Sealing
+internal import SharedFiles
+
+extension Personalization {
+    /// The key of one value; its key is the item key.
+    static let valueKey = Personalization("SealedState.vvk2")
+    /// The mark of a machine in an item of `…ThisDeviceOnly`.
+    static let itemDevice = Personalization("SealedState.vim2")
+}
+
+/// Seals and opens item values: each under a key of its own, which the index wraps (`docs/vault.md`, section 8).
+///
+/// A rekey wraps item keys again and never touches a value.
+struct ItemValues: Sendable {
+    static let magic = Array("SVAL".utf8) + [1, 0, 0, 0]
+    static let headerSize = 24
+
+    /// The path of this machine's id; tests name other machines.
+    @TaskLocal static var machineIDPath = MachineIdentity.path
+
+    let vaultID: [UInt8]
+    let path: String
+
+    /// The directory of a compartment's value files.
+    static func leaf(_ role: CompartmentRole) -> String { role == .person ? "values.person" : "values" }
+
+    /// A new value: the entry, and the file that has to be written before an index names it.
+    struct Sealed {
+        let entry: ItemEntry
+        /// Nil for an inline value.
+        let file: [UInt8]?
+    }
+
+    /// Seals a value.
+    ///
+    /// - Throws: `VaultError` `.noMachineIdentity`.
+    func seal(
+        _ value: UnsafeRawBufferPointer, _ name: ItemName, label: [UInt8], accessibility: Accessibility,
+        createdAt: UInt64, modifiedAt: UInt64, root: RootKey
+    ) throws(VaultError) -> Sealed {
+        let device = try deviceTag(accessibility)
+        let valueID = SecureRandom.bytes(count: ItemEntry.valueIDSize)
+        let (wrapped, sealed) = ScratchMemory.withSecret(count: 32) { key in
+            SecureRandom.fill(key)
+            let itemKey = UnsafeRawBufferPointer(key)
+            let bound = Self.bound(vaultID, valueID[...], accessibility, name)
+            return (
+                root.wrap(itemKey, for: .itemKeysKey, bound: bound),
+                Self.seal(value, itemKey, device, valueID, accessibility)
+            )
+        }
+        let isInline = value.count <= ItemEntry.maximumInlineSize
+        let entry = ItemEntry(
+            ItemEntry.Fields(
+                name: name, label: label, accessibility: accessibility, createdAt: createdAt, modifiedAt: modifiedAt,
+                valueSize: value.count, device: deviceMark(device), valueID: valueID, wrappedKey: wrapped,
+                sealedValue: isInline ? sealed : []))
+        return Sealed(entry: entry, file: isInline ? nil : Self.magic + valueID + sealed)
+    }
+
+    /// Opens an entry's value into `output`, which has its size.
+    ///
+    /// - Parameter sealed: The contents of the value file; nil for an inline value.
+    /// - Throws: `VaultError` `.wrongDevice` for a value that belongs to another machine, `.corrupt` for one that does
+    ///   not fit its entry; `output` holds no plaintext then.
+    func open(
+        _ entry: ItemEntry, file: [UInt8]?, root: RootKey, into output: UnsafeMutableRawBufferPointer
+    ) throws(VaultError) {
+        let device = try deviceTag(entry.accessibility)
+        guard entry.device.elementsEqual(deviceMark(device)) else {
+            throw VaultError(
+                .wrongDevice, "read an item of", path, "The item's value belongs to the machine that it was added on.")
+        }
+        let sealed = try self.sealed(entry, file)
+        let bound = Self.bound(vaultID, entry)
+        do throws(CryptoError) {
+            try ScratchMemory.withSecret(count: 32) { key throws(CryptoError) in
+                try root.unwrap(entry.wrappedKey, for: .itemKeysKey, bound: bound, into: key)
+                try Self.open(
+                    sealed, UnsafeRawBufferPointer(key), device, Array(entry.valueID), entry.accessibility, into: output
+                )
+            }
+        } catch {
+            throw corrupt("The item's value does not fit its entry.")
+        }
+    }
+
+    private func sealed(_ entry: ItemEntry, _ file: [UInt8]?) throws(VaultError) -> ArraySlice<UInt8> {
+        guard !entry.isInline else { return entry.sealedValue }
+        guard let file, file.count == Self.headerSize + entry.valueSize + XChaCha20Poly1305.tagSize,
+            file.starts(with: Self.magic), file[8..<Self.headerSize].elementsEqual(entry.valueID)
+        else { throw corrupt("The item's value file is missing or another one.") }
+        return file[Self.headerSize...]
+    }
+
+    /// The entry with its item key under another root, or in another vault.
+    func rewrapped(
+        _ entry: ItemEntry, from old: RootKey, to new: RootKey, in vaultID: [UInt8]
+    ) throws(VaultError) -> ItemEntry {
+        let name = try ItemName(entry, path: path)
+        var fields = entry.fields(name)
+        let (bound, newBound) = (
+            Self.bound(self.vaultID, entry), Self.bound(vaultID, entry.valueID, entry.accessibility, name)
+        )
+        do throws(CryptoError) {
+            fields.wrappedKey = try ScratchMemory.withSecret(count: 32) { key throws(CryptoError) in
+                try old.unwrap(entry.wrappedKey, for: .itemKeysKey, bound: bound, into: key)
+                return new.wrap(UnsafeRawBufferPointer(key), for: .itemKeysKey, bound: newBound)
+            }
+        } catch {
+            throw corrupt("An item's key does not fit its entry.")
+        }
+        return ItemEntry(fields)
+    }
+
+    private func corrupt(_ reason: String) -> VaultError {
+        VaultError(.corrupt, "read an item of", path, reason, advice: "Restore the item from a backup.")
+    }
+
+    private func deviceTag(_ accessibility: Accessibility) throws(VaultError) -> [UInt8]? {
+        accessibility.isThisDeviceOnly ? try MachineIdentity.read(path: Self.machineIDPath).tag : nil
+    }
+
+    /// Names this machine in the file without telling its tag, which the value's key hangs on.
+    private func deviceMark(_ device: [UInt8]?) -> [UInt8] {
+        guard let device else { return [UInt8](repeating: 0, count: ItemEntry.deviceSize) }
+        return BLAKE2b.hash(vaultID + device, personalization: .itemDevice, count: ItemEntry.deviceSize)
+    }
+
+    private static func bound(_ vaultID: [UInt8], _ entry: ItemEntry) -> [UInt8] {
+        bound(
+            vaultID, entry.valueID, entry.accessibility, service: entry.service, account: entry.account)
+    }
+
+    private static func bound(
+        _ vaultID: [UInt8], _ valueID: ArraySlice<UInt8>, _ accessibility: Accessibility, _ name: ItemName
+    ) -> [UInt8] {
+        bound(vaultID, valueID, accessibility, service: name.service[...], account: name.account[...])
+    }
+
+    private static func bound(
+        _ vaultID: [UInt8], _ valueID: ArraySlice<UInt8>, _ accessibility: Accessibility, service: ArraySlice<UInt8>,
+        account: ArraySlice<UInt8>
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(vaultID)
+        writer.append(valueID)
+        writer.append(accessibility.code)
+        writer.append(UInt16(service.count))
+        writer.append(service)
+        writer.append(account)
+        return writer.bytes
+    }
+
+    private static let nonce = [UInt8](repeating: 0, count: XChaCha20Poly1305.nonceSize)
+
+    /// The item key is made for one value, so the nonce may be constant.
+    private static func seal(
+        _ value: UnsafeRawBufferPointer, _ itemKey: UnsafeRawBufferPointer, _ device: [UInt8]?, _ valueID: [UInt8],
+        _ accessibility: Accessibility
+    ) -> [UInt8] {
+        let bound = valueID + [accessibility.code]
+        let size = value.count + XChaCha20Poly1305.tagSize
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            let output = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<size]))
+            withValueKey(itemKey, device) { key in
+                nonce.withRawBytes { nonce in
+                    bound.withRawBytes {
+                        XChaCha20Poly1305.seal(value, associated: $0, nonce: nonce, key: key, into: output)
+                    }
+                }
+            }
+            count = size
+        }
+    }
+
+    private static func open(
+        _ sealed: ArraySlice<UInt8>, _ itemKey: UnsafeRawBufferPointer, _ device: [UInt8]?, _ valueID: [UInt8],
+        _ accessibility: Accessibility, into output: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        let bound = valueID + [accessibility.code]
+        try withValueKey(itemKey, device) { key throws(CryptoError) in
+            try sealed.span.withUnsafeBytes { sealed throws(CryptoError) in
+                try nonce.withRawBytes { nonce throws(CryptoError) in
+                    try bound.withRawBytes { bound throws(CryptoError) in
+                        try XChaCha20Poly1305.open(sealed, associated: bound, nonce: nonce, key: key, into: output)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func withValueKey<Result: ~Copyable, Failure: Error>(
+        _ itemKey: UnsafeRawBufferPointer, _ device: [UInt8]?,
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try ScratchMemory.withSecret(count: 32) { key throws(Failure) in
+            (device ?? []).withRawBytes { BLAKE2b.hash($0, key: itemKey, personalization: .valueKey, into: key) }
+            return try body(UnsafeRawBufferPointer(key))
+        }
+    }
+}
+
+/// The value files of one compartment. All changes are made under the vault's lock.
+struct ValueFiles {
+    let directory: Directory
+    let role: CompartmentRole
+
+    private func open() throws(FileError) -> Directory { try directory.directory(ItemValues.leaf(role)) }
+
+    /// A value file's contents; nil where there is none.
+    func read(_ entry: ItemEntry) throws(VaultError) -> [UInt8]? {
+        do throws(FileError) {
+            return try open().read(
+                entry.valueFileName, limit: ItemValues.headerSize + entry.valueSize + XChaCha20Poly1305.tagSize)
+        } catch {
+            if error.code == .notFound || error.code == .tooLarge { return nil }
+            throw VaultError(error, "read an item of")
+        }
+    }
+
+    /// Writes value files durably: an index may name them afterwards.
+    func write(_ files: [(name: String, bytes: [UInt8])]) throws(VaultError) {
+        guard !files.isEmpty else { return }
+        try VaultError.onTheWay { () throws(VaultError) in
+            try VaultError.onFiles("keep an item in") { () throws(FileError) in
+                let values = try directory.makeDirectory(ItemValues.leaf(role), sharing: directory.sharing)
+                for file in files {
+                    try file.bytes.withRawBytes { bytes throws(FileError) in
+                        try values.createExclusively(file.name, with: bytes, mode: values.fileMode)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The names of value files that no entry names: those of deleted items, and those that a killed program left.
+    func leftovers(keeping entries: [ItemEntry]) -> [String] {
+        guard let values = try? open(), let found = try? values.entries() else { return [] }
+        let named = Set(entries.lazy.filter { !$0.isInline }.map(\.valueFileName))
+        return found.filter { $0.kind == .regular && Self.isValueName($0.name) && !named.contains($0.name) }.map(\.name)
+    }
+
+    /// Removes those value files. The lock keeps out a writer whose index does not name its new value file yet.
+    ///
+    /// - Parameter entries: Those of the index as it was read under this lock, and any others to keep.
+    func sweep(keeping entries: [ItemEntry], under lock: borrowing HeldLock) {
+        let names = leftovers(keeping: entries)
+        guard !names.isEmpty, lock.isStillNamed(), let values = try? open() else { return }
+        for name in names { try? values.remove(name, durability: .unsynced) }
+    }
+
+    private static func isValueName(_ name: String) -> Bool {
+        name.utf8.count == 2 * ItemEntry.valueIDSize
+            && name.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
+    }
+}

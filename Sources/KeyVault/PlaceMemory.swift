@@ -1,0 +1,183 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import Glibc
+internal import Sealing
+internal import SharedFiles
+internal import SystemPackage
+
+extension Personalization {
+    static let placeTag = Personalization("SealedState.plt1")
+    static let placeChecksum = Personalization("SealedState.plc1")
+}
+
+/// What this user's programs remember of the vault at one place: which vault it is, and who vouches for it
+/// (`docs/vault.md`, section 12).
+///
+/// It is compared before a credential is tried, so that a file that another member puts in the vault's place tests no
+/// passphrase and is recognised.
+struct PlaceMemory: Hashable, Sendable {
+    static let size = 320
+    private static let codedSize = 288
+    private static let magic = Array("SPLC".utf8)
+
+    var vaultID: [UInt8]
+    var period: UInt32
+    var hasPersons: Bool
+    var personKey: [UInt8]
+    /// The person key before, by which a fork is told from another vault.
+    var formerPersonKey: [UInt8]
+    var teamKey: [UInt8]?
+    /// The commitment of the service root.
+    var root: Bytes32
+    /// The code of the last register that was verified.
+    var registerCode: Bytes32
+    /// A person's memory code over the trusted key, for a slot that its holder could not write; zero for none. Without it,
+    /// or the slot's own, nothing here is a memory about persons: another program of the user can edit this file.
+    var memoryCode = Bytes32.zero
+    /// Of the last roster that was accepted; 0 for none.
+    var rosterVersion: UInt64 = 0
+
+    init(_ register: Register, root: RootKey) {
+        vaultID = register.vaultID
+        period = register.period
+        hasPersons = register.person != nil
+        personKey = register.personKey?.bytes ?? []
+        formerPersonKey = register.chain.dropLast().last?.key.bytes ?? [UInt8](repeating: 0, count: 32)
+        teamKey = register.teamKey
+        self.root = root.commitment
+        registerCode = register.verifiedCode(root)
+    }
+
+    /// Whether another one differs in more than the code of its register.
+    func isSameIdentity(as other: PlaceMemory) -> Bool {
+        var copy = self
+        copy.registerCode = other.registerCode
+        return copy == other
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Self.magic)
+        writer.append([1, 0, 0, 0] as [UInt8])
+        writer.append(vaultID)
+        writer.append(period)
+        writer.append(UInt32(hasPersons ? 1 : 0))
+        writer.append(personKey)
+        writer.append(teamKey ?? [UInt8](repeating: 0, count: 32))
+        root.withUnsafeBytes { writer.append($0) }
+        registerCode.withUnsafeBytes { writer.append($0) }
+        writer.append(formerPersonKey)
+        memoryCode.withUnsafeBytes { writer.append($0) }
+        writer.append(rosterVersion)
+        writer.append([UInt8](repeating: 0, count: 56))
+        writer.append(BLAKE2b.hash(writer.bytes, personalization: .placeChecksum, count: 32))
+        return writer.bytes
+    }
+
+    /// Nil for anything that is no memory.
+    init?(parsing bytes: [UInt8]) {
+        guard bytes.count == Self.size, bytes.starts(with: Self.magic + [1, 0, 0, 0]),
+            BLAKE2b.hash(Array(bytes[..<Self.codedSize]), personalization: .placeChecksum, count: 32)
+                .elementsEqual(bytes[Self.codedSize...])
+        else { return nil }
+        let team = Array(bytes[64..<96])
+        vaultID = Array(bytes[8..<24])
+        personKey = Array(bytes[32..<64])
+        teamKey = team.allSatisfy { $0 == 0 } ? nil : team
+        formerPersonKey = Array(bytes[160..<192])
+        (period, hasPersons, root, registerCode, memoryCode, rosterVersion) = bytes.withUnsafeBytes { bytes in
+            (
+                bytes.number(at: 24), bytes.number(at: 28, as: UInt32.self) & 1 != 0, Bytes32(bytes.part(96, 32)),
+                Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
+            )
+        }
+    }
+}
+
+/// The file of a place's memory.
+struct PlaceMemoryFile: Hashable, Sendable {
+    let directory: FilePath
+    /// The vault's directory.
+    let vault: FilePath
+    let accessGroup: AccessGroup
+
+    /// Links are resolved at each use, so that every path to a vault leads to one memory.
+    private var leaf: String {
+        var writer = ByteWriter()
+        for text in [RealPath.of(vault), accessGroup.identifier] {
+            writer.append(UInt32(text.utf8.count))
+            writer.append(text.utf8)
+        }
+        return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
+    }
+
+    /// The memory; nil where there is none, or one that cannot be read.
+    func load() -> PlaceMemory? {
+        guard let directory = try? Directory.openOwn(directory),
+            let bytes = try? directory.read(leaf, limit: PlaceMemory.size)
+        else { return nil }
+        return PlaceMemory(parsing: bytes)
+    }
+
+    /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
+    ///
+    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period.
+    /// - Parameters:
+    ///   - durable: Whether it has to outlive a power loss.
+    ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
+    func store(_ memory: PlaceMemory, durable: Bool, isAccepted: Bool = false) {
+        guard let directory = try? Directory.createOwn(directory) else { return }
+        let lock = DirectoryLock(self.directory)
+        defer { lock?.unlock() }
+        var memory = memory
+        if let current = load() {
+            let isSameVault = current.vaultID == memory.vaultID
+            guard isAccepted || (isSameVault && current.period <= memory.period) else { return }
+            if isSameVault { memory.rosterVersion = max(memory.rosterVersion, current.rosterVersion) }
+            if memory == current { return }
+        }
+        try? directory.replace(
+            leaf, with: memory.encoded, mode: 0o600, durability: durable ? .durable : .unsynced, strategy: .named)
+    }
+
+    /// Forgets the place: a person has given the vault up.
+    func remove() {
+        try? Directory.openOwn(directory).remove(leaf, durability: .unsynced)
+    }
+}
+
+/// An exclusive lock on a directory of this user, between looking at a file in it and replacing that file.
+private struct DirectoryLock {
+    private static let attempts = 500
+    private static let pause: UInt32 = 10_000
+
+    private let descriptor: Int32
+
+    /// Waits five seconds. Nil where the directory cannot be locked: then the look alone has to do.
+    init?(_ path: FilePath) {
+        let descriptor = open(path.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        for _ in 0..<Self.attempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                self.descriptor = descriptor
+                return
+            }
+            guard errno == EWOULDBLOCK || errno == EINTR else { break }
+            usleep(Self.pause)
+        }
+        close(descriptor)
+        return nil
+    }
+
+    func unlock() { close(descriptor) }
+}
+
+/// Paths without links.
+private enum RealPath {
+    /// The path itself where it cannot be resolved.
+    static func of(_ path: FilePath) -> String {
+        guard let resolved = realpath(path.string, nil) else { return path.string }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,235 @@
+internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
+
+/// A slot that a credential opened.
+struct OpenedSlot: Sendable {
+    let slot: KeySlot
+    let holder: HolderSecret
+    let root: RootKey
+}
+
+/// Looks for the slot that a credential opens.
+///
+/// A slot that cannot be tried does not end the search for another: it may be another person's, or planted. All slots
+/// together cost no more than one slot may, cheap ones first.
+struct SlotSearch {
+    /// No more Argon2id calls than that are made for one opening: a planted file must not test many passphrases.
+    static let maximumPassphraseSlots = 8
+
+    let slots: [KeySlot]
+    let vaultID: [UInt8]
+    /// The vault's, for errors.
+    let path: String
+    var isBackup = false
+
+    private struct Attempt {
+        let slot: KeySlot
+        let opener: any SlotOpener
+        let work: SlotWork
+        let order: Int
+    }
+
+    /// - Parameter openers: Of one kind; an identity has one for each of its keys.
+    /// A missing slot, another commitment and a root that does not open have one answer: a crafted file must not answer
+    /// questions about a credential.
+    /// - Throws: `VaultError`: the mismatch of the credential; the reason why a slot was not tried where none opened:
+    ///   `.corrupt`, `.outOfMemory`, `.tooCostly`.
+    func open(with openers: [any SlotOpener]) throws(VaultError) -> OpenedSlot {
+        guard let first = openers.first else { throw locked() }
+        var refusal: VaultError?
+        var spent = SlotWork.negligible
+        for attempt in attempts(with: openers, &refusal) {
+            guard spent + attempt.work <= .maximum else {
+                refusal = refusal ?? tooCostly(attempt.slot)
+                break
+            }
+            spent = spent + attempt.work
+            do throws(CryptoError) {
+                let holder = try attempt.opener.holder(parameters: attempt.slot.parameters[...], vaultID: vaultID)
+                return OpenedSlot(
+                    slot: attempt.slot, holder: holder, root: try attempt.slot.root(holder, vaultID: vaultID))
+            } catch {
+                if error.code != .authenticationFailed { refusal = refusal ?? self.refusal(error, attempt.slot) }
+            }
+        }
+        throw refusal ?? VaultError(first.mismatch, "open the vault", path, "No \(first.kind) slot opens with it.")
+    }
+
+    /// The cost of trying every passphrase slot.
+    var totalWork: SlotWork {
+        slots.filter { $0.kind == .passphrase }.reduce(.negligible) { sum, slot in
+            let parameters = try? PassphraseParameters(parsing: slot.parameters[...])
+            return sum + (parameters.map { SlotWork($0.costs) } ?? .negligible)
+        }
+    }
+
+    func hasSlot(of kind: SlotKind) -> Bool { slots.contains { $0.kind == kind } }
+
+    private func attempts(with openers: [any SlotOpener], _ refusal: inout VaultError?) -> [Attempt] {
+        var attempts: [Attempt] = []
+        for slot in slots {
+            for opener in openers where opener.kind == slot.kind {
+                do throws(CryptoError) {
+                    let work = try opener.work(for: slot.parameters[...])
+                    attempts.append(Attempt(slot: slot, opener: opener, work: work, order: attempts.count))
+                } catch {
+                    refusal = refusal ?? self.refusal(error, slot)
+                }
+            }
+        }
+        let sorted = attempts.sorted { ($0.work, $0.order) < ($1.work, $1.order) }
+        guard openers.first?.kind == .passphrase else { return sorted }
+        return Array(sorted.prefix(isBackup ? 1 : Self.maximumPassphraseSlots))
+    }
+
+    /// The error where no credential was at hand.
+    func locked() -> VaultError {
+        VaultError(
+            .locked, "open the vault", path, "It opens with: \(kinds).",
+            advice:
+                "Give the \(kinds) that opens it\(needsPerson ? ", or unlock it" : ""); no new key is made meanwhile."
+        )
+    }
+
+    private var needsPerson: Bool { slots.contains { $0.reach == .whenUnlocked } }
+
+    /// The words for the credentials of this vault.
+    var kinds: String { SlotKind.allCases.filter(hasSlot).map(\.opener).joined(separator: ", ") }
+
+    private func refusal(_ error: CryptoError, _ slot: KeySlot) -> VaultError {
+        let others = "no other \(slot.kind) slot opens with what was given."
+        switch error.code {
+        case .outOfMemory:
+            return VaultError(
+                .outOfMemory, "open the vault", path,
+                "The memory that slot \(slot.id) asks for cannot be had, and \(others)",
+                advice: "Free memory, or open it with another slot.")
+        case .lowOrderPoint:
+            return .corrupt(path, "Slot \(slot.id) holds a key that everybody can guess, and \(others)")
+        default:
+            return .corrupt(path, "Slot \(slot.id) asks for costs outside the bounds, and \(others)")
+        }
+    }
+
+    private func tooCostly(_ slot: KeySlot) -> VaultError {
+        VaultError(
+            .tooCostly, "open the vault", path,
+            "From slot \(slot.id) on its \(slot.kind) slots were not tried: together they cost more than one slot may.",
+            advice: "Open it with something else and remove the costly slots.")
+    }
+}
+
+extension VaultError.Code {
+    /// The system credential is intact and opens no slot.
+    public static let wrongCredential = VaultError.Code(rawValue: "wrongCredential")
+    /// The key slots together cost more to try than one slot may.
+    public static let tooCostly = VaultError.Code(rawValue: "tooCostly")
+}
+
+/// The roots that a credential, or the user's unlocking, gave.
+struct OpenedRoots: Sendable {
+    /// Nil for keys that a person unlocked before.
+    var slot: OpenedSlot?
+    /// Nil until it is read from the person compartment.
+    var service: RootKey?
+    var person: RootKey?
+}
+
+/// Opens one vault's slots with a credential.
+struct CredentialOpening {
+    let search: SlotSearch
+    let place: VaultPlace
+    /// The public facts by which a ticket's root is recognised.
+    let register: Register?
+
+    /// - Parameter slots: Those that the register lists.
+    init(slots: [KeySlot], vaultID: [UInt8], register: Register?, _ place: VaultPlace) {
+        search = SlotSearch(slots: slots, vaultID: vaultID, path: place.path)
+        self.place = place
+        self.register = register
+    }
+
+    /// - Throws: `VaultError`: `.locked`; a wrong credential's code; the refusals of a credential's file; the reason why
+    ///   slots were not tried.
+    func open(with credential: VaultCredential) throws(VaultError) -> OpenedRoots {
+        switch credential {
+        case .automatic: return try openUnasked()
+        case .unlocked: return try openUnlocked()
+        case .passphrase(let passphrase):
+            return roots(try search.open(with: [PassphraseOpener(passphrase: passphrase)]))
+        case .identity(let identity): return roots(try search.open(with: identity.keys.map(RecipientOpener.init)))
+        case .defaultKeyFile: return try openUsualKeyFile()
+        case .keyFile(let path): return try open(keyFile: path)
+        case .systemdCredential(let name): return try open(credential: name ?? place.credentialName)
+        }
+    }
+
+    private func roots(_ opened: OpenedSlot) -> OpenedRoots {
+        let isPersons = opened.slot.reach == .whenUnlocked
+        return OpenedRoots(
+            slot: opened, service: isPersons ? nil : opened.root, person: isPersons ? opened.root : nil)
+    }
+
+    private func openUsualKeyFile() throws(VaultError) -> OpenedRoots {
+        try open(keyFile: place.keyFilePath, at: .usual)
+    }
+
+    private func open(keyFile path: String, at location: SecretPlace = .stated) throws(VaultError) -> OpenedRoots {
+        let key: SecretBytes
+        do throws(VaultError) { key = try KeyFile.read(path: path, at: location) } catch {
+            throw error.underlying?.code == .notFound ? missing(path) : error
+        }
+        return roots(try search.open(with: [KeyTextSlot(.keyFile, key: key)]))
+    }
+
+    private func open(credential name: String) throws(VaultError) -> OpenedRoots {
+        roots(
+            try search.open(with: [KeyTextSlot(.credential, key: try CredentialDirectory.current.read(name))]))
+    }
+
+    /// Tries files first, then the keys that a person unlocked. The first one that was there and did not open decides the
+    /// error.
+    private func openUnasked() throws(VaultError) -> OpenedRoots {
+        var told: VaultError?
+        if search.hasSlot(of: .keyFile) {
+            do throws(VaultError) { return try openUsualKeyFile() } catch { told = try passed(error) }
+        }
+        if search.hasSlot(of: .credential), CredentialDirectory.current.holds(place.credentialName) {
+            do throws(VaultError) { return try open(credential: place.credentialName) } catch {
+                let passed = try passed(error)
+                told = told ?? passed
+            }
+        }
+        do throws(VaultError) { return try openUnlocked() } catch {
+            guard error.code == .locked else { throw error }
+            throw told ?? error
+        }
+    }
+
+    /// The error to report if nothing else opens; nil for another user's file. Damage and unsafe modes are thrown at once.
+    private func passed(_ error: VaultError) throws(VaultError) -> VaultError? {
+        switch error.code {
+        case .denied: return nil
+        case .locked, .wrongKeyFile, .wrongCredential: return error
+        default: throw error
+        }
+    }
+
+    private func missing(_ path: String) -> VaultError {
+        VaultError(
+            .locked, "open with key file", path,
+            "There is no such key file; the vault opens with: \(search.kinds).",
+            advice: "Restore it, or open the vault with what else opens it; no new key is made meanwhile.")
+    }
+
+    /// The service root that a person unlocked. A root that the register does not commit to is another vault's.
+    ///
+    /// - Throws: `VaultError` `.locked`; `.unsafeFile` or `.file` for a cache that cannot be trusted or read.
+    private func openUnlocked() throws(VaultError) -> OpenedRoots {
+        guard let root = try UnlockCaches.current.serviceRoot(vaultID: search.vaultID),
+            register.map({ root.commitment == $0.root || root.commitment == $0.nextRoot }) ?? true
+        else { throw search.locked() }
+        return OpenedRoots(slot: nil, service: root, person: nil)
+    }
+}

@@ -1,0 +1,273 @@
+package import AppGroups
+internal import CryptoPrimitives
+package import Sealing
+package import SharedFiles
+internal import Synchronization
+
+/// What is known of the roster's file in the container, for tools and messages.
+package enum RosterCondition: Sendable, Equatable {
+    /// It is the roster that counts.
+    case current
+    /// There is no file; the roster that was accepted last goes on.
+    case missing
+    /// It is older than the one that was accepted last, which goes on.
+    case older(version: UInt64)
+    /// It has the version of the one that was accepted last and other bytes; the accepted one goes on.
+    case forked
+    /// It is not the group's: not signed by the team key, of another roster id, damaged, or of an unknown format.
+    case refused(VaultError)
+
+    /// The stable name for machine-readable output.
+    package var code: String {
+        switch self {
+        case .current: "current"
+        case .missing: "missing"
+        case .older: "older"
+        case .forked: "forked"
+        case .refused(let error): error.code.rawValue
+        }
+    }
+}
+
+/// Decides which roster counts for a store, and judges records by it.
+///
+/// It exists only where a team key is known: from the program, the system's settings or this user's memory. A new roster is
+/// noticed within a second, as a changed vault is, and at once where a record would be refused.
+package final class RosterAuthority: Sendable {
+    /// What counts now.
+    package struct Standing: Sendable {
+        /// The roster that counts; nil where a team key is known and no roster of it was ever accepted.
+        package var roster: SignedRoster?
+        /// The file in the container.
+        package var condition: RosterCondition
+        /// Why the acceptance could not be remembered.
+        package var notRemembered: VaultError?
+    }
+
+    private struct State {
+        var standing: Standing
+        var file: RosterFileStamp?
+        var memory: RosterFileStamp?
+    }
+
+    private let group: AppGroup
+    private let container: Directory
+    private let memory: RosterMemory
+    private let home: GroupsHome
+    /// The keys that the program and the system state.
+    private let stated: [TeamPublicKey]
+    private let state: Mutex<State>
+    private let verified: VerifiedSignatures
+    private let timer = LookTimer()
+
+    /// The authority of a group's container; nil where no team key is known.
+    ///
+    /// - Parameter teamKey: The key that the program states.
+    /// - Throws: `VaultError` for settings or a memory that cannot be read: what is known then is not known.
+    package static func find(
+        _ group: AppGroup, in container: Directory, home: GroupsHome, teamKey: TeamPublicKey?
+    ) throws(VaultError) -> RosterAuthority? {
+        let memory = RosterMemory(of: group, in: home)
+        var stated = teamKey.map { [$0] } ?? []
+        if let key = try TeamKeySettings.current.teamKey(of: group), !stated.contains(key) { stated.append(key) }
+        // Before the stamp: what is stored in between is looked at again. Only a file that is not there is none.
+        let remembered = try memory.load()
+        if stated.isEmpty && remembered == nil { return nil }
+        return RosterAuthority(group, container, home, memory, stated, remembered, nil)
+    }
+
+    private init(
+        _ group: AppGroup, _ container: Directory, _ home: GroupsHome, _ memory: RosterMemory,
+        _ stated: [TeamPublicKey],
+        _ remembered: RosterMemory.Contents?, _ stamp: RosterFileStamp?,
+        _ verified: VerifiedSignatures = VerifiedSignatures()
+    ) {
+        self.group = group
+        self.container = container
+        self.home = home
+        self.memory = memory
+        self.stated = stated
+        self.verified = verified
+        let file = Self.stamp(in: container)
+        let standing = Self.decide(
+            group, container, memory, stated, remembered, previous: nil, hasFile: file != nil)
+        state = Mutex(State(standing: standing, file: file, memory: stamp))
+    }
+
+    /// The same for the container that has the group's place now.
+    package func moved(to container: Directory) -> RosterAuthority {
+        RosterAuthority(
+            group, container, home, memory, stated, (try? memory.load()) ?? remembered, memory.stamp, verified)
+    }
+
+    private var remembered: RosterMemory.Contents? {
+        state.withLock { $0.standing.roster }.map {
+            RosterMemory.Contents(teamKey: $0.roster.team, roster: $0)
+        }
+    }
+
+    // MARK: Which roster counts
+
+    /// What counts now; looks at the files once a second at most.
+    package func standing() -> Standing {
+        if timer.isDue() { look() }
+        return state.withLock { $0.standing }
+    }
+
+    /// Looks at the files now.
+    ///
+    /// - Returns: Whether another roster counts than before.
+    @discardableResult
+    package func look() -> Bool {
+        let (file, note) = (Self.stamp(in: container), memory.stamp)
+        let known = state.withLock { $0 }
+        // A file that could not be judged for good is read again each time.
+        guard known.file != file || known.memory != note || file == nil else { return false }
+        let before = known.standing.roster
+        let remembered =
+            (try? memory.load()) ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
+        let standing = Self.decide(
+            group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
+        let stamp = memory.stamp
+        state.withLock { state in
+            // What this process accepted before never goes back.
+            guard !(state.standing.roster?.isNewer(than: standing.roster) ?? false) else { return }
+            state = State(standing: standing, file: file, memory: stamp)
+        }
+        return standing.roster != before
+    }
+
+    private static func stamp(in container: Directory) -> RosterFileStamp? {
+        (try? container.attributes(ContainerLayout.roster)).map(RosterFileStamp.init)
+    }
+
+    private static func decide(
+        _ group: AppGroup, _ container: Directory, _ memory: RosterMemory, _ stated: [TeamPublicKey],
+        _ remembered: RosterMemory.Contents?, previous: SignedRoster?, hasFile: Bool
+    ) -> Standing {
+        let keys = stated + (remembered.map { [$0.teamKey] } ?? [])
+        var accepted = remembered?.roster.flatMap { roster in keys.allSatisfy(roster.isOfTeam) ? roster : nil }
+        // In this process only: a memory that cannot be written.
+        if let previous, previous.isNewer(than: accepted), keys.allSatisfy(previous.isOfTeam) { accepted = previous }
+        guard hasFile else { return Standing(roster: accepted, condition: .missing) }
+        do throws(VaultError) {
+            let bytes: [UInt8]
+            do throws(FileError) {
+                bytes = try container.read(ContainerLayout.roster, limit: Roster.maximumSize)
+            } catch {
+                if error.code == .notFound { return Standing(roster: accepted, condition: .missing) }
+                throw VaultError(error, "read the roster")
+            }
+            // The signature of the same bytes was verified before.
+            if let accepted, accepted.bytes == bytes { return Standing(roster: accepted, condition: .current) }
+            let found = try SignedRoster(verifying: bytes, group: group.identifier)
+            return take(found, after: accepted, keys, memory)
+        } catch {
+            return Standing(roster: accepted, condition: .refused(error))
+        }
+    }
+
+    /// Accepts a roster that was found, or says why the one before it goes on.
+    private static func take(
+        _ found: SignedRoster, after accepted: SignedRoster?, _ keys: [TeamPublicKey], _ memory: RosterMemory
+    ) -> Standing {
+        guard keys.allSatisfy(found.isOfTeam) else {
+            let reason = VaultError(
+                .wrongTeamKey, "accept", "the roster",
+                "It is signed by \(found.roster.team), which is not the team key.",
+                advice: "Put the newest signed roster in its place; find out who replaced it.")
+            return Standing(roster: accepted, condition: .refused(reason))
+        }
+        if let accepted {
+            guard accepted.roster.id == found.roster.id else {
+                let reason = VaultError(
+                    .replaced, "accept", "the roster", "It is another roster than the one that was accepted.",
+                    advice: "Put the newest signed roster in its place; find out who replaced it.")
+                return Standing(roster: accepted, condition: .refused(reason))
+            }
+            if found.roster.version < accepted.roster.version {
+                return Standing(roster: accepted, condition: .older(version: found.roster.version))
+            }
+            guard found.roster.version > accepted.roster.version else {
+                return Standing(roster: accepted, condition: .forked)
+            }
+        }
+        var standing = Standing(roster: found, condition: .current)
+        do throws(VaultError) {
+            try memory.store(RosterMemory.Contents(teamKey: found.roster.team, roster: found))
+        } catch {
+            standing.notRemembered = error
+        }
+        return standing
+    }
+
+    // MARK: Judging records
+
+    /// Whether records of a name are judged: governed by the roster, or possibly so while there is none.
+    package func governs(_ name: String) -> Bool {
+        guard let roster = standing().roster else { return true }
+        return roster.rule(for: name) != nil
+    }
+
+    /// Judges an opened record. Where it would be refused the roster's file is looked at once more.
+    package func authorise(_ record: RecordEvidence) -> Authorisation {
+        let first = judge(record, standing().roster)
+        switch first {
+        case .notGoverned, .authorised: return first
+        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.standing.roster }) : first
+        }
+    }
+
+    private func judge(_ record: RecordEvidence, _ roster: SignedRoster?) -> Authorisation {
+        guard let roster else { return .refused(Self.noRoster) }
+        return roster.authorise(record) { [verified] key, trailer, digest in
+            verified.verify(key, trailer, digest, of: record.header.nameTag)
+        }
+    }
+
+    /// Why a writer must not write or delete a name now, after a look at the file; nil where it may.
+    package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
+        func reason() -> String? {
+            guard let roster = state.withLock({ $0.standing.roster }) else { return Self.noRoster }
+            return roster.refusal(of: writer, deleting: deleting, name)
+        }
+        if timer.isDue() { look() }
+        guard let first = reason() else { return nil }
+        return look() ? reason() : first
+    }
+
+    private static let noRoster = "A team key is known, and no roster of it was ever accepted."
+}
+
+extension SignedRoster {
+    /// Whether this one is a later version of the same roster, or the other one is none.
+    fileprivate func isNewer(than other: SignedRoster?) -> Bool {
+        guard let other else { return true }
+        return roster.id == other.roster.id && roster.version > other.roster.version
+    }
+}
+
+/// Signatures that verified, by what was signed: a record that is read again costs its hash only.
+///
+/// Never by the blob's commitment: a holder of the group's keys can seal other contents under the same header.
+private final class VerifiedSignatures: Sendable {
+    private struct Entry: Hashable {
+        let key: WriterPublicKey
+        let digest: [UInt8]
+        let signature: [UInt8]
+    }
+
+    private static let capacity = 1024
+    private let entries = Mutex<[NameTag: Entry]>([:])
+
+    func verify(_ key: WriterPublicKey, _ trailer: RecordTrailer, _ digest: [UInt8], of name: NameTag) -> Bool {
+        let entry = Entry(key: key, digest: digest, signature: trailer.signature)
+        if entries.withLock({ $0[name] == entry }) { return true }
+        guard WriterPublicKey.verify(key, trailer, digest) else { return false }
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { entries.removeAll() }
+            entries[name] = entry
+        }
+        return true
+    }
+}

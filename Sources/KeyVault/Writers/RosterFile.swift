@@ -1,0 +1,33 @@
+package import AppGroups
+internal import SharedFiles
+
+/// The roster's file in a group's container: readable by every member, replaced whole.
+package enum RosterFile {
+    /// The file's bytes; nil where there is none.
+    ///
+    /// - Throws: `VaultError` `.file`, `.denied`, `.unsafeFile`.
+    package static func read(in container: GroupContainer) throws(VaultError) -> [UInt8]? {
+        do throws(FileError) {
+            return try container.root.read(ContainerLayout.roster, limit: Roster.maximumSize)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw VaultError(error, "read the roster")
+        }
+    }
+
+    /// Puts a roster in place of the one that is there, and remembers it for this user.
+    ///
+    /// - Throws: `VaultError` `.durabilityUnknown`, `.denied`, `.file`.
+    package static func put(
+        _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome
+    ) throws(VaultError) {
+        let sharing = container.sharing
+        try VaultError.onFiles("write the roster") { () throws(FileError) in
+            try container.root.replace(
+                ContainerLayout.roster, with: roster.bytes, mode: sharing.fileMode, group: sharing.groupID,
+                durability: .durable)
+        }
+        try RosterMemory(of: container.group, in: home).store(
+            RosterMemory.Contents(teamKey: roster.roster.team, roster: roster))
+    }
+}

@@ -1,0 +1,228 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import FoundationEssentials
+package import KeyVault
+package import Sealing
+internal import SharedFiles
+
+/// Who may write a record: the group's roster, where a team key is known (docs/writers.md).
+extension SealedStore {
+    /// What is known of the group's roster; nil where no team key is known.
+    package var rosterStanding: RosterAuthority.Standing? { authority?.standing() }
+
+    /// Whether records of a name are judged by the roster, or would be if there were one.
+    package func isGoverned(_ name: String) -> Bool { authority?.governs(name) ?? false }
+
+    /// What the roster says of an opened record; nothing is remembered.
+    package func authorisation(of opened: borrowing BlobOpener.Opened, named name: String) -> Authorisation {
+        guard let authority, let place = try? places.place(stored: name) else { return .notGoverned }
+        return authorisation(of: opened, at: place, authority)
+    }
+
+    /// Refuses a record that its roster does not let its writer write. Called before anything of it is remembered.
+    ///
+    /// - Returns: The writer whose signature was verified; nil for a name that no roster governs.
+    /// - Throws: `StoreError` `.notAuthorized`, `.rosterBehind`.
+    @inline(__always)
+    func requireAuthority(
+        of opened: borrowing BlobOpener.Opened, at place: RecordPlace
+    ) throws(StoreError) -> WriterID? {
+        guard let authority else { return nil }
+        return try require(authorisation(of: opened, at: place, authority), place)
+    }
+
+    private func authorisation(
+        of opened: borrowing BlobOpener.Opened, at place: RecordPlace, _ authority: RosterAuthority
+    ) -> Authorisation {
+        let header = opened.header.header
+        let trailer = opened.trailer
+        guard authority.governs(place.name.text) else { return .notGoverned }
+        let evidence = opened.plaintext.withUnsafeBytes { contents in
+            RecordEvidence(
+                group: group.identifier, name: place.name.text, header: header, trailer: trailer, contents: contents)
+        }
+        return authority.authorise(evidence)
+    }
+
+    private func require(_ authorisation: Authorisation, _ place: RecordPlace) throws(StoreError) -> WriterID? {
+        switch authorisation {
+        case .notGoverned: return nil
+        case .authorised(let writer): return writer
+        case .refused(let reason): throw StoreError(.notAuthorized, "read", place.name.text, reason)
+        case .rosterBehind(let version, _):
+            let known = authority?.standing().roster.map { "\($0.roster.version)" } ?? "none"
+            throw StoreError(
+                .rosterBehind, "read", place.name.text,
+                "It was signed under version \(version) of the roster; this program has \(known).")
+        }
+    }
+
+    /// The names that the roster states one by one, whose files are gone though a state of theirs was accepted.
+    func missingNames(besides names: [String]) -> [String] {
+        guard let roster = authority?.standing().roster else { return [] }
+        let known = Set(names)
+        return roster.roster.rules.lazy.filter { $0.pattern.kind == .name }.map(\.pattern.path).filter { name in
+            guard !known.contains(name), let place = try? self.places.place(stored: name) else { return false }
+            return self.isMissing(place)
+        }
+    }
+}
+
+// MARK: What a write has to know
+
+extension SealedStore {
+    /// The verified header and the writer of a governed record, which is opened whole for it.
+    func governedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
+        let blob: [UInt8]
+        do throws(FileError) {
+            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw StoreError(error, "list", place.name.text)
+        }
+        let opened = try openWhole(blob, "list", place, limit: maximumBlobSize)
+        let writer = try requireAuthority(of: opened, at: place)
+        return ListedHeader(header: opened.header, writer: writer)
+    }
+
+    /// What is stored in a governed record's place. A writer goes on from what was authorised: what is refused claims no
+    /// sequence.
+    func governedStanding(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+        let blob: [UInt8]
+        do throws(FileError) {
+            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
+        } catch {
+            switch error.code {
+            case .notFound: return .nothing
+            case .tooLarge, .notRegularFile, .unsafePath:
+                let rejection = StoreError(error, "replace", place.name.text)
+                return .refused(RefusedBlob(rejection: rejection, claim: .none, isFile: error.code == .tooLarge))
+            default: throw StoreError(writing: error, place.name.text)
+            }
+        }
+        do throws(StoreError) { return try authorisedStanding(blob, place) } catch {
+            if Self.replaceableGoverned.contains(error.code) {
+                return .refused(RefusedBlob(rejection: error, claim: .none))
+            }
+            let refused = try replaceable(blob, error, place)
+            return .refused(RefusedBlob(rejection: refused.rejection, claim: .none, isFile: refused.isFile))
+        }
+    }
+
+    private static let replaceableGoverned: Set<StoreError.Code> = [.tampered, .notAuthorized]
+
+    private func authorisedStanding(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> StandingBlob {
+        let opened = try openWhole(blob, "replace", place, limit: maximumBlobSize)
+        guard let authority else { return judged(opened.header, place) }
+        let authorisation = authorisation(of: opened, at: place, authority)
+        // A later roster may know the writer, and anybody with the group's keys may say so: only the word of a writer that
+        // this roster knows keeps a blob from being replaced.
+        if case .rosterBehind(let version, isKnownWriter: false) = authorisation {
+            let reason = "It states version \(version) of the roster and a writer that is not in this one."
+            throw StoreError(.notAuthorized, "replace", place.name.text, reason)
+        }
+        _ = try require(authorisation, place)
+        return judged(opened.header, place)
+    }
+
+    /// What one write of a record is signed with.
+    ///
+    /// - Throws: `StoreError` `.notAuthorized` where the roster governs the name and does not let this program's writer.
+    func requireRight(to place: RecordPlace, deleting: Bool) throws(StoreError) -> WriteGrant {
+        guard let authority else { return .unsigned }
+        let key = options.writerKey
+        if let reason = authority.refusal(of: key?.id, deleting: deleting, place.name.text) {
+            throw StoreError(
+                .notAuthorized, deleting ? "delete" : "write", place.name.text, reason,
+                advice: "Give the program the writer key that the roster names: sealctl roster show.")
+        }
+        guard let key, let roster = authority.standing().roster, roster.rule(for: place.name.text) != nil else {
+            return .unsigned
+        }
+        return .signed(key, rosterVersion: roster.roster.version)
+    }
+}
+
+/// How one write is authorised.
+enum WriteGrant {
+    /// No roster governs the name.
+    case unsigned
+    /// Its writer signs it.
+    case signed(WriterKey, rosterVersion: UInt64)
+
+    func seal(
+        _ contents: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, at place: RecordPlace,
+        in group: AppGroup
+    ) -> [UInt8] {
+        guard case .signed(let writer, let version) = self else {
+            return BlobSealer.seal(contents, as: description, key: key)
+        }
+        var description = description
+        description.flags.insert(.signed)
+        description.writer = writer.id
+        let digest = SignedRecord(description, group: group.identifier, name: place.name.text)
+            .digest(rosterVersion: version, contents: contents)
+        let trailer = RecordTrailer(rosterVersion: version, signature: writer.sign(digest)).encoded
+        var plaintext = PlaintextBuffer(count: contents.count + trailer.count)
+        plaintext.withUnsafeMutableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: bytes[..<contents.count]).copyMemory(from: contents)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[contents.count...]).copyBytes(from: trailer)
+        }
+        return plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+    }
+}
+
+// MARK: For tools
+
+extension Authorisation {
+    /// What a reader refuses the record for, and why; nil where it does not.
+    package var refusal: (code: StoreError.Code, reason: String)? {
+        switch self {
+        case .notGoverned, .authorised: nil
+        case .refused(let reason): (.notAuthorized, reason)
+        case .rosterBehind(let version, _):
+            (.rosterBehind, "It was signed under version \(version) of the roster.")
+        }
+    }
+}
+
+extension SealedStore {
+    /// A record opened by its key alone: a person who looks at it decides whether to believe it.
+    ///
+    /// - Throws: `StoreError` for what is absent, damaged or sealed under a key that is not at hand.
+    package func openUnjudged(named name: String) throws(StoreError) -> BlobOpener.Opened {
+        let place = try places.place(stored: name)
+        let blob: [UInt8]
+        do throws(FileError) {
+            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
+        } catch {
+            throw error.code == .notFound ? absent(place) : StoreError(error, "read", name)
+        }
+        return try openWhole(blob, "read", place, limit: maximumBlobSize)
+    }
+
+    /// What a roster that does not count yet says of a record.
+    package func authorisation(ofRecord name: String, by roster: SignedRoster) throws(StoreError) -> Authorisation {
+        let opened = try openUnjudged(named: name)
+        let (header, trailer) = (opened.header.header, opened.trailer)
+        return opened.plaintext.withUnsafeBytes { contents in
+            roster.authorise(
+                RecordEvidence(
+                    group: group.identifier, name: name, header: header, trailer: trailer, contents: contents))
+        }
+    }
+
+    /// A record as a roster lists it that keeps the records of a retired writer; nil for an unsigned one.
+    package func retainedRecord(named name: String) throws(StoreError) -> (WriterID, Roster.RetainedRecord)? {
+        let opened = try openUnjudged(named: name)
+        guard let trailer = opened.trailer else { return nil }
+        let header = opened.header.header
+        let digest = opened.plaintext.withUnsafeBytes {
+            SignedRecord(header, group: group.identifier, name: name)
+                .digest(rosterVersion: trailer.rosterVersion, contents: $0)
+        }
+        return (
+            header.writer, Roster.RetainedRecord(name: name, sequence: header.sequence, signedDigest: digest)
+        )
+    }
+}

@@ -1,0 +1,123 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SealedState
+
+/// `sealctl vault rekey`: new roots, so that removed members lose access.
+struct VaultRekeyCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey",
+        abstract: "Replace the vault's root keys, so that former members lose access.",
+        discussion: """
+            Begins a new period: new roots, every slot that stays is resealed to its holder's public key, all keys are \
+            wrapped again, and every sealed blob of the container is resealed. Slots that stay are listed with their \
+            fingerprints and confirmed. In a vault with persons, slots that no person added are refused unless \
+            --keep names them.
+
+            The exit status is 75 while blobs of earlier epochs are left: the removed members are locked out of what \
+            is written from now on, and can plant old blobs until it is completed. Running the command's rotation \
+            again (sealctl vault rotate) goes on. Take a removed user's unix access to the directories away first.
+
+            Examples:
+              sealctl vault rekey --remove-slot 3 --passphrase
+              sealctl vault rekey --keep 1 --passphrase --yes
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Option(
+        name: .customLong("remove-slot"), parsing: .singleValue,
+        help: ArgumentHelp("Remove slot ID. May be repeated.", valueName: "ID"))
+    var removing: [UInt32] = []
+    @Option(parsing: .singleValue, help: ArgumentHelp("Keep slot ID though no person added it.", valueName: "ID"))
+    var keep: [UInt32] = []
+    @Flag(help: "Renew the root of persons too, although none is removed.")
+    var persons = false
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let options = RekeyOptions(removing: Set(removing), keeping: Set(keep), renewsPersons: persons)
+        try Rekeying(target: target, keyOptions: keyOptions, confirmation: confirmation, output: output).run(options)
+    }
+}
+
+/// A rekey and the rotation that follows it, for the commands that need one.
+struct Rekeying {
+    let target: VaultTarget
+    let keyOptions: KeyOptions
+    let confirmation: Confirmation
+    let output: OutputOptions
+
+    func run(_ stated: RekeyOptions) throws(Failure) {
+        var options = stated
+        let group = try target.checked()
+        let store = try target.openStore(with: keyOptions)
+        let vault: Vault
+        if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
+        let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
+        if store == nil { try target.requireNoContainer(of: vault) }
+        try confirm(options, slots, vault)
+        options.confirmed = Set(slots.map(\.id))
+        let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options) }
+        let (isCompleted, hint) = rotation(of: store, vault)
+        try print(report, isCompleted: isCompleted)
+        guard !isCompleted else { return }
+        throw Failure(
+            .temporary, "rotationNotCompleted",
+            "the removal from \(group) is not complete: blobs of earlier epochs are left",
+            hint: "\(hint) Run: sealctl vault rotate.")
+    }
+
+    /// The rekey is done: whatever keeps the rotation from its end, the removal is incomplete, and not undone.
+    private func rotation(of store: SealedStore?, _ vault: Vault) -> (isCompleted: Bool, hint: String) {
+        do throws(Failure) {
+            guard let store else {
+                return (try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }, "")
+            }
+            let report = try Failure.onStore { () throws(StoreError) in try store.rotate() }
+            let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }
+            return (report.isCompleted, left.joined(separator: " "))
+        } catch {
+            return (false, "\(error.message).")
+        }
+    }
+
+    private func confirm(_ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault) throws(Failure) {
+        var sentences: [String] = []
+        for id in options.removing.sorted() {
+            guard let loss = SlotLoss(of: id, among: slots) else {
+                throw Failure(
+                    .notFound, "slotNotFound", "cannot remove slot \(id) of \(vault.accessGroup): it has no such slot",
+                    hint: "See which there are: sealctl vault slot list.")
+            }
+            sentences += loss.sentences
+        }
+        let kept = slots.filter { !options.removing.contains($0.id) }.map(SlotView.init)
+        guard !kept.isEmpty else {
+            throw Failure(
+                .unavailable, "lastSlot", "cannot remove the last key slot of \(vault.accessGroup)",
+                hint: "Add another first: sealctl vault slot add.")
+        }
+        sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
+        let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
+        try confirmation.require(
+            what.isEmpty ? "replace the root keys of \(vault.accessGroup)" : "remove \(what) of \(vault.accessGroup)",
+            sentences)
+    }
+
+    private func print(_ report: RekeyReport, isCompleted: Bool) throws(Failure) {
+        guard !output.json else {
+            return try StandardStreams.print(
+                JSONText.object([
+                    ("period", .unsigned(UInt64(report.period))), ("isCompleted", .bool(isCompleted)),
+                    ("removed", .array(report.removed.map { SlotView($0).json })),
+                    ("kept", .array(report.kept.map { SlotView($0).json })),
+                ]).text)
+        }
+        for slot in report.removed {
+            try StandardStreams.print("\(isCompleted ? "removed" : "removing") slot \(slot.id) (\(slot.kind))")
+        }
+        try StandardStreams.print("period \(report.period), \(report.kept.count) slots")
+    }
+}

@@ -1,0 +1,228 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import CryptoPrimitives
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// `sealctl roster`: which programs may write which records.
+struct RosterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "roster",
+        abstract: "The signed list of a group's writers, and of the names that each may write.",
+        discussion: """
+            The team key signs the roster, which is stored in the group's container. Where a reader knows the team key, \
+            it refuses a governed record that no writer with the right has signed, whoever holds the group's keys.
+            """,
+        subcommands: [
+            RosterInitCommand.self, RosterShowCommand.self, RosterSignCommand.self, RosterVerifyCommand.self,
+        ])
+}
+
+/// `sealctl roster init`: the first roster of a group.
+struct RosterInitCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Create the first roster of a group, and a team key where the file is not there.",
+        discussion: """
+            A new team key's file is protected by a passphrase. Keep it offline: whoever has the key and the passphrase \
+            decides who may write. Printed is its public half, which programs state (StoreOptions.teamKey), or the \
+            administrator in /etc/sealedstate/GROUP.team; this user remembers it.
+
+            Examples:
+              sealctl roster init --team-key /media/usb/team.key
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var keys: TeamKeyOptions
+    @Flag(help: "Make a new team key without a passphrase.")
+    var unprotected = false
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        if let known = try place.standing() {
+            throw Failure(
+                .duplicate, "alreadyExists",
+                "\(place.group) has a team key\(known.roster.map { ", \($0.roster.team)" } ?? "")",
+                hint: "Change its roster: sealctl roster sign.")
+        }
+        let key = try teamKey()
+        let roster = Roster(
+            group: place.group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
+            signedAt: Timestamp.now.milliseconds, team: key.publicKey)
+        try place.put(try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) })
+        let fields: [(String, JSONText)] = [
+            ("group", .string(place.group.identifier)), ("teamKey", .string(key.publicKey.description)),
+            ("version", .unsigned(1)),
+        ]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : key.publicKey.description)
+    }
+
+    private func teamKey() throws(Failure) -> TeamKey {
+        do throws(Failure) { return try keys.open() } catch {
+            guard error.status == .noInput else { throw error }
+        }
+        let protection = try KeyFilePassphrase(file: keys.teamPassphraseFile)
+            .protection(of: keys.teamKey, isUnprotected: unprotected)
+        return try Failure.onVault { () throws(VaultError) in
+            let key = try TeamKey.random()
+            try key.write(to: keys.teamKey, protectedBy: protection)
+            return key
+        }
+    }
+}
+
+/// `sealctl roster show`: the roster that counts.
+struct RosterShowCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the roster that counts: its rules, writers and team key.",
+        discussion: """
+            The vault is not opened. FILE says whether the container holds the same roster: current, missing, older, \
+            forked, or why it is refused.
+
+            Examples:
+              sealctl roster show --group group.com.example.app
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        let condition = try place.standing()?.condition.code ?? "missing"
+        let view = RosterView(try place.roster(), file: condition)
+        try StandardStreams.print(output.json ? view.json.text : view.text)
+    }
+}
+
+/// `sealctl roster verify`: whether a roster is the group's.
+struct RosterVerifyCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Verify the roster in the container, or accept it under a team key.",
+        discussion: """
+            Verified are its signature, its chain of team keys and that it is no older than the one that this user accepted \
+            last. With --accept KEY this user remembers KEY as the group's team key; compare it with what the team \
+            publishes.
+
+            Examples:
+              sealctl roster verify
+              sealctl roster verify --accept sealedteam1...
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(help: ArgumentHelp("Remember this public key as the group's team key.", valueName: "KEY"))
+    var accept: String?
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        if let accept { try remember(accept, place) }
+        guard let standing = try place.standing() else {
+            throw Failure(
+                .notFound, "noTeamKey", "no team key of \(place.group) is known",
+                hint: "Try sealctl roster verify --accept KEY with the team's public key.")
+        }
+        try require(standing.condition)
+        let version = standing.roster?.roster.version ?? 0
+        let fields: [(String, JSONText)] = [("version", .unsigned(version)), ("file", .string("current"))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "version \(version), verified")
+    }
+
+    private func remember(_ text: String, _ place: RosterPlace) throws(Failure) {
+        try Failure.onVault { () throws(VaultError) in
+            let key = try TeamPublicKey(text)
+            guard let bytes = try RosterFile.read(in: place.container) else {
+                try RosterMemory(of: place.group, in: place.home).overwrite(.init(teamKey: key, roster: nil))
+                return
+            }
+            let roster = try SignedRoster(verifying: bytes, group: place.group.identifier)
+            guard roster.isOfTeam(key) else {
+                throw VaultError(
+                    .wrongTeamKey, "accept", "the roster", "It is signed by \(roster.roster.team).",
+                    advice: "Nothing was accepted; ask the team which key is right.")
+            }
+            try RosterMemory(of: place.group, in: place.home).store(
+                .init(teamKey: roster.roster.team, roster: roster))
+        }
+    }
+
+    private func require(_ condition: RosterCondition) throws(Failure) {
+        switch condition {
+        case .current: return
+        case .refused(let error): throw Failure(error)
+        case .missing:
+            throw Failure(
+                .notFound, "missing", "the container holds no roster",
+                hint: "Put the newest signed roster in its place; the one that was accepted last goes on.")
+        case .older(let version):
+            throw Failure(
+                .dataError, "older", "the roster in the container has the older version \(version)",
+                hint: "Put the newest signed roster in its place, and find out who replaced it.")
+        case .forked:
+            throw Failure(
+                .dataError, "forked", "the roster in the container has the accepted version and other contents",
+                hint: "Ask the team which one is right; the one that was accepted first goes on.")
+        }
+    }
+}
+
+/// A roster for people and programs.
+struct RosterView {
+    let roster: Roster
+    let file: String
+
+    init(_ signed: SignedRoster, file: String) {
+        roster = signed.roster
+        self.file = file
+    }
+
+    private func label(_ id: WriterID) -> String { roster.writer(id)?.label ?? id.description }
+
+    static func text(_ rights: Roster.Rights) -> String {
+        switch rights {
+        case .all: "write,delete"
+        case .write: "write"
+        case .delete: "delete"
+        default: "none"
+        }
+    }
+
+    var text: String {
+        var table = TextTable([.init(title: "PATTERN"), .init(title: "WRITER"), .init(title: "RIGHTS")])
+        for rule in roster.rules {
+            if rule.grants.isEmpty { table.add([rule.pattern.description, "-", "none"]) }
+            for (writer, rights) in rule.grants.sorted(by: { label($0.key) < label($1.key) }) {
+                table.add([rule.pattern.description, label(writer).printable, Self.text(rights)])
+            }
+        }
+        let head = "version \(roster.version), file \(file)\nteam key \(roster.team)"
+        return roster.rules.isEmpty ? head : head + "\n" + table.text
+    }
+
+    var json: JSONText {
+        let rules = roster.rules.map { rule in
+            JSONText.object([
+                ("pattern", .string(rule.pattern.description)),
+                (
+                    "writers",
+                    .array(
+                        rule.grants.sorted { label($0.key) < label($1.key) }.map { writer, rights in
+                            .object([
+                                ("id", .string(writer.description)), ("label", .string(label(writer))),
+                                ("rights", .string(Self.text(rights))),
+                            ])
+                        })
+                ),
+            ])
+        }
+        return .object([
+            ("group", .string(roster.group)), ("version", .unsigned(roster.version)), ("file", .string(file)),
+            ("teamKey", .string(roster.team.description)), ("rules", .array(rules)),
+            ("writers", .array(roster.writers.map(WriterListCommand.json))),
+        ])
+    }
+}

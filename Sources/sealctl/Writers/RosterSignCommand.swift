@@ -1,0 +1,139 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+
+/// `sealctl roster sign`: the next version of the roster.
+struct RosterSignCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Change the roster and sign its next version.",
+        discussion: """
+            A pattern is a record's name, whole segments and /*, or * for every name; the longest one that governs a name \
+            counts, and a name that none governs may be written by every program with the group's keys. RIGHTS are \
+            write, delete or both; both unless stated. With --dry-run nothing is signed: listed is what readers would \
+            refuse that they accept now.
+
+            Examples:
+              sealctl roster sign --team-key t.key --add-writer app=sealedwriter1...
+              sealctl roster sign --team-key t.key --allow 'accounts/*=app'
+              sealctl roster sign --team-key t.key --allow in=widget:write --dry-run
+              sealctl roster sign --team-key t.key --succeeded-by next.key
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var keys: TeamKeyOptions
+    @Option(help: ArgumentHelp("Add a writer by its label and public key.", valueName: "LABEL=KEY"))
+    var addWriter: [String] = []
+    @Option(help: ArgumentHelp("Let a writer write a pattern's records.", valueName: "PATTERN=WRITER[:RIGHTS]"))
+    var allow: [String] = []
+    @Option(help: ArgumentHelp("Take a writer's rights to a pattern away.", valueName: "PATTERN=WRITER"))
+    var deny: [String] = []
+    @Option(help: ArgumentHelp("Govern the pattern no longer.", valueName: "PATTERN"))
+    var ungovern: [String] = []
+    @Option(
+        help: ArgumentHelp("Name the team key in FILE as the next one, which signs from now on.", valueName: "FILE"),
+        completion: .file())
+    var succeededBy: String?
+    @Flag(help: "Sign nothing; list the records that would become unreadable.")
+    var dryRun = false
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        let key = try keys.open()
+        var signer = key
+        if let path = succeededBy {
+            signer = try KeyFilePassphrase(file: keys.teamPassphraseFile).opening(path) { phrase throws(VaultError) in
+                try TeamKey(contentsOf: path, passphrase: phrase)
+            }
+        }
+        let next = try RosterPlace.next(
+            try place.roster().roster,
+            { roster throws(Failure) in
+                try change(&roster)
+                guard succeededBy != nil else { return }
+                roster = try Failure.onVault { () throws(VaultError) in
+                    try roster.succeeded(by: signer.publicKey, naming: key)
+                }
+            }, with: signer)
+        if dryRun {
+            let lost = try Self.lost(by: next, in: try keyOptions.openStore(of: place.group))
+            return try StandardStreams.print(
+                output.json ? JSONText.array(lost.map { .string($0) }).text : lost.joined(separator: "\n"))
+        }
+        try place.put(next)
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([("version", .unsigned(next.roster.version))]).text
+                : "version \(next.roster.version) signed")
+    }
+
+    private func change(_ roster: inout Roster) throws(Failure) {
+        for text in addWriter {
+            let (label, key) = try Self.parts(text, "LABEL=KEY")
+            let publicKey = try Failure.onVault { () throws(VaultError) in try WriterPublicKey(key) }
+            guard label.utf8.count <= Roster.maximumLabelSize, roster.writer(publicKey.id) == nil else {
+                throw Failure(
+                    .dataError, "writerExists", "the writer is in the roster, or its label is too long",
+                    hint: "See which there are: sealctl writer list.")
+            }
+            roster.set(Roster.Writer(publicKey, label: label))
+        }
+        for text in allow {
+            let (pattern, rest) = try Self.parts(text, "PATTERN=WRITER[:RIGHTS]")
+            let words = rest.split(separator: ":", maxSplits: 1).map(String.init)
+            let rights = words.count == 2 ? try Self.rights(words[1]) : .all
+            try Self.grant(rights, pattern, words[0], &roster)
+        }
+        for text in deny {
+            let (pattern, writer) = try Self.parts(text, "PATTERN=WRITER")
+            try Self.grant([], pattern, writer, &roster)
+        }
+        for text in ungovern { roster.remove(try Self.pattern(text)) }
+    }
+
+    private static func grant(
+        _ rights: Roster.Rights, _ text: String, _ writer: String, _ roster: inout Roster
+    ) throws(Failure) {
+        let pattern = try pattern(text)
+        var rule = roster.rules.first { $0.pattern == pattern } ?? Roster.Rule(pattern, grants: [:])
+        let id = try roster.writer(named: writer).id
+        rule.grants[id] = rights.isEmpty ? nil : rights
+        roster.set(rule)
+    }
+
+    private static func pattern(_ text: String) throws(Failure) -> GovernedPattern {
+        try Failure.onVault { () throws(VaultError) in try GovernedPattern(text) }
+    }
+
+    private static func rights(_ text: String) throws(Failure) -> Roster.Rights {
+        switch text {
+        case "write": return .write
+        case "delete": return .delete
+        case "write,delete", "delete,write": return .all
+        default: throw Failure(.usage, "usage", "\(text.printable) is no right", hint: "Give write, delete or both.")
+        }
+    }
+
+    private static func parts(_ text: String, _ form: String) throws(Failure) -> (String, String) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw Failure(.usage, "usage", "\(text.printable) does not have the form \(form)", hint: "Give \(form).")
+        }
+        return (parts[0], parts[1])
+    }
+
+    /// The records that readers accept now and would refuse.
+    static func lost(by next: SignedRoster, in store: SealedStore) throws(Failure) -> [String] {
+        let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
+        return listed.filter { $0.rejection == nil }.map(\.name).filter { name in
+            switch try? store.authorisation(ofRecord: name, by: next) {
+            case .notGoverned, .authorised: false
+            default: true
+            }
+        }
+    }
+}

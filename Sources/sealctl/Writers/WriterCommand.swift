@@ -1,0 +1,264 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+
+/// `sealctl writer`: the programs that sign what they write.
+struct WriterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "writer",
+        abstract: "The writers of a group: their keys, and what becomes of their records.",
+        discussion: """
+            A writer is a program with a key of its own, by which it signs the records that the group's roster lets it write.
+            """,
+        subcommands: [
+            WriterNewCommand.self, WriterListCommand.self, WriterRetireCommand.self, WriterRevokeCommand.self,
+            WriterAdoptCommand.self,
+        ])
+}
+
+/// `sealctl writer new`: a writer's key.
+struct WriterNewCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Create a writer key, or print the public half of one.",
+        discussion: """
+            The file has mode 0600 and is never written over. Printed is the public key, for sealctl roster sign \
+            --add-writer. Programs of one unix user can read each other's files: a writer key speaks for one program \
+            only where the others run as other users, or where the key is a unit's credential or in a sandbox of its own.
+
+            Examples:
+              sealctl writer new /etc/example/app.writer
+              sealctl writer new --public /etc/example/app.writer
+            """)
+
+    @Flag(help: "The file is there: print its public key only.")
+    var `public` = false
+    @Flag(help: "Protect the file by a passphrase, which is asked for.")
+    var protected = false
+    @Option(
+        help: ArgumentHelp(
+            "Read the passphrase of the file from the first line of FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var writerPassphraseFile: String?
+    @Argument(help: ArgumentHelp("The writer key's file.", valueName: "file"), completion: .file())
+    var file: String
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let phrase = KeyFilePassphrase(file: writerPassphraseFile)
+        let key: WriterKey
+        if `public` {
+            key = try phrase.opening(file) { passphrase throws(VaultError) in
+                try WriterKey(contentsOf: file, passphrase: passphrase)
+            }
+        } else {
+            let protection = try phrase.protection(
+                of: file, isUnprotected: !protected && writerPassphraseFile == nil)
+            key = try Failure.onVault { () throws(VaultError) in
+                let key = try WriterKey.random()
+                try key.write(to: file, protectedBy: protection)
+                return key
+            }
+            Talk.note("other programs of this unix user can read \(file.printable) and sign as this writer.")
+        }
+        let fields: [(String, JSONText)] = [
+            ("file", .string(file)), ("publicKey", .string(key.publicKey.description)),
+            ("id", .string(key.id.description)),
+        ]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : key.publicKey.description)
+    }
+}
+
+/// `sealctl writer list`: the writers of the roster.
+struct WriterListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the writers of the roster that counts.",
+        discussion: """
+            STATE is active, retired (the records that the roster lists stay valid) or revoked (none is valid).
+
+            Examples:
+              sealctl writer list --group group.com.example.app
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let roster = try RosterPlace(groupOptions).roster().roster
+        if output.json {
+            return try StandardStreams.print(JSONText.array(roster.writers.map(Self.json)).text)
+        }
+        var table = TextTable([.init(title: "WRITER"), .init(title: "STATE"), .init(title: "ID"), .init(title: "KEY")])
+        for writer in roster.writers.sorted(by: { $0.label < $1.label }) {
+            table.add([
+                writer.label.printable, "\(writer.state)", writer.id.description, writer.publicKey.description,
+            ])
+        }
+        try StandardStreams.print(table.text)
+    }
+
+    static func json(_ writer: Roster.Writer) -> JSONText {
+        .object([
+            ("label", .string(writer.label)), ("state", .string("\(writer.state)")),
+            ("id", .string(writer.id.description)), ("publicKey", .string(writer.publicKey.description)),
+            ("retained", .unsigned(UInt64(writer.retained.count))),
+        ])
+    }
+}
+
+/// `sealctl writer retire`: a writer writes no more, and its records stay valid.
+struct WriterRetireCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retire",
+        abstract: "End a writer; the records that it has in the container now stay valid.",
+        discussion: """
+            The next version of the roster lists each record of the writer that readers accept now. Every other one that it \
+            ever signed is refused from then on.
+
+            Examples:
+              sealctl writer retire app-1 --team-key team.key
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var keys: TeamKeyOptions
+    @Argument(help: "The writer's label, id or public key.")
+    var writer: String
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        let store = try keyOptions.openStore(of: place.group)
+        let id = try place.roster().roster.writer(named: writer).id
+        let retained = try Self.records(of: id, in: store)
+        let signed = try place.sign(
+            { roster throws(Failure) in
+                var ended = try roster.writer(named: writer)
+                ended.state = .retired
+                ended.retained = retained
+                roster.set(ended)
+            }, with: keys.open())
+        let fields: [(String, JSONText)] = [
+            ("version", .unsigned(signed.roster.version)), ("retained", .unsigned(UInt64(retained.count))),
+        ]
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object(fields).text
+                : "retired in version \(signed.roster.version); \(retained.count) records stay valid")
+    }
+
+    private static func records(
+        of id: WriterID, in store: SealedStore
+    ) throws(Failure) -> Set<Roster.RetainedRecord> {
+        let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
+        var retained: Set<Roster.RetainedRecord> = []
+        for record in listed where record.rejection == nil && record.provenance?.writer == id.description {
+            if let (writer, kept) = try? store.retainedRecord(named: record.name), writer == id {
+                retained.insert(kept)
+            }
+        }
+        return retained
+    }
+}
+
+/// `sealctl writer revoke`: nothing that a writer signed is valid.
+struct WriterRevokeCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Make every record of a writer invalid: its key was stolen.",
+        discussion: """
+            Readers refuse what it signed, before and after. It asks first and lists the records that become unreadable; \
+            --yes answers. What is still wanted is written anew under another writer: sealctl writer adopt.
+
+            Examples:
+              sealctl writer revoke widget --team-key team.key --yes
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var keys: TeamKeyOptions
+    @Argument(help: "The writer's label, id or public key.")
+    var writer: String
+    @Flag(help: "Do it without asking.")
+    var yes = false
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let place = try RosterPlace(groupOptions)
+        let next = try RosterPlace.next(
+            try place.roster().roster,
+            { roster throws(Failure) in
+                var ended = try roster.writer(named: writer)
+                ended.state = .revoked
+                ended.retained = []
+                roster.set(ended)
+            }, with: keys.open())
+        let lost = try RosterSignCommand.lost(by: next, in: try keyOptions.openStore(of: place.group))
+        if !yes {
+            let names = lost.isEmpty ? "No record becomes unreadable." : "Unreadable: \(lost.joined(separator: ", "))."
+            let question = Question(text: "\(names) Revoke \(writer)?", hint: "Say --yes.")
+            guard try question.ask() else {
+                throw Failure(.unavailable, "declined", "nothing was revoked", hint: "Say --yes.")
+            }
+        }
+        try place.put(next)
+        let fields: [(String, JSONText)] = [
+            ("version", .unsigned(next.roster.version)), ("unreadable", .array(lost.map { .string($0) })),
+        ]
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object(fields).text
+                : "revoked in version \(next.roster.version); \(lost.count) records are unreadable")
+    }
+}
+
+/// `sealctl writer adopt`: a record anew under another writer.
+struct WriterAdoptCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Write a record anew under another writer, contents and expiry unchanged.",
+        discussion: """
+            Look at the record first (sealctl inspect): with the new signature this writer vouches for it. A record that \
+            readers refuse, because its writer was revoked or nobody with the right has signed it, is adopted with \
+            --yes only.
+
+            Examples:
+              sealctl writer adopt accounts/ada --writer-key app.writer --yes
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Argument(help: "The record's name.", completion: .custom { words, _, _ in RecordNames.records(words: words) })
+    var name: String
+    @Flag(help: "Adopt it although readers refuse it.")
+    var yes = false
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let store = try keyOptions.openStore(of: try groupOptions.appGroup())
+        let sequence = try Failure.onStore { () throws(StoreError) in try adopt(in: store) }
+        let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
+        try StandardStreams.print(
+            output.json ? JSONText.object(fields).text : "\(name) adopted, sequence \(sequence)")
+    }
+
+    private func adopt(in store: SealedStore) throws(StoreError) -> UInt64 {
+        do throws(StoreError) { _ = try store.openPayload(named: name) } catch {
+            guard error.isRejection, yes else { throw error }
+        }
+        let opened = try store.openUnjudged(named: name)
+        let header = opened.header.header
+        guard !header.flags.contains(.tombstone) else {
+            throw StoreError(.absent, "adopt", name, "It was deleted.")
+        }
+        let payload = RecordPayload(
+            opened.plaintext.withUnsafeBytes { Data($0) }, codec: header.codec, schemaVersion: header.schemaVersion,
+            notAfter: header.notAfter, protection: store.protection(of: header))
+        defer { payload.wipe() }
+        return try store.write(payload: payload, named: name)
+    }
+}
