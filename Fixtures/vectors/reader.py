@@ -1,10 +1,18 @@
 #!/usr/bin/env python3
-"""A second reader of sealed blobs, written from docs/format.md alone: Python's standard library and nothing else.
+"""A second reader of the project's formats, written from its documents alone.
 
-    python3 reader.py BLOBS      open every BLOBS/*.seal as its .json says, and compare; exit status 1 on a difference
+    python3 reader.py                     read the vectors that manifest.json beside this file lists
+    python3 reader.py FOLDER [NAME ...]   those of another folder; only the vectors of these names
 
-It exists to prove the document, not to be fast or to keep secrets: nothing here is constant-time but one comparison.
+Exit status 0: every vector has the expected result. 1: one has another result, or a file is not the manifest's. 64: wrong usage.
+
+It needs Python 3.9 or later and its standard library. Two things more are used where they are installed, and what is passed over
+without them is printed: libsodium, for streams of many megabytes, and the package jsonschema, for the manifest's own form.
+
+It exists to prove the documents, not to be fast or to keep secrets: nothing here is constant-time but two comparisons.
 """
+import ctypes
+import ctypes.util
 import hashlib
 import hmac
 import json
@@ -12,12 +20,13 @@ import pathlib
 import struct
 import sys
 
-HEADER, CHUNK, TAG = 176, 65_536, 16
+HEADER, CHUNK, TAG, MOST_CHUNKS = 176, 65_536, 16, 1 << 32
+TRAILER = 80
 KINDS = {"record": 1, "stream": 2, "vault": 3}
 
 
 class Refused(Exception):
-    """The blob breaks a rule of section 3."""
+    """A rule of section 3 of docs/format.md is broken."""
 
     def __init__(self, rule, code):
         super().__init__(rule, code)
@@ -65,6 +74,34 @@ def poly1305(key, message):
     return ((total + s) & ((1 << 128) - 1)).to_bytes(16, "little")
 
 
+class Sodium:
+    """XChaCha20-Poly1305 of libsodium, for large streams only: what this file computes itself is the point of it."""
+
+    def __init__(self):
+        name = ctypes.util.find_library("sodium")
+        self.library = ctypes.CDLL(name) if name else None
+        if self.library and self.library.sodium_init() < 0:
+            self.library = None
+
+    def seal(self, key, nonce, associated, text):
+        output = ctypes.create_string_buffer(len(text) + TAG)
+        self.library.crypto_aead_xchacha20poly1305_ietf_encrypt(
+            output, None, text, ctypes.c_ulonglong(len(text)), associated, ctypes.c_ulonglong(len(associated)), None,
+            nonce, key)
+        return output.raw
+
+    def open(self, key, nonce, associated, sealed):
+        output = ctypes.create_string_buffer(max(1, len(sealed) - TAG))
+        status = self.library.crypto_aead_xchacha20poly1305_ietf_decrypt(
+            output, None, None, sealed, ctypes.c_ulonglong(len(sealed)), associated,
+            ctypes.c_ulonglong(len(associated)), nonce, key)
+        require(status == 0, "R24", "tampered")
+        return output.raw[:len(sealed) - TAG]
+
+
+SODIUM = Sodium()
+
+
 def open_chunk(key, nonce, associated, sealed):
     mixed = quarter_rounds(initial_state(key, nonce[:16]))
     subkey, rest = struct.pack("<8I", *mixed[:4], *mixed[12:]), nonce[16:]
@@ -72,12 +109,12 @@ def open_chunk(key, nonce, associated, sealed):
     padded = associated + bytes(-len(associated) % 16) + text + bytes(-len(text) % 16)
     lengths = struct.pack("<QQ", len(associated), len(text))
     expected = poly1305(keystream(subkey, rest, 0, 32), padded + lengths)
-    require(hmac.compare_digest(tag, expected), "R22", "notAuthentic")
+    require(hmac.compare_digest(tag, expected), "R24", "tampered")
     stream = keystream(subkey, rest, 1, len(text))
     return (int.from_bytes(text, "little") ^ int.from_bytes(stream, "little")).to_bytes(len(text), "little")
 
 
-# --- Section 4
+# --- docs/format.md, section 4
 
 def derive(size, personal, data, key=b""):
     return hashlib.blake2b(data, digest_size=size, key=key, person=b"SealedState." + personal).digest()
@@ -87,10 +124,13 @@ def text(string):
     return struct.pack("<I", len(string.encode())) + string.encode()
 
 
-# --- Sections 3 and 5
+# --- docs/format.md, sections 3 and 5
 
-def open_blob(blob, group, kind, name, key, epoch, limit=None):
-    require(limit is None or len(blob) <= limit, "R1", "tooLarge")
+def open_blob(blob, reader, released=None, chunk_opener=open_chunk):
+    """The plaintext. `released`, where it is given, gets each chunk at once, as a reader does that releases early."""
+    limit, number = reader.get("limit"), KINDS[reader["kind"]]
+    allowance = TRAILER + TAG if len(blob) >= HEADER and blob[7] & 4 else 0
+    require(limit is None or len(blob) <= limit + allowance, "R1", "tooLarge")
     require(len(blob) >= HEADER, "R2", "malformed")
     magic, form, suite, found, flags, version, claimed, group_tag, name_tag, key_id = \
         struct.unpack_from("<4s4BII16s16s16s", blob)
@@ -99,66 +139,170 @@ def open_blob(blob, group, kind, name, key, epoch, limit=None):
     require(form == 1, "R4", "unsupportedFormat")
     require(suite == 1, "R5", "unsupportedFormat")
     require(found in (1, 2, 3), "R6", "unsupportedFormat")
-    require(flags & ~3 == 0, "R7", "unsupportedFormat")
+    require(flags & ~7 == 0, "R7", "unsupportedFormat")
     require(codec in (0, 1, 2) and reserved == bytes(7), "R8", "unsupportedFormat")
     require(claimed > 0, "R9", "malformed")
-    require(writer == bytes(16), "R10", "unsupportedFormat")
+    require((writer == bytes(16)) == (flags & 4 == 0), "R10", "malformed")
     require((sequence == 0) == (found == 2), "R11", "malformed")
     require(found == 1 or flags == version == not_after == codec == 0, "R12", "malformed")
     require(not flags & 1 or codec == 0, "R13", "malformed")
 
-    number = KINDS[kind]
     require(found == number, "R14", "wrongKind")
-    require(group_tag == derive(16, b"grp1", text(group)), "R15", "wrongGroup")
-    require(name_tag == derive(16, b"nam1", text(group) + bytes([number]) + text(name)), "R16", "wrongName")
+    require(group_tag == group_tag_of(reader["group"]), "R15", "wrongGroup")
+    require(name_tag == name_tag_of(reader["group"], number, reader["name"]), "R16", "wrongName")
 
+    releases_early = released is not None
+    if not releases_early:
+        require_plan(blob, flags)
+
+    key = bytes.fromhex(reader["key"])
+    require(key_id == derive(16, b"kid1", b"", key), "R19", "unknownKey")
+    require(suite == reader["keySuite"], "R20", "wrongSuite")
+    require(claimed == reader["keyEpoch"], "R21", "wrongEpoch")
+    derived = derive(64, b"sub1", blob[:144], key)
+    require(hmac.compare_digest(derived[32:], commitment), "R22", "wrongCommitment")
+    require(claimed >= reader["minimumEpoch"], "R23", "retiredEpoch")
+
+    plaintext = [] if released is None else released
+    starts = range(HEADER, max(len(blob), HEADER + 1), CHUNK + TAG)
+    for index, start in enumerate(starts):
+        is_last = start == starts[-1]
+        if releases_early and is_last:
+            require_plan(blob, flags)
+        nonce = struct.pack("<Q15xB", index, is_last)
+        plaintext.append(chunk_opener(derived[:32], nonce, blob[:HEADER], blob[start:start + CHUNK + TAG]))
+    whole = b"".join(plaintext)
+    if not flags & 4:
+        return whole
+    require(whole[-72:-64] == bytes(8), "R25", "unsupportedFormat")
+    return whole[:-TRAILER]
+
+
+def require_plan(blob, flags):
     full, rest = divmod(len(blob) - HEADER, CHUNK + TAG)
     require(rest > TAG or (rest == TAG and full == 0) or (rest == 0 and full > 0), "R17", "malformed")
-    count = full + (rest > 0)
-    require(not flags & 1 or len(blob) == HEADER + TAG, "R18", "malformed")
-
-    require(key_id == derive(16, b"kid1", b"", key), "R19", "unknownKey")
-    require(claimed == epoch, "R20", "wrongEpoch")
-    derived = derive(64, b"sub1", blob[:144], key)
-    require(hmac.compare_digest(derived[32:], commitment), "R21", "wrongCommitment")
-
-    plaintext = []
-    for index in range(count):
-        start = HEADER + index * (CHUNK + TAG)
-        nonce = struct.pack("<Q15xB", index, index == count - 1)
-        plaintext.append(open_chunk(derived[:32], nonce, blob[:HEADER], blob[start:start + CHUNK + TAG]))
-    return b"".join(plaintext)
+    require(full + (rest > 0) <= MOST_CHUNKS, "R17", "malformed")
+    size = len(blob) - HEADER - (full + (rest > 0)) * TAG
+    trailer = TRAILER if flags & 4 else 0
+    require(size == trailer if flags & 1 else size >= trailer, "R18", "malformed")
 
 
-# --- The vectors
+def group_tag_of(group):
+    return derive(16, b"grp1", text(group))
 
-def outcome(blob, vector):
+
+def name_tag_of(group, number, name):
+    return derive(16, b"nam1", text(group) + bytes([number]) + text(name))
+
+
+# --- The section "blob" of the manifest
+
+def generated_stream(vector):
+    """A nameless stream that is made from a seed (README.md, "Generated streams")."""
+    recipe, reader = vector["generate"], vector["reader"]
+    size, seed, key = recipe["plaintextSize"], recipe["seed"].encode(), bytes.fromhex(reader["key"])
+    blocks = (hashlib.blake2b(seed + struct.pack("<Q", i)).digest() for i in range((size + 63) // 64))
+    plaintext = b"".join(blocks)[:size]
+    fields = struct.pack(
+        "<4s4BII16s16s16s3Q16sB7s32s", b"SEAL", 1, 1, 2, 0, 0, reader["keyEpoch"], group_tag_of(reader["group"]),
+        name_tag_of(reader["group"], 2, reader["name"]), derive(16, b"kid1", b"", key), 0, recipe["sealedAt"], 0,
+        bytes(16), 0, bytes(7), bytes.fromhex(recipe["salt"]))
+    derived = derive(64, b"sub1", fields, key)
+    header, chunks = fields + derived[32:], []
+    for index, start in enumerate(range(0, size, CHUNK)):
+        nonce = struct.pack("<Q15xB", index % recipe.get("indexModulo", 1 << 64), start + CHUNK >= size)
+        chunks.append(SODIUM.seal(derived[:32], nonce, header, plaintext[start:start + CHUNK]))
+    blob = bytearray(header + b"".join(chunks))[:recipe.get("cutTo")]
+    if "flipBitAt" in recipe:
+        blob[recipe["flipBitAt"]] ^= 1
+    return bytes(blob)
+
+
+def read_blob(folder, vector):
+    """Everything in which a vector and this reader differ."""
+    blob = generated_stream(vector) if "generate" in vector else (folder / vector["file"]).read_bytes()
+    reader, opener = vector["reader"], SODIUM.open if "generate" in vector else open_chunk
+    yield from differences("SHA-256 of the blob", vector["sha256"], hashlib.sha256(blob).hexdigest())
+    yield from differences("size", vector["size"], len(blob))
     try:
-        plaintext = open_blob(
-            blob, vector["group"], vector["kind"], vector["name"], bytes.fromhex(vector["key"]), vector["keyEpoch"],
-            vector.get("limit"))
+        plaintext = open_blob(blob, reader, chunk_opener=opener)
+        found = {"result": "ok", "plaintext": contents(plaintext, "hex" in vector["expected"].get("plaintext", {}))}
     except Refused as refusal:
-        return {"result": refusal.code, "rule": refusal.rule}
-    found = {"result": "ok", "plaintextSize": len(plaintext)}
-    if len(plaintext) <= 256:
-        return found | {"plaintextHex": plaintext.hex()}
-    return found | {"plaintextBlake2b": hashlib.blake2b(plaintext, digest_size=32).hexdigest()}
+        found = {"result": refusal.code, "rule": refusal.rule}
+    yield from differences("result", vector["expected"], found)
+    if "intermediate" in vector:
+        yield from differences("intermediate values", vector["intermediate"], intermediate(blob, reader))
+    if "earlyRelease" in vector:
+        released = []
+        try:
+            open_blob(blob, reader, released, opener)
+        except Refused as refusal:
+            yield from differences("result of an early release", vector["expected"]["result"], refusal.code)
+        yield from differences("early release", vector["earlyRelease"], contents(b"".join(released), False))
 
 
-def main(folder):
-    paths = sorted(pathlib.Path(folder).glob("*.seal"))
-    wrong = 0
-    for path in paths:
-        vector = json.loads(path.with_suffix(".json").read_text())
-        found = outcome(path.read_bytes(), vector)
-        if found != vector["expected"]:
-            wrong += 1
-            print(f"{path.name}: expected {vector['expected']}, found {found}")
-    print(f"{len(paths)} blobs, {wrong} not as expected")
-    return 1 if wrong or not paths else 0
+def contents(plaintext, with_bytes):
+    found = {"size": len(plaintext), "sha256": hashlib.sha256(plaintext).hexdigest()}
+    return found | {"hex": plaintext.hex()} if with_bytes else found
+
+
+def intermediate(blob, reader):
+    key, number = bytes.fromhex(reader["key"]), KINDS[reader["kind"]]
+    derived = derive(64, b"sub1", blob[:144], key)
+    return {
+        "groupTag": group_tag_of(reader["group"]).hex(),
+        "nameTag": name_tag_of(reader["group"], number, reader["name"]).hex(),
+        "keyID": derive(16, b"kid1", b"", key).hex(),
+        "singleUseKey": derived[:32].hex(), "commitment": derived[32:].hex(),
+    }
+
+
+# --- The manifest
+
+# For each section what reads one of its vectors: (folder, vector) -> the differences, as texts.
+SECTIONS = {"blob": read_blob}
+
+
+def differences(what, expected, found):
+    if expected != found:
+        yield f"{what}: expected {expected}, found {found}"
+
+
+def is_readable(vector):
+    return "generate" not in vector or SODIUM.library is not None
+
+
+def check_form(folder, manifest):
+    """Compares the manifest with schema.json; the text says what was passed over."""
+    try:
+        import jsonschema
+    except ImportError:
+        return "schema.json: passed over, python3 has no package jsonschema"
+    schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(manifest):
+        sys.exit(f"schema.json: the manifest is not of its form: {error.json_path}: {error.message}")
+    return "schema.json: the manifest has its form"
+
+
+def main(folder, names):
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    print(check_form(folder, manifest))
+    total = wrong = 0
+    for section, vectors in manifest["sections"].items():
+        chosen = [vector for vector in vectors if not names or vector["name"] in names]
+        read = [vector for vector in chosen if is_readable(vector)]
+        faults = [f"{vector['name']}: {fault}" for vector in read for fault in SECTIONS[section](folder, vector)]
+        print("".join(fault + "\n" for fault in faults), end="")
+        if len(read) < len(chosen):
+            print(f"{section}: {len(chosen) - len(read)} large streams passed over, libsodium is not installed")
+        print(f"{section}: {len(read)} vectors, {len({fault.split(':')[0] for fault in faults})} not as expected")
+        total, wrong = total + len(read), wrong + len(faults)
+    return 1 if wrong or not total else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit(64)
+    place = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
+    sys.exit(main(place, set(sys.argv[2:])))
