@@ -1,5 +1,7 @@
 import AppGroups
+import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct GroupsHomeTests {
@@ -130,6 +132,36 @@ import Testing
     @Test func anExplicitRootOfTheUserMeansWhatTheVariableMeans() throws {
         let environment = ["SEALED_GROUPS_HOME": "/r", "SEALED_USER_HOME": "/u"]
         #expect(try GroupsHome(root: "/r", userRoot: "/u") == GroupsHome(environment: environment) { nil })
+    }
+
+    /// The user's own directories, and no other user's, even where a variable names them.
+    @Test(.enabled(if: geteuid() == 0, "root"))
+    func inAnotherUsersHomeKeysAndWatermarksAreThisUsersOwn() throws {
+        let place = try TemporaryDirectory()
+        try place.directory("shared")
+        try place.directory("other")
+        try place.directory("own")
+        for path in ["shared", "other"] { #expect(chown(place.path(path), 4701, 4701) == 0) }
+        let shared = ["SEALED_GROUPS_HOME": place.path("shared")]
+        func home(_ variables: [String: String]) throws -> [FilePath] {
+            let home = try GroupsHome(environment: shared.merging(variables) { $1 }) { "/account" }
+            #expect(home.vaultsPath == FilePath(place.path("shared/Vaults")))
+            return [home.keysPath, home.watermarksPath]
+        }
+        let (own, other) = (place.path("own"), place.path("other"))
+        #expect(
+            try home(["HOME": own])
+                == [
+                    FilePath("\(own)/.config/sealed-groups/Keys"),
+                    FilePath("\(own)/.local/state/sealed-groups/Watermarks"),
+                ])
+        #expect(
+            try home(["HOME": other])
+                == ["/account/.config/sealed-groups/Keys", "/account/.local/state/sealed-groups/Watermarks"])
+        #expect(
+            try home(["HOME": other, "XDG_STATE_HOME": own, "XDG_CONFIG_HOME": other])
+                == ["/account/.config/sealed-groups/Keys", FilePath("\(own)/sealed-groups/Watermarks")])
+        #expect(try home(["HOME": own, "SEALED_USER_HOME": "/u"]) == ["/u/Keys", "/u/Watermarks"])
     }
 
     @Test func aRelativeExplicitRootIsResolvedAtOnce() {

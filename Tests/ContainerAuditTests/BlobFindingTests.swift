@@ -92,6 +92,13 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
         #expect(try yard.audit().ids == ["blob.wrong-place"])
     }
 
+    @Test func aNamedStreamIsAuthenticWhereverItIs() throws {
+        try yard.put("Library/film.sealed", try store.seal("x", as: "films/one", kind: .stream, sequence: 0))
+        let report = try yard.audit()
+        #expect(report.ids == [])
+        #expect(report.file("Library/film.sealed")?.verdict == .verified)
+    }
+
     @Test func aDamagedStreamIsTampered() throws {
         var stream = try store.seal(String(repeating: "x", count: 200_000), as: "", kind: .stream, sequence: 0)
         stream[150_000] ^= 1

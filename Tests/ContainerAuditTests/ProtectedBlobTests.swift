@@ -1,6 +1,8 @@
 import ContainerAudit
 import FoundationEssentials
+import Glibc
 import SealedState
+import Sealing
 import TestSupport
 import Testing
 
@@ -41,12 +43,43 @@ import Testing
         #expect(report.ids == [] && report.notes == [])
     }
 
+    /// Each class has its own epochs: the key of the locked one is no older one of the other.
+    @Test func aRotationOfTheOtherClassMakesNoKeyOfThisOneUnused() throws {
+        let person = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
+        _ = try person.vault.beginRotation(of: .whenUnlocked)
+        let service = try SealedStore(group: yard.group, in: yard.home)
+        for _ in 0..<2 { try service.rotate() }
+        try #require(unlink(yard.path(ofRecord: "guarded")) == 0)
+        let finding = try #require(try yard.audit().finding("vault.key-unused"))
+        let locked = try person.vault.keySummaries().filter { $0.protection == .whenUnlocked }
+        #expect(locked.count == 2 && locked.allSatisfy { !finding.detail.contains($0.id.description) })
+    }
+
+    @Test func aRotationOfTheLockedClassThatBeganLongAgoIsFound() throws {
+        let person = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
+        _ = try person.vault.beginRotation(of: .whenUnlocked)
+        #expect(try yard.audit().ids == [])
+        #expect(try yard.audit(now: Date() + 2 * 86400).ids == ["vault.rotation-unfinished"])
+    }
+
     @Test(arguments: [(70, "wrongCommitment"), (180, "tampered")])
     func damageShowsToWhoCanOpenIt(offset: Int, code: String) throws {
         try yard.change(yard.path(ofRecord: "guarded")) { $0[offset] ^= 1 }
         #expect(try yard.audit().verdict(ofRecord: "guarded") == .unverified)
         let report = try yard.audit(credential: .identity(identity))
         #expect(report.verdict(ofRecord: "guarded") == .refused(code))
+    }
+
+    /// A service has sealed it under its own key, in the place of a record that needs a person.
+    @Test func aDowngradedBlobIsRefused() throws {
+        let blob = try SealedStore(group: yard.group, in: yard.home, creating: false)
+            .seal("planted", as: "guarded", sequence: 5)
+        try SystemFile.write(yard.path(ofRecord: "guarded"), blob)
+        for credential in [VaultCredential.defaultKeyFile, .identity(identity)] {
+            let report = try yard.audit(credential: credential)
+            #expect(report.verdict(ofRecord: "guarded") == .refused("downgraded"))
+            #expect(report.ids == ["blob.downgraded"])
+        }
     }
 
     @Test func aLockedBlobInAnotherPlaceIsStillMisplaced() throws {

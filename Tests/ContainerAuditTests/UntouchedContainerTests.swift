@@ -34,6 +34,8 @@ import Testing
         try #require(symlink("Library", yard.path("link")) == 0)
         try #require(mkfifo(yard.path("pipe"), 0o600) == 0)
         let other = try AuditYard(copying: yard)
+        // Its first opening remembers the vault.
+        _ = try SealedStore(group: other.group, in: other.home, creating: false)
         let before = try picture(of: other.directory.path)
         let report = try other.audit()
         #expect(report.withKeys && !report.isClean)

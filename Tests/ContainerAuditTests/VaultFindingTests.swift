@@ -30,12 +30,39 @@ import Testing
     }
 
     @Test func aLockedVaultIsNoFaultAndIsSaid() throws {
+        let yard = try AuditYard()
         let passphrase = try Self.passphrase.withUnsafeBytes { try Passphrase(copying: $0) }
-        expectWithoutKeys(try yard.audit(credential: .passphrase(passphrase)), [])
+        try SealedStore(group: yard.group, in: yard.home, unlockingWith: .passphrase(passphrase))
+            .write(Token(text: "closed"))
+        let report = try yard.audit(credential: .automatic)
+        #expect(report.ids == [] && !report.withKeys && report.notes.count == 1)
+        #expect(report.verdict(ofRecord: "state") == .unverified)
     }
 
-    @Test func aMissingVaultIsAFaultOnlyWhereBlobsNeedIt() throws {
+    @Test func aPassphraseThatWasGivenForAVaultWithoutOneIsAnError() throws {
+        let passphrase = try Self.passphrase.withUnsafeBytes { try Passphrase(copying: $0) }
+        #expect(throwingCode { try yard.audit(credential: .passphrase(passphrase)) } == .wrongPassphrase)
+    }
+
+    /// What this user's programs remember of the vaults that they have opened.
+    private func forgetPlaces() throws {
+        let places = yard.directory.path("home/Places")
+        for name in try SystemFile.names(places) { try #require(unlink("\(places)/\(name)") == 0) }
+    }
+
+    @Test func aVaultThatIsGoneIsAFaultWhereItWasOpenedBefore() throws {
         try #require(unlink(yard.vault) == 0)
+        let report = try yard.audit()
+        expectWithoutKeys(report, ["vault.absent"])
+        #expect(report.finding("vault.absent")?.path == yard.vault)
+        for name in ["state", "accounts/ada"] { try #require(unlink(yard.path(ofRecord: name)) == 0) }
+        #expect(try yard.audit().ids == ["vault.absent"])
+        #expect(!SystemFile.exists(yard.vault))
+    }
+
+    @Test func aMissingVaultIsAFaultToOthersOnlyWhereBlobsNeedIt() throws {
+        try #require(unlink(yard.vault) == 0)
+        try forgetPlaces()
         let report = try yard.audit()
         expectWithoutKeys(report, ["vault.absent"])
         #expect(report.finding("vault.absent")?.path == yard.vault)
@@ -56,6 +83,9 @@ import Testing
         _ = try SealedStore(group: other, in: yard.home)
         try SystemFile.write(yard.vault, try SystemFile.read(yard.directory.path("home/Vaults/\(other)/vault")))
         try SystemFile.write(yard.keyFile, try SystemFile.read(yard.directory.path("home/Keys/\(other).key")))
+        // Another vault than the one that was there.
+        expectWithoutKeys(try yard.audit(), ["vault.refused"])
+        try forgetPlaces()
         expectWithoutKeys(try yard.audit(), ["vault.wrong-group"])
     }
 

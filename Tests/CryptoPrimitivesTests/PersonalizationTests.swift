@@ -13,6 +13,15 @@ import Testing
         #expect(Set(strings).count == strings.count, "\(strings.sorted())")
     }
 
+    /// The register of the strings is a document: one that is missing there may be chosen twice.
+    @Test func everyStringInTheSourcesIsInTheDocument() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+        let document = String(decoding: try SystemFile.read("\(root)/docs/personalization.md"), as: UTF8.self)
+        var strings: Set<String> = []
+        try forEachSwiftFile("\(root)/Sources") { strings.formUnion(literals(in: $0)) }
+        #expect(strings.filter { !document.contains("`\($0)`") } == [])
+    }
+
     @Test func equalityIsOfTheText() {
         let (one, same) = (Personalization("SealedState.tst1"), Personalization("SealedState.tst1"))
         #expect(one == same)

@@ -137,6 +137,7 @@ import Testing
         try fixture.create()
         let key = try SystemFile.read(fixture.keyFile)
         unlink(fixture.path)
+        try fixture.forgetPlaces()
         _ = try fixture.openOrCreate()
         #expect(try SystemFile.read(fixture.keyFile) == key)
     }

@@ -1,8 +1,8 @@
-import CryptoPrimitives
 import Glibc
-import KeyVault
 import TestSupport
 import Testing
+
+@testable import KeyVault
 
 /// A damaged vault is corrupt (or of a version nobody knows), is left as it is, and never leads to a second key.
 @Suite struct VaultDamageTests {
@@ -36,46 +36,56 @@ import Testing
         try expectRefusal(fixture, good + [0], "one more byte")
     }
 
-    @Test func headerAndBodyOfTwoVaultsDoNotMix() throws {
-        // The same passphrase opens both, so only the binding of the parts to each other can refuse the mix.
+    @Test func everyFlippedBitOfThePersonCompartmentIsRefusedForAPerson() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        try fixture.create(with: .identity(identity)).add("s", "a", .whenUnlocked)
+        let good = try SystemFile.read(fixture.personPath)
+        for bit in 0..<good.count * 8 where isLongForm || bit % 8 == bit / 8 % 8 {
+            var bad = good
+            bad[bit / 8] ^= 1 << UInt8(bit % 8)
+            try SystemFile.write(fixture.personPath, bad)
+            let refusal = code { () throws(VaultError) in
+                _ = try fixture.open(with: .identity(identity)).copyValue(service: "s", account: "a")
+            }
+            #expect(refusal.map(Self.refusals.contains) == true, "bit \(bit): \(refusal?.rawValue ?? "opened")")
+            #expect(try SystemFile.read(fixture.personPath) == bad)
+        }
+        try SystemFile.write(fixture.personPath, good)
+        #expect(try fixture.open(with: .identity(identity)).value("s", "a") == [1, 2, 3])
+    }
+
+    @Test func headAndPartsOfTwoVaultsDoNotMix() throws {
+        // The same key file opens both, so only the binding of the parts to the head can refuse the mix.
         let fixture = try VaultFixture()
         let other = try VaultFixture()
-        try fixture.create(with: passphrase("one"))
-        try other.create(with: passphrase("one"))
+        try fixture.create()
+        try other.directory.directory("Keys")
+        try SystemFile.write(other.keyFile, SystemFile.read(fixture.keyFile))
+        try other.create()
         let (a, b) = (try SystemFile.read(fixture.path), try SystemFile.read(other.path))
-        let bodySize = 176 + 8 + 104 + 16
-        try SystemFile.write(fixture.path, Array(a.dropLast(bodySize) + b.suffix(bodySize)))
-        let credential = try passphrase("one")
-        #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .corrupt)
+        let parts = VaultBytes(a).parts
+        try SystemFile.write(fixture.path, Array(a[..<parts] + b[VaultBytes(b).parts...]))
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .corrupt)
     }
 
     @Test func costsBeyondTheBoundsAreRefusedBeforeTheyAreSpent() throws {
         let fixture = try VaultFixture()
         try fixture.create(with: passphrase("one"))
-        let good = try SystemFile.read(fixture.path)
-        // Header 40, slot preamble and sizes 24, salt 16: then passes and KiB.
-        let costs = 40 + 24 + 16
+        let good = VaultBytes(try SystemFile.read(fixture.personPath))
+        // Behind the salt: passes, then KiB.
+        let costs = try #require(good.passphraseParameters) + 16
         for (passes, kib) in [(UInt32.max, UInt32(65_536)), (3, UInt32.max), (0, 65_536), (3, 0)] {
-            var bad = good
+            var bad = good.bytes
             withUnsafeBytes(of: passes.littleEndian) { bad.replaceSubrange(costs..<costs + 4, with: $0) }
             withUnsafeBytes(of: kib.littleEndian) { bad.replaceSubrange(costs + 4..<costs + 8, with: $0) }
-            let summed = try rechecksummed(bad)
-            try SystemFile.write(fixture.path, summed)
+            let summed = good.mended(bad)
+            try SystemFile.write(fixture.personPath, summed)
+            // The register lists other parameters: the slot is passed over before any work.
             let credential = try passphrase("one")
-            #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .corrupt)
-            #expect(try SystemFile.read(fixture.path) == summed)
+            #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .wrongPassphrase)
+            #expect(try SystemFile.read(fixture.personPath) == summed)
         }
-    }
-
-    /// Mends the public checksum, which anybody can compute, so that only the bounds are left to refuse the file.
-    private func rechecksummed(_ file: [UInt8]) throws -> [UInt8] {
-        let area = file[32..<36].reversed().reduce(0) { $0 << 8 | Int($1) }
-        let end = 40 + area
-        var file = file
-        let sum = BLAKE2b.hash(
-            Array(file[..<end]), personalization: Personalization("SealedState.vsm1"), count: 32)
-        file.replaceSubrange(end..<end + 32, with: sum)
-        return file
     }
 
     @Test func anEmptyFileIsCorruptNotAbsent() throws {

@@ -1,9 +1,11 @@
 import AppGroups
 import CryptoPrimitives
 import Glibc
-import KeyVault
 import Sealing
 import TestSupport
+import Testing
+
+@testable import KeyVault
 
 /// A home of its own for one test, with cheap passphrase costs.
 struct VaultFixture {
@@ -69,4 +71,75 @@ func code(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
     } catch {
         return error.code
     }
+}
+
+/// The rotation of *after first unlock*, which most tests mean.
+extension Vault {
+    /// - Returns: The epoch that is rotated to.
+    @discardableResult
+    func beginRotation() throws(VaultError) -> UInt32 {
+        guard let epoch = try beginRotation(of: .afterFirstUnlock) else {
+            throw VaultError(.noActiveKey, "rotate", path, "It has no key.")
+        }
+        return epoch
+    }
+
+    @discardableResult
+    func completeRotation(to epoch: UInt32) throws(VaultError) -> Bool {
+        try completeRotation(of: .afterFirstUnlock, to: epoch)
+    }
+
+    func rotationState() throws(VaultError) -> RotationState { try rotationState(of: .afterFirstUnlock) }
+}
+
+extension VaultFixture {
+    /// Both compartments and the directories beside them, to be put back later.
+    struct Copy {
+        var files: [String: [UInt8]]
+    }
+
+    /// The compartment of persons.
+    var personPath: String { beside("vault.person") }
+
+    func copy() throws -> Copy {
+        var files: [String: [UInt8]] = [:]
+        for leaf in VaultPlace.leaves where SystemFile.exists(beside(leaf)) {
+            files[leaf] = try SystemFile.read(beside(leaf))
+        }
+        return Copy(files: files)
+    }
+
+    /// Puts the files of a copy back; a leaf that it lacks is removed.
+    func restore(_ copy: Copy, _ leaves: [String] = VaultPlace.leaves) throws {
+        for leaf in leaves {
+            if let bytes = copy.files[leaf] { try SystemFile.write(beside(leaf), bytes) } else { unlink(beside(leaf)) }
+        }
+    }
+
+    /// Forgets everything that this user's programs know of the vault but its watermarks.
+    func forgetPlaces() throws {
+        let places = directory.path("Places")
+        guard SystemFile.exists(places) else { return }
+        for name in try SystemFile.names(places) { unlink("\(places)/\(name)") }
+    }
+
+    /// Forgets everything that this user's programs know of the vault, as a new user does.
+    func forget() throws {
+        try forgetPlaces()
+        let marks = directory.path("Watermarks")
+        if SystemFile.exists(marks) { for name in try SystemFile.names(marks) { unlink("\(marks)/\(name)") } }
+        for name in try SystemFile.names(beside("")) where name.hasPrefix(".marks.") { unlink(beside(name)) }
+    }
+
+    /// The first contact of a holder whose slot says nothing of the vault yet.
+    @discardableResult
+    func accept(_ credential: VaultCredential) throws(VaultError) -> Vault {
+        try Vault.accept(accessGroup, in: home, with: credential)
+    }
+}
+
+/// The value, or a `VaultError` where there is none: for closures with typed throws.
+func present<Value>(_ value: Value?) throws(VaultError) -> Value {
+    guard let value else { throw VaultError(.absent, "test", "a value", "It is nil.") }
+    return value
 }

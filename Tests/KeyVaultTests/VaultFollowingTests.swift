@@ -17,11 +17,11 @@ import Testing
         #expect(reader.keyring.active?.epoch == 2)
     }
 
-    @Test func aVaultThatIsRemovedWhileItIsOpenIsAbsent() throws {
+    @Test func aVaultThatIsRemovedWhileItIsOpenIsMissing() throws {
         let fixture = try VaultFixture()
         let vault = try fixture.create()
         unlink(fixture.path)
-        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .absent)
+        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .missing)
         #expect(access(fixture.path, F_OK) != 0)
     }
 
@@ -30,6 +30,7 @@ import Testing
         let vault = try fixture.create()
         let id = try vault.activeKey().id
         unlink(fixture.path)
+        try fixture.forgetPlaces()
         try fixture.create()
         #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .replaced)
         #expect(vault.keyring.active?.id == id)

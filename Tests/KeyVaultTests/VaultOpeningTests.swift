@@ -28,7 +28,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: wrong) } == .wrongPassphrase)
     }
 
-    @Test func aPassphraseVaultIsLockedForTheKeyFileAndStaysAsItIs() throws {
+    @Test func aVaultOfPersonsIsLockedForAKeyFileAndStaysAsItIs() throws {
         let fixture = try VaultFixture()
         try fixture.create(with: passphrase("correct horse"))
         let before = try SystemFile.read(fixture.path)
@@ -104,8 +104,10 @@ import Testing
         let other = try VaultFixture("group.com.example.other")
         try fixture.create(with: passphrase("one"))
         try other.create(with: passphrase("one"))
-        try SystemFile.write(fixture.path, try SystemFile.read(other.path))
+        try fixture.restore(other.copy())
         let credential = try passphrase("one")
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .replaced)
+        try fixture.forgetPlaces()
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .wrongGroup)
     }
 

@@ -84,19 +84,20 @@ import Testing
     }
 }
 
-/// Whoever knows a recipient can make a slot for it, and so a whole vault.
+/// Anybody who knows a recipient can make a slot for it, and so a whole vault.
 @Suite struct ForgedVaultTests {
-    /// A vault with the same id as another one, made by somebody who knows only what the file shows.
-    private func forge(_ fixture: VaultFixture, for identity: Identity) throws -> [UInt8] {
-        let other = try VaultFixture()
-        let secrets = VaultSecrets.random()
-        let id = try VaultHead(parsing: SystemFile.read(fixture.path), path: "").header.vaultID
-        let slot = try NewSlot.recipient(identity.recipient).maker(for: other.place)
-            .slot(for: secrets, vaultID: id, id: 1, createdAt: 1, place: other.place)
-        let header = VaultHeader(purpose: .vault, vaultID: id, generation: 9, slots: [slot])
-        var body = VaultBody(keyring: [])
-        body.state.nextSlotID = 2
-        return try VaultSealing.file(header, body, fixture.place, root: secrets.root, at: 1)
+    /// A vault with the same id as another one, made from what the files of that one show.
+    private func forge(
+        _ fixture: VaultFixture, for identity: Identity, generation: UInt64 = 9
+    ) throws -> VaultFixture.Copy {
+        let id = try CompartmentHead(parsing: SystemFile.read(fixture.path), path: "").vaultID
+        let place = fixture.place
+        var draft = try VaultDraft(making: id, place: place)
+        try draft.add(try NewSlot.recipient(identity.recipient).maker(for: place).prepare(vaultID: id))
+        _ = draft.addFirstKey(1)
+        draft.service.generation = generation
+        draft.person?.generation = generation
+        return VaultFixture.Copy(files: ["vault.person": try draft.file(.person), "vault": try draft.file(.service)])
     }
 
     private func open(_ fixture: VaultFixture, _ keys: String) throws -> String {
@@ -105,7 +106,7 @@ import Testing
         ).outputText
     }
 
-    /// In processes of their own, so that nothing is remembered but what lies on the disk.
+    /// In processes of their own, so that nothing is remembered but what is on the disk.
     @Test func aForgedVaultOfTheSameIDIsNotTakenForTheOldOne() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
@@ -113,19 +114,22 @@ import Testing
         let keys = fixture.directory.path("identity")
         try identity.write(to: keys)
         #expect(try open(fixture, keys) == "opened\n")
-        try SystemFile.write(fixture.path, forge(fixture, for: identity))
+        try fixture.restore(try forge(fixture, for: identity))
         #expect(try open(fixture, keys) == "replaced\n")
+        // Without any memory of the place the holder's slot says nothing of it.
+        try fixture.forget()
+        #expect(try open(fixture, keys) == "notAccepted\n")
     }
 
-    @Test func whoHasTheRealOneOpenDoesNotTakeItEither() throws {
+    @Test func aProgramThatHasTheRealOneOpenDoesNotTakeItEither() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         let vault = try fixture.create(with: .identity(identity))
-        let real = try SystemFile.read(fixture.path)
-        try SystemFile.write(fixture.path, forge(fixture, for: identity))
-        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .corrupt)
+        let real = try fixture.copy()
+        try fixture.restore(try forge(fixture, for: identity))
+        #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .replaced)
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(identity)) } == .replaced)
-        try SystemFile.write(fixture.path, real)
+        try fixture.restore(real)
         #expect(try fixture.open(with: .identity(identity)).activeKey().id == vault.keyring.active?.id)
     }
 
@@ -133,27 +137,39 @@ import Testing
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity))
-        try SystemFile.write(fixture.path, forge(fixture, for: identity))
+        try fixture.restore(try forge(fixture, for: identity))
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(identity)) } == .replaced)
-        try Vault.accept(fixture.accessGroup, in: fixture.home, with: .identity(identity))
+        try fixture.accept(.identity(identity))
         #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
-        #expect(try SystemFile.names(fixture.directory.path("Watermarks")).count == 2)
+    }
+
+    @Test func anotherFingerprintThanTheOneThatWasComparedIsNotAccepted() throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        let vault = try fixture.create(with: .identity(identity))
+        let fingerprint = try #require(vault.fingerprint)
+        #expect(try Vault.preview(fixture.accessGroup, in: fixture.home).fingerprint == fingerprint)
+        let forged = try forge(fixture, for: identity)
+        try fixture.restore(forged)
+        #expect(
+            code { () throws(VaultError) in
+                try Vault.accept(
+                    fixture.accessGroup, in: fixture.home, with: .identity(identity), fingerprint: fingerprint)
+            } == .replaced)
+        #expect(try fixture.copy().files == forged.files)
     }
 
     @Test func whatIsAcceptedMustBeAVaultFirst() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity))
-        let real = try SystemFile.read(fixture.path)
+        let real = try fixture.copy()
         var forged = try forge(fixture, for: identity)
-        forged[forged.count - 1] ^= 1
-        try SystemFile.write(fixture.path, forged)
-        #expect(
-            code { () throws(VaultError) in
-                try Vault.accept(fixture.accessGroup, in: fixture.home, with: .identity(identity))
-            } == .corrupt)
+        forged.files["vault.person"]?[3] ^= 1
+        try fixture.restore(forged)
+        #expect(code { () throws(VaultError) in try fixture.accept(.identity(identity)) } == .corrupt)
         // What was noted of the real one is still there.
-        try SystemFile.write(fixture.path, real)
+        try fixture.restore(real)
         #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
         #expect(try SystemFile.names(fixture.directory.path("Watermarks")).count == 1)
     }

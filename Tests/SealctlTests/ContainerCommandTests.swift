@@ -88,7 +88,7 @@ private struct MachineUsage: Decodable {
 
     @Test func theLastProgramTakesTheContainerToTheTrashAndItCanBePutBack() throws {
         try registerOpaque()
-        let answer = try container("unregister", "com.example.app").outputText
+        let answer = try container("unregister", "com.example.app", "--yes").outputText
         #expect(answer.contains("/Trash/"))
         _ = try container("path", status: 44)
         let trashed = try #require(try decode([MachineTrash].self, container("trash", "list", "--json").output).first)
@@ -100,11 +100,11 @@ private struct MachineUsage: Decodable {
 
     @Test func emptyingTheTrashDeletesWhatWasChosen() throws {
         try registerOpaque()
-        _ = try container("reset")
+        _ = try container("reset", "--yes")
         _ = try container("trash", "empty", "--older-than", "1d")
         _ = try container("trash", "empty", "--of", "group.com.example.other")
         #expect(try decode([MachineTrash].self, container("trash", "list", "--json").output).count == 1)
-        #expect(try container("trash", "empty").outputText.contains("1 container"))
+        #expect(try container("trash", "empty", "--yes").outputText.contains("1 container"))
         #expect(try SystemFile.names(sandbox.path("groups/Trash")).isEmpty)
         _ = try container("trash", "empty", "group.a~20260101T000000Z~00000000", status: 44)
     }

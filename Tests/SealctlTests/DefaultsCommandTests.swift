@@ -150,7 +150,7 @@ import Testing
         #expect(try defaults(sandbox, ["rename", Self.group, "d", "c"]).exitCode == 45)
         #expect(
             try sandbox.succeed(["defaults", "read", Self.group, "--json"]).outputText == "{\"c\":\"3\",\"d\":\"2\"}\n")
-        try sandbox.succeed(["defaults", "delete", Self.group])
+        try sandbox.succeed(["defaults", "delete", Self.group, "--yes"])
         #expect(try defaults(sandbox, ["read", Self.group]).exitCode == 44)
         #expect(try sandbox.succeed(["defaults", "domains"]).outputText.isEmpty)
     }
@@ -238,7 +238,7 @@ import Testing
         #expect(unlink(file(sandbox)) == 0)
         let refused = try defaults(sandbox, ["read", Self.group])
         #expect(refused.exitCode == 44 && !refused.errorText.contains("sealctl list"))
-        try sandbox.succeed(["defaults", "delete", Self.group])
+        try sandbox.succeed(["defaults", "delete", Self.group, "--yes"])
         #expect(try defaults(sandbox, ["delete", Self.group]).exitCode == 44)
         try sandbox.succeed(["defaults", "write", Self.group, "c", "d"])
     }

@@ -106,7 +106,8 @@ import Testing
         ("`init`", ["init", "--group", "group.other"]), ("`vault status`", ["vault", "status"]),
         ("`vault keys`", ["vault", "keys"]), ("`vault slot list`, `add`", ["vault", "slot", "list"]),
         ("`vault rotate`", ["vault", "rotate"]), ("`vault rotate --status`", ["vault", "rotate", "--status"]),
-        ("`vault log`", ["vault", "log"]), ("`vault accept`", ["vault", "accept"]),
+        ("`vault log`", ["vault", "log"]), ("`vault accept`", ["vault", "accept", "--yes"]),
+        ("`vault lock`", ["vault", "lock"]), ("`vault slot remove`, `vault rekey`", ["vault", "rekey", "--yes"]),
         ("`entitlements explain`", ["entitlements", "explain", "ENT001"]),
         ("`entitlements explain`", ["entitlements", "explain"]),
     ])

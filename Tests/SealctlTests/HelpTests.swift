@@ -7,8 +7,8 @@ import Testing
         "explain", "audit", "doctor", "repair",
     ]
     static let vaultCommands = [
-        "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "identity",
-        "keys", "rotate", "destroy-key", "log", "accept",
+        "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "rekey",
+        "identity", "keys", "rotate", "destroy-key", "log", "accept",
     ].map { "vault \($0)" }
     static let itemCommands =
         ["add", "find", "list", "update", "delete", "export", "import"].map { "vault \($0)" } + ["exec"]
@@ -23,12 +23,16 @@ import Testing
 
     static let entitlementsCommands = ["check", "show", "explain"].map { "entitlements \($0)" }
 
+    static let writerCommands = ["new", "list", "retire", "revoke", "adopt"].map { "writer \($0)" }
+    static let rosterCommands = ["init", "show", "sign", "verify"].map { "roster \($0)" }
+
     static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
 
     /// Those that stand below another one.
     private static let families: [(parent: String, commands: [String])] = [
         ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
-        ("import", importCommands), ("entitlements", entitlementsCommands),
+        ("import", importCommands), ("entitlements", entitlementsCommands), ("writer", writerCommands),
+        ("roster", rosterCommands),
     ]
 
     /// Every command that does something.

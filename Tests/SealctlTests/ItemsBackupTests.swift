@@ -40,7 +40,10 @@ import Testing
         #expect(restored.isNewVault && restored.keys == 1 && restored.itemsAdded.count == 2)
         #expect(try other.value("db", "ada", Self.person) == Array("one".utf8))
         #expect(try other.value("db", "person", Self.person) == Array("two".utf8))
-        #expect(try other.keys(Self.person) == sandbox.keys())
+        // What was sealed before opens; what is sealed from now on has a key that the backup's readers do not know.
+        let keys = try other.keys(Self.person)
+        let old = try sandbox.keys().first?.id
+        #expect(keys.map(\.state) == ["decryptOnly", "active"] && keys.first?.id == old)
     }
 
     @Test func recordsAreReadAgainAfterALostVaultIsRestored() throws {
@@ -48,9 +51,8 @@ import Testing
         try sandbox.succeed(["init"])
         try sandbox.put("state", "{\"n\":1}")
         _ = try export(sandbox)
-        unlink(sandbox.vault)
-        unlink(sandbox.keyFile)
-        #expect(try sandbox.sealctl(["get", "state"]).exitCode == 78)
+        for path in [sandbox.vault, sandbox.vault + ".person", sandbox.keyFile] { unlink(path) }
+        #expect(try sandbox.sealctl(["get", "state"]).exitCode == 44)
         try sandbox.succeed(["vault", "import", "backup"] + Self.backup + Self.person)
         #expect(try sandbox.succeed(["get", "state"] + Self.person).outputText == "{\"n\":1}")
     }
@@ -59,7 +61,7 @@ import Testing
         let sandbox = try prepared()
         let recipient = try sandbox.identity("mine")
         #expect(try export(sandbox, ["--recipient", recipient]).items == 2)
-        #expect(try sandbox.sealctl(["vault", "import", "backup"] + Self.backup).exitCode == 36)
+        #expect(try sandbox.sealctl(["vault", "import", "backup"] + Self.backup).exitCode == 51)
         let (other, _) = try restored(
             from: sandbox, ["--backup-identity", sandbox.path("files/mine")] + Self.person)
         #expect(try other.value("db", "ada", Self.person) == Array("one".utf8))
@@ -78,7 +80,7 @@ import Testing
         let sandbox = try prepared()
         _ = try export(sandbox)
         try sandbox.succeed(["vault", "update", "-s", "db", "-a", "ada"], input: Array("newer".utf8))
-        try sandbox.succeed(["vault", "delete", "-s", "db", "-a", "person"])
+        try sandbox.succeed(["vault", "delete", "-s", "db", "-a", "person"] + Self.person)
         let arguments = ["vault", "import", "backup", "--json"] + Self.backup + Self.person
         let first = try decode(MachineImport.self, sandbox.succeed(arguments).output)
         #expect(!first.isNewVault && first.itemsLeft.map(\.account) == ["ada"])
@@ -92,7 +94,9 @@ import Testing
     @Test func aVaultIsSetAsideOnRequest() throws {
         let sandbox = try prepared()
         _ = try export(sandbox)
-        let (old, arguments) = (try SystemFile.read(sandbox.vault), ["vault", "import", "backup", "--set-vault-aside"])
+        let (old, arguments) = (
+            try SystemFile.read(sandbox.vault), ["vault", "import", "backup", "--set-vault-aside", "--yes"]
+        )
         let result = try sandbox.succeed(arguments + ["--json"] + Self.backup + Self.person)
         let report = try decode(MachineImport.self, result.output)
         #expect(report.isNewVault)

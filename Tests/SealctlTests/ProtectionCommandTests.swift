@@ -107,27 +107,32 @@ import Testing
         #expect(try put("open", ["--accessible", "when-unlocked"] + Self.person, sandbox) == 0)
         #expect(try protection("guarded", sandbox) == "afterFirstUnlock")
         #expect(try protection("open", sandbox) == "whenUnlocked")
-        // What was deleted is no value whose class could be kept.
+        // A deletion keeps the class of the name.
+        #expect(try sandbox.sealctl(["delete", "open"]).exitCode == 36)
         try sandbox.succeed(["delete", "open"] + Self.person)
         #expect(try put("open", Self.person, sandbox) == 0)
-        #expect(try protection("open", sandbox) == "afterFirstUnlock")
+        #expect(try protection("open", sandbox) == "whenUnlocked")
     }
 
-    @Test(arguments: [[], ["--accessible", "when-unlocked"], ["--accessible", "after-first-unlock"]])
-    func aLockedRecordIsNotReplaced(options: [String]) throws {
+    @Test(
+        arguments: [
+            ([], 36), (["--accessible", "when-unlocked"], 36), (["--accessible", "after-first-unlock"], 65),
+        ] as [([String], Int32)])
+    func aLockedRecordIsNotReplaced(options: [String], status: Int32) throws {
         let sandbox = try sandbox()
         let before = try SystemFile.read(sandbox.record("guarded"))
-        #expect(try put("guarded", options, sandbox) == 36)
+        #expect(try put("guarded", options, sandbox) == status)
         #expect(try SystemFile.read(sandbox.record("guarded")) == before)
     }
 
-    @Test func aRecordKeepsItsClassAfterARotationThatMadeNoKeyForIt() throws {
+    @Test func aRecordKeepsItsClassAfterARotationOfTheOther() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.sealctl(["vault", "rotate"]).exitCode == 75)
         #expect(try put("guarded", Self.person, sandbox) == 0)
         #expect(try protection("guarded", sandbox) == "whenUnlocked")
         let keys = try decode([Key].self, sandbox.succeed(["vault", "keys", "--json"]).output)
-        #expect(keys.filter { $0.state == "active" }.map(\.protection) == ["afterFirstUnlock", "whenUnlocked"])
+        let active = keys.filter { $0.state == "active" }
+        #expect(active.map(\.protection) == ["whenUnlocked", "afterFirstUnlock"] && active.map(\.epoch) == [1, 2])
     }
 
     @Test(arguments: ["whenUnlocked", "when-unlocked-this-device-only", ""])
@@ -144,7 +149,7 @@ import Testing
         #expect(try sandbox.status().keys?.count == 2)
     }
 
-    @Test func aRotationWaitsForTheUnlocking() throws {
+    @Test func aRotationOfTheOtherClassWaitsForTheUnlocking() throws {
         let sandbox = try sandbox()
         let result = try sandbox.sealctl(["vault", "rotate", "--json"])
         #expect(result.exitCode == 75)
@@ -153,6 +158,8 @@ import Testing
         try sandbox.unlocked(Self.person) { try sandbox.succeed(["vault", "rotate"]) }
         #expect(try sandbox.succeed(["get", "guarded"] + Self.person).outputText == "{\"number\":1}")
         let keys = try decode([Key].self, sandbox.succeed(["vault", "keys", "--json"]).output)
-        #expect(keys.filter { $0.state == "active" }.map(\.epoch) == [2, 2])
+        // The class that was open has been rotated twice.
+        #expect(keys.filter { $0.state == "active" }.map(\.epoch) == [2, 3])
+        #expect(keys.filter { $0.state == "active" }.map(\.protection) == ["whenUnlocked", "afterFirstUnlock"])
     }
 }

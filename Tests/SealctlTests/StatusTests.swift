@@ -70,7 +70,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
                 what: "a stated key file that is missing", arguments: ["list", "--key-file", "missing"], status: 36),
             Mistake(
                 what: "a passphrase where there is no slot for one", arguments: ["list", "--passphrase-file", "-"],
-                status: 36),
+                status: 51),
             Mistake(
                 what: "another group's key file", arguments: ["list", "--key-file", "../groups/Keys/group.other.key"],
                 status: 51
@@ -90,10 +90,16 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             },
         ] + lostVault + misplaced
 
-    static let lostVault = [["init"], ["get", "a"], ["put", "a", "-"], ["list"], ["encrypt", "-o", "out"]].map {
-        Mistake(what: "a lost vault beside sealed records, \($0[0])", arguments: $0, status: 78) {
-            try $0.put("a", "{}")
-            unlink($0.vault)
+    private static let uses = [["init"], ["get", "a"], ["put", "a", "-"], ["list"], ["encrypt", "-o", "out"]]
+
+    /// To this user it is missing; to one who has never opened it there is none.
+    static let lostVault = uses.flatMap { words in
+        ([(44, "true"), (78, "rm -r ../groups/Places")] as [(Int32, String)]).map { status, forget in
+            Mistake(what: "a lost vault beside sealed records, \(words[0])", arguments: words, status: status) {
+                try $0.put("a", "{}")
+                unlink($0.vault)
+                try $0.shell(forget)
+            }
         }
     }
 

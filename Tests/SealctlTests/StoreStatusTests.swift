@@ -12,8 +12,10 @@ import Testing
         // No value.
         "absent": 44, "locked": 36,
         // Refused on read.
-        "tooLarge": 65, "malformed": 65, "unsupportedFormat": 76, "wrongGroup": 65, "wrongName": 65, "unknownKey": 65,
-        "wrongEpoch": 65, "retiredEpoch": 65, "wrongCommitment": 65, "tampered": 65, "replayed": 65, "forked": 65,
+        "tooLarge": 65, "malformed": 65, "unsupportedFormat": 76, "wrongKind": 65, "wrongGroup": 65, "wrongName": 65,
+        "unknownKey": 65, "wrongSuite": 65, "wrongEpoch": 65, "retiredEpoch": 65, "downgraded": 65,
+        "wrongCommitment": 65, "tampered": 65,
+        "notAuthorized": 77, "rosterBehind": 76, "missing": 44, "replayed": 65, "forked": 65,
         "sequenceJump": 65, "tooOld": 65, "tooNew": 76, "unsafeStructure": 65, "undecodable": 65,
         "migrationFailed": 65, "stale": 69, "notYetValid": 69, "invalid": 65,
         // Writing, leases and watching.
@@ -26,7 +28,9 @@ import Testing
         "wrongKey": 51, "cipherUnavailable": 71,
         // The group's set-up.
         "container": 78, "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
+        "vaultMissing": 44, "vaultReplaced": 65, "vaultNotAccepted": 69,
         "wrongPassphrase": 51, "wrongKeyFile": 51, "orphanedBlobs": 78, "keyInUse": 69, "keyNotFound": 44, "vault": 78,
+        "roster": 78,
         "notEntitled": 78, "entitlements": 78,
     ]
 

@@ -84,19 +84,20 @@ import Testing
 
     @Test func anOlderCopyIsRefusedUntilItIsAccepted() throws {
         let sandbox = try Sandbox.withPassphrase()
-        let copy = try SystemFile.read(sandbox.vault)
+        let paths = [sandbox.vault, sandbox.vault + ".person"]
+        let copies = try paths.map { try SystemFile.read($0) }
         try sandbox.succeed(["vault", "slot", "add", "--new-default-key-file"] + Self.pass)
-        try SystemFile.write(sandbox.vault, copy)
+        for (path, copy) in zip(paths, copies) { try SystemFile.write(path, copy) }
         let refused = try sandbox.sealctl(["vault", "keys", "--json"] + Self.pass)
         #expect(refused.exitCode == 65)
         #expect(try decode(MachineError.self, refused.errors).code == "rolledBack")
-        try sandbox.succeed(["vault", "accept"] + Self.pass)
+        try sandbox.succeed(["vault", "accept", "--yes"] + Self.pass)
         try sandbox.succeed(["vault", "keys"] + Self.pass)
         #expect(try sandbox.slots(Self.pass).map(\.id) == [1])
     }
 
     @Test func aWrongPassphraseAcceptsNothing() throws {
         let sandbox = try Sandbox.withPassphrase()
-        #expect(try sandbox.sealctl(["vault", "accept", "--passphrase-file", "wrong"]).exitCode == 51)
+        #expect(try sandbox.sealctl(["vault", "accept", "--yes", "--passphrase-file", "wrong"]).exitCode == 51)
     }
 }

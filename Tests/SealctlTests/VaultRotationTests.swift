@@ -70,7 +70,7 @@ import Testing
         #expect(refused.exitCode == 69)
         #expect(try decode(MachineError.self, refused.errors).code == "keyInUse")
         #expect(try sandbox.sealctl(["vault", "destroy-key", first, "--force-key", "x"]).exitCode == 64)
-        try sandbox.succeed(["vault", "destroy-key", first, "--force-key", first])
+        try sandbox.succeed(["vault", "destroy-key", first, "--force-key", first, "--yes"])
         #expect(try sandbox.sealctl(["decrypt", "sealed"]).exitCode == 65)
     }
 

@@ -13,7 +13,7 @@ struct VaultSharingTests {
         }
         let groups = inGroup ? "--groups=1" : "--clear-groups"
         let variables = sandbox.environment.merging([
-            "HOME": home, "SEALED_USER_HOME": "\(home)/sealed", "S": builtProduct("sealctl"),
+            "HOME": home, "SEALED_USER_HOME": "", "XDG_STATE_HOME": "", "S": builtProduct("sealctl"),
         ]) { $1 }
         return try ChildProcess.run(
             "/usr/bin/setpriv",
@@ -32,6 +32,11 @@ struct VaultSharingTests {
             "umask 077; $S vault identity $HOME/key && $S init --share-with daemon --identity $HOME/key"
                 + " && $S vault slot add --identity $HOME/key --recipient \(recipient)")
         #expect(made.exitCode == 0, "\(made.errorText)")
+        let fingerprint =
+            "$($S vault status --json | grep -o '\"fingerprint\":\"[0-9a-f]*' | head -n 1 | cut -d '\"' -f 4)"
+        let accepted = try shell(
+            sandbox, as: 60_002, "$S vault accept --identity $HOME/key --fingerprint \(fingerprint)")
+        #expect(accepted.exitCode == 0, "\(accepted.errorText)")
         return sandbox
     }
 
@@ -44,6 +49,51 @@ struct VaultSharingTests {
             let read = try shell(sandbox, as: reader, "$S get a --identity $HOME/key")
             #expect(read.exitCode == 0 && read.outputText == "{\"from\":\(writer)}\n", "\(read.errorText)")
         }
+    }
+
+    /// Nothing of one user is in the shared home, where the other one could not use it.
+    @Test func eachUserKeepsTheirOwnStateWithoutAVariable() throws {
+        let sandbox = try shared()
+        let put = try shell(sandbox, as: 60_001, "echo '{}' | $S put a - --identity $HOME/key")
+        #expect(put.exitCode == 0, "\(put.errorText)")
+        #expect(try shell(sandbox, as: 60_002, "$S get a --identity $HOME/key").exitCode == 0)
+        let made = try shell(
+            sandbox, as: 60_002,
+            "umask 077; $S vault slot add --new-default-key-file --identity $HOME/key && $S vault keys")
+        #expect(made.exitCode == 0, "\(made.errorText)")
+        for (user, place) in [
+            (60_001, ".local/state/sealed-groups/Watermarks"), (60_002, ".local/state/sealed-groups/Watermarks"),
+            (60_001, ".local/state/sealed-groups/Places"), (60_002, ".local/state/sealed-groups/Places"),
+            (60_002, ".config/sealed-groups/Keys"),
+        ] {
+            var status = stat()
+            #expect(stat(sandbox.path("home\(user)/\(place)"), &status) == 0, "\(user): \(place)")
+            #expect(status.st_uid == uid_t(user) && status.st_mode & 0o777 == 0o700)
+        }
+        #expect(!SystemFile.exists(sandbox.path("groups/Keys")) && !SystemFile.exists(sandbox.path("groups/Places")))
+        #expect(!SystemFile.exists(sandbox.path("groups/Watermarks")))
+    }
+
+    /// `sudo` and `setpriv` may leave another user's variables in place.
+    @Test func anotherUsersHomeIsNotUsed() throws {
+        let sandbox = try shared()
+        let home = sandbox.path("home60001")
+        let state = sandbox.path("state60002")
+        #expect(mkdir(state, 0o700) == 0 && chown(state, 60_002, 60_002) == 0)
+        let result = try shell(
+            sandbox, as: 60_002,
+            "echo '{}' | HOME=\(home) XDG_STATE_HOME=\(state) XDG_CONFIG_HOME=\(state) $S put a - --identity $HOME/key")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(SystemFile.exists("\(state)/sealed-groups/Watermarks"))
+    }
+
+    /// The override stays.
+    @Test func aStatedHomeOfTheUserIsUsed() throws {
+        let sandbox = try shared()
+        let result = try shell(
+            sandbox, as: 60_002, "echo '{}' | SEALED_USER_HOME=$HOME/own $S put a - --identity $HOME/key")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(SystemFile.exists(sandbox.path("home60002/own/Watermarks")))
     }
 
     @Test func aThirdUserGetsNothing() throws {
@@ -64,7 +114,7 @@ struct VaultSharingTests {
 
     @Test func whoeverLeavesLosesTheirSlot() throws {
         let sandbox = try shared()
-        let removed = try shell(sandbox, as: 60_001, "$S vault slot remove 2 --identity $HOME/key")
+        let removed = try shell(sandbox, as: 60_001, "$S vault slot remove 2 --yes --identity $HOME/key")
         #expect(removed.exitCode == 0, "\(removed.errorText)")
         #expect(try shell(sandbox, as: 60_002, "$S vault keys --identity $HOME/key").exitCode == 51)
     }

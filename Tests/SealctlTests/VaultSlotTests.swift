@@ -7,11 +7,14 @@ import Testing
 
     @Test func whatWasAddedOpensAndWhatWasRemovedDoesNot() throws {
         let sandbox = try Sandbox.withPassphrase()
+        try sandbox.succeed(["init"])
         let mine = try sandbox.identity("mine")
         try sandbox.succeed(["vault", "slot", "add", "--recipient", mine] + Self.old)
+        #expect(try sandbox.sealctl(["vault", "keys", "--identity", "mine"]).exitCode == 69)
+        try sandbox.succeed(["vault", "accept", "--yes", "--identity", "mine"])
         try sandbox.succeed(["vault", "keys", "--identity", "mine"])
-        try sandbox.succeed(["vault", "slot", "remove", "1", "--identity", "mine"])
-        #expect(try sandbox.sealctl(["vault", "keys"] + Self.old).exitCode == 36)
+        try sandbox.succeed(["vault", "slot", "remove", "1", "--yes", "--identity", "mine"])
+        #expect(try sandbox.sealctl(["vault", "keys"] + Self.old).exitCode == 51)
         try sandbox.succeed(["vault", "keys", "--identity", "mine"])
     }
 
@@ -28,8 +31,20 @@ import Testing
             ])
     }
 
+    @Test func aVaultWhoseContainerMayBeAwayIsNotRekeyed() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        let before = try sandbox.everyFile()
+        for command in [["rekey"], ["slot", "remove", "1"]] {
+            let result = try sandbox.sealctl(["vault"] + command + ["--yes", "--json"] + Self.old)
+            #expect(result.exitCode == 44)
+            #expect(try decode(MachineError.self, result.errors).code == "containerMissing")
+        }
+        #expect(try sandbox.everyFile() == before)
+    }
+
     @Test func theLastOneStays() throws {
         let sandbox = try Sandbox.withPassphrase()
+        try sandbox.succeed(["init"])
         let before = try SystemFile.read(sandbox.vault)
         let result = try sandbox.sealctl(["vault", "slot", "remove", "1", "--json"] + Self.old)
         #expect(result.exitCode == 69)
@@ -112,6 +127,7 @@ import Testing
     ])
     private func whatGoesWrongChangesNothing(wrong: Wrong) throws {
         let sandbox = try Sandbox.withPassphrase()
+        try sandbox.succeed(["init"])
         let before = try SystemFile.read(sandbox.vault)
         let result = try sandbox.sealctl(["vault", "slot"] + wrong.arguments + Self.old)
         #expect(result.exitCode == wrong.status, "\(result.errorText)")

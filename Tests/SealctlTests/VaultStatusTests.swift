@@ -63,13 +63,35 @@ struct VaultUnlockTests {
         #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
         try sandbox.unlocked(["--passphrase-file", "pass"]) {
             try sandbox.succeed(["vault", "keys"])
-            try sandbox.succeed(["vault", "lock"])
-            let status = try sandbox.status()
-            #expect(status.availability == "ready" && !status.whenUnlocked.unlocked)
-            try sandbox.succeed(["vault", "lock", "--everything"])
+            // No program opens this vault by itself, so a lock closes both classes.
+            let report = try decode(MachineLock.self, sandbox.succeed(["vault", "lock", "--json"]).output)
+            #expect(report.everything && report.afterFirstUnlock == "locked" && !report.hasUnattendedSlots)
             #expect(try sandbox.status().availability == "locked")
             #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
         }
+    }
+
+    @Test func aLockLeavesThePrograms() throws {
+        let sandbox = try Sandbox.withKeyFileAndPassphrase()
+        try sandbox.unlocked(["--passphrase-file", "pass"]) {
+            let report = try decode(MachineLock.self, sandbox.succeed(["vault", "lock", "--json"]).output)
+            #expect(!report.everything && report.afterFirstUnlock == "open" && report.hasUnattendedSlots)
+            let status = try sandbox.status()
+            #expect(status.availability == "ready" && !status.whenUnlocked.unlocked)
+            let all = ["vault", "lock", "--everything", "--json"]
+            let everything = try decode(MachineLock.self, sandbox.succeed(all).output)
+            #expect(everything.everything && everything.afterFirstUnlock == "open")
+            #expect(try !sandbox.status().afterFirstUnlock.unlocked)
+            try sandbox.succeed(["vault", "keys"])
+        }
+    }
+
+    /// What `vault lock --json` answers.
+    private struct MachineLock: Decodable {
+        let everything: Bool
+        let whenUnlocked: String
+        let afterFirstUnlock: String
+        let hasUnattendedSlots: Bool
     }
 
     @Test func aTimeLimitIsShown() throws {

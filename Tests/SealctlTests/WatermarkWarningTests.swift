@@ -55,7 +55,7 @@ import Testing
             let warning = try decode(MachineWarning.self, sandbox.succeed(["get", "a", "--json"]).errors)
             #expect(warning.warning == "watermarksLost" && !warning.message.isEmpty && !warning.hint.isEmpty)
         }
-        try sandbox.succeed(["vault", "accept"])
+        try sandbox.succeed(["vault", "accept", "--yes"])
         #expect(try sandbox.succeed(["get", "a"]).errors.isEmpty)
     }
 }

@@ -155,8 +155,20 @@ import Testing
     }
 
     // A vault that was put back to before its key for unlocked use was made does not know that one yet.
-    @Test func aBlobOfAnUnknownKeyOfTheLatestEpochIsLeftAlone() throws {
+    @Test func aBlobOfAnEpochThatOneClassHasNotReachedIsLeftAlone() throws {
+        let passphrase = try Array("words".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
+        try store.vault.addSlot(.passphrase(passphrase, .minimum))
         try expectLeftAlone(.unknownKey, by: store) { $0.key = try .random(epoch: 1) }
+    }
+
+    @Test func withoutPersonsThereIsOneClass() throws {
+        var forgery = try Forgery(store)
+        forgery.sequence = 4
+        forgery.key = try .random(epoch: 1)
+        let blob = forgery.blob
+        try fixture.plant(blob)
+        #expect(try store.write(Note(text: "new")) == 5)
+        #expect(try kept() == [blob])
     }
 
     // A vault that was put back to an earlier state does not know it yet.
@@ -164,7 +176,7 @@ import Testing
         try expectLeftAlone(.unknownKey, by: store) { $0.key = try .random(epoch: 2) }
     }
 
-    @Test(arguments: [(4, UInt8(3)), (5, 3), (88, 1)]) func aBlobOfANewerProgramIsLeftAlone(
+    @Test(arguments: [(4, UInt8(3)), (5, 3), (7, 8)]) func aBlobOfANewerProgramIsLeftAlone(
         _ offset: Int, _ value: UInt8
     ) throws {
         // Not one bit of an honest header: another writer, whose code covers that field as well.

@@ -49,7 +49,13 @@ import Testing
         #expect(!StoreError.Code(rawValue: "ofALaterVersion").isRejection)
     }
 
-    @Test(arguments: StoreError.Code.rejections) func aReadRefusesForIt(_ code: StoreError.Code) throws {
+    /// Vaults hold keys of the only suite that headers may name, so no store can refuse for it yet; SealingTests do. What
+    /// only a roster refuses is in WriterAuthorityTests, and what takes a person's name in DowngradeTests.
+    private static let refusable = StoreError.Code.rejections.filter {
+        $0 != .wrongSuite && $0 != .downgraded && $0.check != .authority
+    }
+
+    @Test(arguments: refusable) func aReadRefusesForIt(_ code: StoreError.Code) throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         var forgery = try Forgery(store)

@@ -75,7 +75,8 @@ import Testing
     }
 
     static let evidence: [Fault] = [
-        .noMagic, .otherGroup, .otherName, .cutShort, .changedHeader, .changedContents, .nested, .broken, .forbidden,
+        .noMagic, .otherKind, .otherGroup, .otherName, .cutShort, .changedHeader, .changedContents, .nested, .broken,
+        .forbidden,
     ]
 
     @Test(arguments: Fault.allCases) func aBlobThatIsItselfAtFaultIsCopied(_ fault: Fault) throws {

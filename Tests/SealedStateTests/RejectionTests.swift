@@ -7,7 +7,7 @@ import Testing
 /// One reason to refuse a blob, as it is done to an otherwise sound one.
 enum Fault: Int, CaseIterable, Comparable, Sendable {
     // In the order of the checks: of two faults the first one is told.
-    case tooLarge, noMagic, unknownFormat, unknownFlag, otherGroup, otherName, cutShort, otherKey, otherEpoch
+    case tooLarge, noMagic, unknownFormat, unknownFlag, otherKind, otherGroup, otherName, cutShort, otherKey, otherEpoch
     case changedHeader, changedContents, old, tooNew, notJSON, nested, broken, fromTheFuture, expired, forbidden
 
     static func < (left: Fault, right: Fault) -> Bool { left.rawValue < right.rawValue }
@@ -17,6 +17,7 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
         case .tooLarge: .tooLarge
         case .noMagic, .cutShort: .malformed
         case .unknownFormat, .unknownFlag: .unsupportedFormat
+        case .otherKind: .wrongKind
         case .otherGroup: .wrongGroup
         case .otherName: .wrongName
         case .otherKey: .unknownKey
@@ -39,6 +40,7 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
         case .noMagic: forgery.flips.append((0, 1))
         case .unknownFormat: forgery.flips.append((Field.format, 2))
         case .unknownFlag: forgery.flips.append((Field.flags, 0x80))
+        case .otherKind: forgery.kind = .stream
         case .otherGroup: forgery.group = "group.com.example.other"
         case .otherName: forgery.name = "another"
         case .cutShort: forgery.kept = Field.end + 8
@@ -81,6 +83,8 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
             for second in Fault.allCases where second > first {
                 // A blob that cannot be decoded has no rules to break.
                 if first == .broken && second == .forbidden { continue }
+                // In a stream, the sequence that is changed is a fault of its shape.
+                if first == .otherKind && second == .changedHeader { continue }
                 sequence += 1
                 try expect(first.code, of: [first, second], fixture, store, sequence: sequence)
             }

@@ -211,7 +211,7 @@ struct SharingTests {
         #expect(try run(.ada, "store-write", "2", "1", "durable") == "written 2")
         try plantAsBob("/bin/ln", "-s", outside, records + "/folder")
         #expect(try run(.ada, "store-write", "3", "1", "durable", "folder/x") == "container")
-        #expect(Set(try SystemFile.names(outside)) == ["Keys", "Watermarks"])
+        #expect(Set(try SystemFile.names(outside)) == ["Keys", "Places", "Watermarks"])
         #expect(try SystemFile.names(records).sorted() == ["folder", "probe.sealed"])
     }
 
@@ -219,7 +219,7 @@ struct SharingTests {
         #expect(try run(.ada, "store-write", "1", "1", "durable") == "written 1")
         try plantAsBob("/bin/ln", "-sf", place.path("\(UnixUser.ada.uid)/new"), container + "/.sealedstate.lock")
         #expect(try run(.ada, "store-write", "2", "1", "durable") == "container")
-        #expect(Set(try SystemFile.names(place.path("\(UnixUser.ada.uid)"))) == ["Keys", "Watermarks"])
+        #expect(Set(try SystemFile.names(place.path("\(UnixUser.ada.uid)"))) == ["Keys", "Places", "Watermarks"])
         #expect(try run(.ada, "store-read") == "1 1 1")
     }
 }

@@ -50,11 +50,26 @@ import Testing
         let opened = code {
             _ = try SealedStore(group: fixture.group, in: fixture.home, unlockingWith: .passphrase(passphrase))
         }
-        #expect(opened == .locked)
+        #expect(opened == .wrongPassphrase)
+    }
+
+    /// As a user who has never opened the vault.
+    private func removeVaultUnseen() throws {
+        unlink(fixture.vault)
+        try FileTree.remove(fixture.place.path("Places"))
+    }
+
+    @Test func aVaultThatWasOpenedBeforeIsMissingWithOrWithoutBlobs() throws {
+        unlink(fixture.vault)
+        try expectRefused(.vaultMissing)
+        unlink(fixture.file("note"))
+        #expect(refused == .vaultMissing)
+        #expect(code { _ = try fixture.open(creating: false) } == .vaultMissing)
+        #expect(!SystemFile.exists(fixture.vault))
     }
 
     @Test func withoutAVaultThereIsNoNewKeyWhileBlobsExist() throws {
-        unlink(fixture.vault)
+        try removeVaultUnseen()
         try expectRefused(.orphanedBlobs)
         #expect(!SystemFile.exists(fixture.vault))
         unlink(fixture.file("note"))
@@ -66,12 +81,12 @@ import Testing
         var blob = try fixture.blob()
         blob[change.offset] ^= change.mask
         try fixture.plant(blob)
-        unlink(fixture.vault)
+        try removeVaultUnseen()
         try expectRefused(.orphanedBlobs)
     }
 
     @Test func whatOnlyLooksLikeABlobDoesNotCount() throws {
-        unlink(fixture.vault)
+        try removeVaultUnseen()
         try fixture.plant(Array("SEALS are mammals".utf8) + [UInt8](repeating: 0x20, count: 500))
         #expect(refused == nil)
     }
@@ -80,7 +95,7 @@ import Testing
         let fresh = try StoreFixture()
         #expect(code { _ = try fresh.open(creating: false) } == .containerMissing)
         #expect(try SystemFile.names(fresh.place.path) == [])
-        unlink(fixture.vault)
+        try removeVaultUnseen()
         #expect(code { _ = try fixture.open(creating: false) } == .vaultAbsent)
         #expect(!SystemFile.exists(fixture.vault))
     }

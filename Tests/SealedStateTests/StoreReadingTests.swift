@@ -94,7 +94,7 @@ import Testing
 
     @Test func aStreamInARecordsPlaceIsRefused() throws {
         try plant { $0.kind = .stream }
-        #expect(refused == .wrongName)
+        #expect(refused == .wrongKind)
     }
 
     @Test func aBlobOfAnotherGroupIsRefused() throws {

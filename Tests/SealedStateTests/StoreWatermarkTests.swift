@@ -153,15 +153,16 @@ import Testing
 
     /// Makes every remembered state one of another boot, as it is after a restart.
     private func restart() throws {
-        let key = store.vault.keys.root.derived(.watermarkKey)
+        let watermarkKey = store.vault.heldContents.watermarkKey
         let bytes = try marks()
         var moved: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: WatermarkEntry.size) {
             let entry = Array(bytes[start..<start + WatermarkEntry.size]).withRawBytes {
-                WatermarkEntry(parsing: $0, key: key)
+                WatermarkEntry(parsing: $0, key: watermarkKey.secret)
             }
             let known = try #require(entry)
-            moved += WatermarkEntry(name: known.name, state: known.state, boot: Self.before).encoded(key: key)
+            moved += WatermarkEntry(name: known.name, state: known.state, boot: Self.before)
+                .encoded(key: watermarkKey.secret)
         }
         try SystemFile.write(fixture.marks, moved)
     }
@@ -297,7 +298,7 @@ import Testing
         // The old container and vault are gone on purpose; what was remembered of them is no obstacle.
         #expect(try write(1) == "written 1")
         #expect(try write(2) == "written 2")
-        for directory in ["Containers", "Vaults"] { try FileTree.remove(fixture.place.path(directory)) }
+        for directory in ["Containers", "Vaults", "Places"] { try FileTree.remove(fixture.place.path(directory)) }
         #expect(try write(1) == "written 1")
         #expect(try fixture.probe("store-read") == "1 10 1")
     }

@@ -1,5 +1,6 @@
-import Sealing
 import Testing
+
+@testable import Sealing
 
 @Suite struct BlobLayoutTests {
     @Test(arguments: [
@@ -22,6 +23,28 @@ import Testing
             next = plan.plaintextSize + 1
         }
         #expect(next == 3 * 65_536)
+    }
+
+    /// 2^32 chunks of 65,552 bytes, and not a byte more.
+    @Test func aBlobHasAtMost4294967296Chunks() throws {
+        let most = 4_294_967_296 * 65_552
+        #expect(BlobLayout.blobSize(plaintextSize: 1 << 48) == 176 + most)
+        let plan = try BlobLayout.ChunkPlan(sealedSize: most)
+        #expect(plan.chunkCount == 4_294_967_296 && plan.plaintextSize == 1 << 48)
+        for size in [most + 17, most + 65_552, .max] {
+            let error = #expect(throws: SealingError.self) { try BlobLayout.ChunkPlan(sealedSize: size) }
+            #expect(error?.code == .malformed)
+        }
+    }
+
+    /// As a reader and a writer of streams meet it, which do not know the size.
+    @Test func aBatchEndsWithinThoseChunks() {
+        func fits(_ first: UInt64, _ chunks: Int) -> Bool {
+            Batch(count: 1, firstChunk: first, isLast: true).fits(chunks)
+        }
+        let most: UInt64 = 4_294_967_296
+        #expect(fits(0, 8) && fits(most - 8, 8) && fits(most - 1, 1))
+        #expect(!fits(most - 7, 8) && !fits(most, 1) && !fits(.max, 8))
     }
 
     @Test(arguments: [Int.min, -1, 0, 15, 65_553, 65_568, 131_120])

@@ -55,6 +55,15 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
+    @Test func aKeyOfASuiteThatIsNotImplementedSealsNothing() async {
+        await #expect(processExitsWith: .failure) {
+            let secret = SecretBytes.random(count: 32)
+            let key = try SealingKey(secret: secret, epoch: 1, suite: BlobSuite(rawValue: 2))
+            let description = BlobDescription(record: place, schemaVersion: 1, sequence: 1, sealedAt: 1)
+            _ = [UInt8]().withRawBytes { BlobSealer.seal($0, as: description, key: key) }
+        }
+    }
+
     @Test func aKeysIdIsTheKeysAndNotTheEpochs() throws {
         func key(_ byte: UInt8, _ epoch: UInt32) throws -> KeyID {
             try SealingKey(secret: SecretBytes(count: 32) { $0[0] = byte }, epoch: epoch).id

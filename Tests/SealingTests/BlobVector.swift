@@ -5,60 +5,53 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A blob of `Fixtures/vectors/blobs` with what its JSON says.
+/// An entry of the section `blob` of `Fixtures/vectors/manifest.json`, with its blob.
 struct BlobVector: Sendable, CustomTestStringConvertible {
-    struct Expected: Decodable, Sendable {
-        let result: String
-        let rule: String?
-        let plaintextSize: Int?
-        let plaintextHex: String?
-        let plaintextBlake2b: String?
-    }
-
-    private struct Description: Decodable {
-        let description, group, kind, name, key: String
-        let keyEpoch: UInt32
-        let limit: Int?
-        let expected: Expected
-    }
-
-    let name: String
+    let entry: Entry
     let blob: [UInt8]
     let context: BlobContext
-    let key: SealingKey
-    let limit: Int?
-    let expected: Expected
+    let keys: ReaderKeys
 
+    var name: String { entry.name }
+    var limit: Int? { entry.reader.limit }
+    var key: SealingKey { keys.key }
     var testDescription: String { name }
-    /// The JSON file says "ok", or the code of a refusal.
-    var isGood: Bool { expected.result == "ok" }
+    /// The manifest says "ok", or the code of a refusal.
+    var isGood: Bool { entry.expected.result == "ok" }
 
-    init(named name: String) throws {
-        let path = Self.folder + "/" + name
-        let json = try JSONDecoder().decode(Description.self, from: Data(SystemFile.read(path + ".json")))
+    /// Reads the blob that an entry describes.
+    ///
+    /// - Parameter folder: Where the file of a generated stream is, in place of the vectors' folder.
+    init(_ entry: Entry, in folder: String = Self.folder) throws {
         let kinds: [String: BlobKind] = ["record": .record, "stream": .stream, "vault": .vault]
-        self.name = name
-        blob = try SystemFile.read(path + ".seal")
-        context = BlobContext(group: json.group, kind: try #require(kinds[json.kind]), name: json.name)
-        key = try SealingKey(secret: Self.secret(json.key), epoch: json.keyEpoch)
-        limit = json.limit
-        expected = json.expected
+        let reader = entry.reader
+        self.entry = entry
+        blob = try SystemFile.read("\(folder)/\(entry.file ?? entry.name + ".seal")")
+        context = BlobContext(group: reader.group, kind: try #require(kinds[reader.kind]), name: reader.name)
+        keys = ReaderKeys(
+            key: try SealingKey(
+                secret: Self.secret(reader.key), epoch: reader.keyEpoch, suite: BlobSuite(rawValue: reader.keySuite)),
+            minimumEpoch: reader.minimumEpoch)
     }
+
+    init(named name: String) throws { try self.init(try #require(Self.entries.first { $0.name == name })) }
 
     /// Whether that is the plaintext the vector promises.
     func promises(_ plaintext: [UInt8]) -> Bool {
-        guard isGood, plaintext.count == expected.plaintextSize else { return false }
-        if let hex = expected.plaintextHex { return plaintext.withUnsafeBytes { $0.hexadecimal } == hex }
-        return BLAKE2b.hash(plaintext, count: 32).withUnsafeBytes { $0.hexadecimal } == expected.plaintextBlake2b
+        guard isGood, let promised = entry.expected.plaintext, plaintext.count == promised.size else { return false }
+        return promised.hex.map { plaintext.withUnsafeBytes { $0.hexadecimal } == $0 } ?? true
     }
 
-    static let folder = repositoryPath("Fixtures/vectors/blobs")
+    static let folder = repositoryPath("Fixtures/vectors")
 
-    /// All vectors by name. An unreadable folder gives none, which `BlobVectorTests` reports.
-    static let all: [BlobVector] = {
-        let names = (try? SystemFile.names(folder)) ?? []
-        return names.filter { $0.hasSuffix(".seal") }.compactMap { try? BlobVector(named: String($0.dropLast(5))) }
+    /// All entries. An unreadable manifest gives none, which `BlobVectorTests` reports.
+    static let entries: [Entry] = {
+        guard let bytes = try? SystemFile.read(folder + "/manifest.json") else { return [] }
+        return (try? JSONDecoder().decode(Manifest.self, from: Data(bytes)))?.sections.blob ?? []
     }()
+
+    /// All vectors that have a file.
+    static let all: [BlobVector] = entries.filter { $0.file != nil }.compactMap { try? BlobVector($0) }
 
     static let good = all.filter(\.isGood)
 
@@ -68,6 +61,53 @@ struct BlobVector: Sendable, CustomTestStringConvertible {
             try text.withRawBytes { text throws(CryptoError) in try Hexadecimal.decode(text, into: output) }
         }
     }
+}
+
+extension BlobVector {
+    struct Entry: Decodable, Sendable {
+        struct Reader: Decodable, Sendable {
+            let group, kind, name, key: String
+            let keySuite: UInt8
+            let keyEpoch, minimumEpoch: UInt32
+            let limit: Int?
+        }
+
+        struct Contents: Decodable, Sendable {
+            let size: Int
+            let sha256: String
+            let hex: String?
+        }
+
+        struct Expected: Decodable, Sendable {
+            let result: String
+            let rule: String?
+            let plaintext: Contents?
+        }
+
+        let name: String
+        let file: String?
+        let sha256: String
+        let reader: Reader
+        let readers, faults: [String]?
+        let expected: Expected
+        let earlyRelease: Contents?
+    }
+
+    private struct Manifest: Decodable {
+        struct Sections: Decodable {
+            let blob: [Entry]
+        }
+
+        let sections: Sections
+    }
+}
+
+/// One key and the minimum epoch of its vault.
+struct ReaderKeys: SealingKeySource {
+    let key: SealingKey
+    var minimumEpoch: UInt32 = 0
+
+    func sealingKey(for id: KeyID) -> SealingKey? { key.sealingKey(for: id) }
 }
 
 /// The absolute path of something in this repository.

@@ -17,7 +17,7 @@ import Testing
         for behindHeader in edges where behindHeader >= 0 && behindHeader < 20 * Self.chunk {
             let answer = open(Array(sealed.blob[..<(BlobLayout.headerSize + behindHeader)]), workers)
             let groups = max(0, behindHeader - 1) / (8 * Self.chunk)
-            #expect(answer.code == "notAuthentic" || answer.code == "malformed")
+            #expect(answer.code == "tampered" || answer.code == "malformed")
             expectSame(answer.releasedEarly, plaintext[..<(groups * 8 * BlobLayout.chunkSize)])
         }
     }
@@ -28,7 +28,7 @@ import Testing
             var blob = sealed.blob
             blob[BlobLayout.headerSize + index * Self.chunk + 5] ^= 1
             let answer = open(blob, workers)
-            #expect(answer.code == "notAuthentic")
+            #expect(answer.code == "tampered")
             expectSame(answer.releasedEarly, plaintext[..<(index / 8 * 8 * BlobLayout.chunkSize)])
         }
     }
@@ -39,7 +39,7 @@ import Testing
         for _ in 0..<60 {
             var blob = sealed.blob + [UInt8](repeating: 0, count: 16)
             blob[BlobLayout.headerSize + 15 * Self.chunk] ^= 1
-            #expect(open(blob, workers).code == "notAuthentic")
+            #expect(open(blob, workers).code == "tampered")
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
             let code = BlobReading.whole.read(
                 Array(sealed.blob[..<size]), context: SeededStream.context, key: sealed.key
             ).code
-            #expect(code == "notAuthentic")
+            #expect(code == "tampered")
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
         try expectSame(reader.read(0..<65_536), plaintext[0..<65_536])
         try expectSame(reader.read(131_072..<Self.size), plaintext[131_072..<Self.size])
         for range in [65_536..<65_537, 0..<65_537, 131_071..<131_072, 0..<Self.size] {
-            #expect(code { () throws(StreamFailure<Never>) in _ = try reader.read(range) } == .notAuthentic)
+            #expect(code { () throws(StreamFailure<Never>) in _ = try reader.read(range) } == .tampered)
         }
     }
 
@@ -51,10 +51,10 @@ import Testing
         let sizes = [0, 175, 176, 191, 192, 176 + 65_552, 176 + 2 * 65_552, 176 + 3 * 65_552, sealed.blob.count - 1]
         for size in sizes {
             let refusal = code { () throws(StreamFailure<Never>) in _ = try reader(Array(sealed.blob[..<size])) }
-            #expect(refusal == .malformed || refusal == .notAuthentic, "\(size)")
+            #expect(refusal == .malformed || refusal == .tampered, "\(size)")
         }
         let longer = code { () throws(StreamFailure<Never>) in _ = try reader(sealed.blob + [0]) }
-        #expect(longer == .notAuthentic)
+        #expect(longer == .tampered)
     }
 
     @Test func aRangeReadsTheHeaderTheLastChunkAndItsOwnChunksOnly() throws {

@@ -65,6 +65,27 @@ import Testing
         expectSame(sink.bytes, stream.blob.prefix(sink.bytes.count))
     }
 
+    /// 2^32 chunks are the most: the stream begins shortly before, so that the test need not seal 256 TiB.
+    @Test(arguments: [1, 3])
+    func moreChunksThanABlobHasAreTooLarge(workers: Int) throws {
+        let first = UInt64(BlobLayout.maximumChunkCount) - 2
+        #expect(try code(sealing: 2 * BlobLayout.chunkSize, from: first, workers) == nil)
+        #expect(try code(sealing: 2 * BlobLayout.chunkSize + 1, from: first, workers) == .tooLarge)
+        #expect(try code(sealing: 20 * BlobLayout.chunkSize, from: first, workers) == .tooLarge)
+        #expect(try code(sealing: 0, from: first + 2, workers) == .tooLarge)
+    }
+
+    private func code(sealing size: Int, from first: UInt64, _ workers: Int) throws -> SealingError.Code? {
+        let plaintext = SeededStream.plaintext(size)
+        let stream = try SeededStream([])
+        do throws(StreamFailure<Never>) {
+            try StreamSealer.seal(
+                from: MemorySource(plaintext).read, to: MemorySink().write, as: stream.description, key: stream.key,
+                workers: workers, firstChunk: first)
+            return nil
+        } catch { return sealingError(error).code }
+    }
+
     @Test func noTwoStreamsHaveOneSalt() throws {
         let stream = try SeededStream([])
         let salts = try (0..<50).map { _ in

@@ -21,4 +21,10 @@ import Testing
         let text = FileError(errno: EACCES, operation: "read", path: "/a b").description
         for part in ["read", "/a b", "EACCES"] { #expect(text.contains(part)) }
     }
+
+    /// What belongs to another user is not this user's to take.
+    @Test func noAdviceTellsAnybodyToTakeWhatAnotherUserOwns() {
+        let advice = FileError(.wrongOwner, operation: "trust", path: "/a").advice
+        for command in ["chown", "chmod", "rm "] { #expect(!advice.contains(command)) }
+    }
 }

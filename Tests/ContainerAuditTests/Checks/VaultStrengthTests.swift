@@ -21,9 +21,9 @@ import Testing
         _ = try yard.store()
     }
 
-    @Test(arguments: [(1, 8 << 10), (1, 19 << 10), (2, 18 << 10), (4, 8 << 10)])
-    func aPassphraseBelowTheFloorIsFound(passes: Int, memory: Int) throws {
-        try makeVault(try PassphraseCosts(passes: passes, memoryKiB: memory))
+    @Test(arguments: [(1, 8 << 10), (1, 19 << 10), (2, 18 << 10), (4, 8 << 10)] as [(UInt32, UInt32)])
+    func aPassphraseBelowTheFloorIsFound(passes: UInt32, memory: UInt32) throws {
+        try makeVault(.readable(passes: passes, memoryKiB: memory))
         let report = try yard.audit()
         #expect(report.ids == ["vault.weak-passphrase-costs"])
         #expect(report.findings.first?.path == yard.vault)
@@ -31,16 +31,17 @@ import Testing
         #expect(report.findings.first?.remedy.hasSuffix(command) == true)
     }
 
-    @Test(arguments: [(2, 19 << 10), (1, 46 << 10), (3, 12 << 10), (5, 8 << 10), (3, 64 << 10)])
-    func aPassphraseAtTheFloorIsNot(passes: Int, memory: Int) throws {
-        try makeVault(try PassphraseCosts(passes: passes, memoryKiB: memory))
+    @Test(
+        arguments: [(2, 19 << 10), (1, 46 << 10), (3, 12 << 10), (5, 8 << 10), (3, 64 << 10)] as [(UInt32, UInt32)])
+    func aPassphraseAtTheFloorIsNot(passes: UInt32, memory: UInt32) throws {
+        try makeVault(.readable(passes: passes, memoryKiB: memory))
         #expect(try yard.audit().ids == [])
     }
 
     @Test func itIsToldOfALockedVaultAsWell() throws {
         _ = try Vault.create(
             AccessGroup(yard.group), in: yard.home,
-            slots: [.passphrase(passphrase, try PassphraseCosts(passes: 1, memoryKiB: 8 << 10))],
+            slots: [.passphrase(passphrase, .readable(passes: 1, memoryKiB: 8 << 10))],
             openingWith: .passphrase(passphrase))
         _ = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .passphrase(passphrase))
         let wrong = try Array("x".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
@@ -81,7 +82,7 @@ import Testing
 
     @Test func aRotationThatBeganLongAgoIsFound() throws {
         let store = try yard.filled()
-        _ = try store.vault.beginRotation()
+        _ = try store.vault.beginRotation(of: .afterFirstUnlock)
         #expect(try yard.audit().ids == [])
         #expect(try yard.audit(now: Date() + 2 * 86400).ids == ["vault.rotation-unfinished"])
     }

@@ -22,7 +22,7 @@ struct AccessLogFixture {
 
     static func log(in directory: Directory, maximumSize: Int64 = AccessLog.maximumSize) -> AccessLog {
         let key = SecretBytes(count: 32) { for index in 0..<32 { $0[index] = UInt8(index) } }
-        return AccessLog(directory: directory, mode: 0o600, key: key, maximumSize: maximumSize)
+        return AccessLog(directory: directory, mode: 0o600, keys: AccessLogKeys(key), maximumSize: maximumSize)
     }
 
     var path: String { place.path("access.log") }

@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func aLogOfAnotherKeyIsFound() throws {
-        let other = AccessLog(directory: fixture.directory, mode: 0o600, key: .random(count: 32))
+        let other = AccessLog(directory: fixture.directory, mode: 0o600, keys: AccessLogKeys(.random(count: 32)))
         let result = try other.verify(noted: head)
         #expect(result.badCount == 5)
         #expect(result.notedHead == .differs)
@@ -114,6 +114,7 @@ import Testing
         var chained = slots[3].suffix(32) + slots[4].prefix(224)
         chained[chained.startIndex + 32 + AccessEntryLayout.flags] |= UInt8(AccessEntryLayout.unkeyed)
         chained[chained.startIndex + 32 + AccessEntryLayout.event] = UInt8(event.rawValue)
+        for byte in 0..<4 { chained[chained.startIndex + 32 + AccessEntryLayout.keyNumber + byte] = 0 }
         let code = BLAKE2b.hash(Array(chained), personalization: .accessUnkeyedEntry, count: 32)
         slots[4] = chained.suffix(224) + code
         try fixture.write(slots.flatMap { $0 })

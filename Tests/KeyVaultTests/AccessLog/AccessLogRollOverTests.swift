@@ -127,6 +127,6 @@ import Testing
     private func noteFailedOpening() throws {
         let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
         _ = try AccessLogFile(directory: fixture.directory, mode: 0o600, maximumSize: 2048)
-            .append(AccessDraft(event: .openFailed), key: noKey, durable: false, timeLimit: .seconds(1))
+            .append(AccessDraft(event: .openFailed), key: noKey, number: 0, durable: false, timeLimit: .seconds(1))
     }
 }

@@ -58,7 +58,7 @@ import Testing
         #expect(try vault.activeKey().epoch == 3)
         #expect(try vault.items().isEmpty)
         #expect(blob.isRefused(by: vault.keyring) == .unknownKey)
-        let log = try vault.log.verify(noted: vault.current().body.state.logHead)
+        let log = try vault.log.verify(noted: vault.current().service.state.logHead)
         #expect(log.badCount == 0)
     }
 
@@ -91,6 +91,8 @@ import Testing
     @Test func aVaultThatIsGoneIsGivenUpAsWell() throws {
         let (_, blob) = try groupInUse()
         unlink(fixture.path)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
+        try fixture.forgetPlaces()
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .orphanedBlobs)
         let report = try abandon()
         #expect(report.setAside.map(\.from) == [fixture.beside("access.log")])
@@ -102,6 +104,21 @@ import Testing
         let report = try abandon()
         #expect(report == AbandonReport(setAside: [], quarantined: [], epoch: 1))
         #expect(throws: Never.self) { try fixture.open() }
+    }
+
+    @Test func bothCompartmentsAndTheirValuesAreSetAside() throws {
+        let identity = try Identity.random()
+        let vault = try fixture.create(with: .identity(identity))
+        for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
+            try vault.add("s", "\(accessibility)", accessibility, [UInt8](repeating: 1, count: 300))
+        }
+        let report = try abandon()
+        let leaves = ["vault", "vault.person", "values", "values.person", "access.log"]
+        #expect(report.setAside.map(\.from) == leaves.map(fixture.beside))
+        let opened = try fixture.open()
+        #expect(try opened.items().isEmpty)
+        #expect(!SystemFile.exists(fixture.personPath))
+        #expect(opened.vaultID != vault.vaultID)
     }
 
     @Test func othersFilesStayWhereTheyAre() throws {
@@ -161,11 +178,11 @@ import Testing
         let vault = try SystemFile.read(fixture.path)
         var room = MakingRoom(in: fixture.place)
         try room.setAside(in: directory)
-        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .absent)
-        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .orphanedBlobs)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
         #expect(try SystemFile.read(room.files[0].to) == vault)
         try room.quarantineBlobs(try KeyBirthGuard(fixture.accessGroup, in: fixture.home))
-        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .absent)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
         #expect(room.blobs.count == 2)
         // What goes on from here knows of the epochs before.
         let report = try abandon()
@@ -196,10 +213,13 @@ import Testing
         _ = try groupInUse()
         let other = try Identity.random()
         _ = try abandon([.recipient(other.recipient)])
-        let log = try fixture.open(with: .identity(other)).log
+        // A recipient's holder accepts a vault that another person has made for them.
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(other)) } == .notAccepted)
+        let log = try fixture.accept(.identity(other)).log
         var events: [AccessEvent] = []
         _ = try log.read(noted: nil) { entry, isAuthentic in if isAuthentic { events.append(entry.event) } }
-        #expect(events == [.created, .abandoned, .opened])
+        #expect(events.prefix(2) == [.created, .abandoned])
+        #expect(events.contains(.accepted))
     }
 
     @Test func programsThatStillHaveTheOldVaultOpenAreToldSo() throws {

@@ -17,7 +17,7 @@ import Testing
         _ = try Vault.import(
             from: early, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential,
             slots: yard.slots)
-        return try yard.there.open(with: yard.credential)
+        return try yard.opened()
     }
 
     @Test func whatIsMissingComesInAndWhatIsThereStaysAndIsNamed() throws {
@@ -85,7 +85,10 @@ import Testing
         let other = try yard.there.create(with: yard.credential)
         try other.completeRotation(to: try other.beginRotation())
         // Its own first key would clash: as if it had begun in epoch 2.
-        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in draft.body.keyring.removeFirst() }
+        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in
+            draft.service.keyring.removeFirst()
+            draft.service.state.rotation.minimumEpoch = 1
+        }
         let active = try other.activeKey().id
         let report = try yard.bringIn()
         #expect(report.keysAdded.map(\.epoch) == [1])
@@ -146,8 +149,8 @@ import Testing
         for _ in 0..<2 { try other.completeRotation(to: try other.beginRotation()) }
         // As if it had begun in epoch 3, and ended none.
         _ = try other.change(.keyDestroyed) { draft throws(VaultError) in
-            draft.body.keyring.removeFirst(2)
-            draft.body.state.minimumEpoch = 1
+            draft.service.keyring.removeFirst(2)
+            draft.service.state.rotation.minimumEpoch = 1
         }
         #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)

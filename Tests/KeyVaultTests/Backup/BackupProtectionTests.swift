@@ -26,19 +26,18 @@ import Testing
         let blob = SealedFile(yard.here, under: key)
         #expect(try yard.export(vault, .keysOnly).keyCount == 2)
         try yard.bringIn()
-        let copy = try yard.there.open(with: yard.credential)
+        let copy = try yard.opened()
         #expect(try copy.keySummaries() == vault.keySummaries())
         #expect(try blob.opens(with: copy.keyring(toOpen: key.id)))
         #expect(try copy.activeKey(for: .whenUnlocked).id == key.id)
         try copy.makeKey(for: .whenUnlocked)
-        #expect(copy.generation == 1)
     }
 
     @Test func aLockedKeyMakesNoPartialBackup() throws {
         _ = try vault()
         let service = try yard.here.open()
         #expect(code { () throws(VaultError) in try yard.export(service, .keysOnly) } == .locked)
-        #expect(throws: Never.self) { try yard.export(service, .itemsOnly) }
+        #expect(code { () throws(VaultError) in try yard.export(service, .itemsOnly) } == .locked)
     }
 
     @Test func aKeyThatComesInOpensOnlyAndMakesRoomForOneThatSeals() throws {
@@ -49,14 +48,15 @@ import Testing
         try vault.makeKey(for: .whenUnlocked)
         let later = yard.here.directory.path("later")
         try yard.export(vault, .keysOnly, to: later)
-        let copy = try yard.there.open(with: yard.credential)
+        let copy = try yard.opened()
         let report = try Vault.import(
             from: later, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential)
-        #expect(report.rotationEpoch == 2)
+        // The class had no key here: sealing begins beyond the one that came in, and the other class stays as it is.
+        #expect(report.rotationEpoch == nil)
         try copy.makeKey(for: .whenUnlocked)
         let key = try copy.activeKey(for: .whenUnlocked)
-        #expect(try key.epoch == 2 && copy.activeKey().epoch == 2)
-        #expect(try copy.keySummaries().map(\.epoch) == [1, 1, 2, 2])
+        #expect(try key.epoch == 2 && copy.activeKey().epoch == 1)
+        #expect(try copy.keySummaries().map(\.epoch) == [1, 1, 2])
         // What it makes of itself is a backup that can be believed.
         try yard.export(copy, .keysOnly, to: yard.here.directory.path("last"))
         let old = try vault.activeKey(for: .whenUnlocked)
@@ -70,7 +70,7 @@ import Testing
         try yard.export(vault, .keysOnly)
         try yard.bringIn()
         try vault.makeKey(for: .whenUnlocked)
-        let copy = try yard.there.open(with: yard.credential)
+        let copy = try yard.opened()
         try copy.makeKey(for: .whenUnlocked)
         try yard.export(vault, .keysOnly, to: yard.here.directory.path("later"))
         #expect(
@@ -88,8 +88,8 @@ import Testing
         let id = try vault.withTokenKey { id, _ in id }
         try yard.export(vault, .keysOnly)
         try yard.bringIn()
-        let copy = try yard.there.open(with: yard.credential)
-        #expect(try copy.withTokenKey { id, _ in id } == id)
+        let copy = try yard.opened()
+        #expect(try copy.withTokenKey(id) { $0.count } == 32)
         // Into a vault that has one of its own.
         let other = try VaultFixture()
         let third = try other.create(with: yard.credential)
@@ -98,7 +98,7 @@ import Testing
         try third.completeRotation(to: third.beginRotation())
         let active = try third.activeKey().id
         _ = try third.change(.keyDestroyed) { draft throws(VaultError) in
-            draft.body.keyring.removeAll { KeySummary($0).id != active }
+            draft.service.keyring.removeAll { KeySummary($0).id != active }
         }
         _ = try yard.bringIn(to: other)
         #expect(own != id)
@@ -106,7 +106,7 @@ import Testing
         #expect(try third.withTokenKey(id) { $0.count } == 32)
         // Again changes nothing.
         _ = try yard.bringIn(to: other)
-        #expect(try third.current().body.tokenKeys.map(\.state) == [.active, .checksOnly])
+        #expect(try third.current().service.tokenKeys.map(\.state) == [.active, .checksOnly])
     }
 
     @Test func aBackupOfItemsAloneHasNoTokenKeys() throws {

@@ -39,6 +39,15 @@ struct BackupYard {
         try vault.export(to: path ?? self.path, for: slots, contents: contents)
     }
 
+    /// Opens a vault that a backup has made. Its recipient slot was made from public bytes, so its holder accepts it first.
+    func opened(_ fixture: VaultFixture? = nil) throws(VaultError) -> Vault {
+        let fixture = fixture ?? there
+        do throws(VaultError) { return try fixture.open(with: credential) } catch {
+            guard error.code == .notAccepted else { throw error }
+            return try fixture.accept(credential)
+        }
+    }
+
     @discardableResult
     func bringIn(
         to fixture: VaultFixture? = nil, _ importing: ImportOptions = ImportOptions()

@@ -26,21 +26,6 @@ import Testing
         #expect(try SystemFile.read(path) == [1, 2])
     }
 
-    @Test func aVaultThatIsThereIsNotToldAsMissing() throws {
-        try fixture.create()
-        unlink(fixture.path)
-        let directory = try unsyncable(fixture.beside("."))
-        let creation = VaultCreation(
-            place: fixture.place, home: fixture.home, plan: VaultPlan(slots: [.defaultKeyFile]),
-            options: VaultOptions())
-        let doubt = try creation.link(
-            try NewFile.create(in: directory, leaf: VaultPlace.leaf, mode: 0o600), in: directory)
-        #expect(doubt?.code == .durabilityUnknown)
-        #expect(fixture.hasVault)
-        // The log of the one that is gone went out of its way all the same.
-        #expect(!SystemFile.exists(fixture.beside("access.log")))
-    }
-
     @Test func aStepOnTheWayIsNotToldAsTheWhole() throws {
         let directory = try unsyncable(fixture.directory.path)
         let step = { () throws(VaultError) in

@@ -47,12 +47,11 @@ struct CanaryYard {
         return vault
     }
 
-    /// The keys that nobody ever gives or is given: root, class keys, the active sealing key.
+    /// The keys that nobody ever gives or is given: both roots, the active sealing key.
     mutating func addKeys(of vault: Vault) throws {
-        let keys = try vault.keys.joined(reach: .whenUnlocked).withUnsafeBytes { Array($0) }
-        for (index, name) in ["root", "after first unlock", "when unlocked"].enumerated() {
-            search.add("\(name) key", Array(keys[index * 32..<index * 32 + 32]))
-        }
+        search.add("service root", vault.keys.service.withUnsafeBytes { Array($0) })
+        search.add(
+            "person root", try vault.keys.withPerson { root throws(VaultError) in root.withUnsafeBytes { Array($0) } })
         search.add("sealing key", try vault.activeKey().withUnsafeBytes { Array($0) })
     }
 

@@ -84,10 +84,10 @@ struct CommandCanaryFaultTests {
         try run("vault slot list --json \(Self.person)")
         try run("vault slot add --recipient \(yard.identity.recipient) \(Self.person)")
         try run("vault keys --identity identity")
-        try run("vault slot remove 4 --identity identity")
+        try run("vault slot remove 4 --yes --identity identity")
         try SystemFile.write(directory.path("other"), Array("another one\n".utf8))
-        try run("vault slot change 2 --new-passphrase-file other \(Self.person)")
-        try run("vault slot change 5 --passphrase-file other --new-passphrase-file passphrase")
+        try run("vault slot change 2 --yes --new-passphrase-file other \(Self.person)")
+        try run("vault slot change 5 --yes --passphrase-file other --new-passphrase-file passphrase")
         try run("vault keys --passphrase-file other", status: 51)
         // A secret where a recipient belongs is not repeated.
         let text = String(decoding: try SystemFile.read(yard.identityFile), as: UTF8.self)

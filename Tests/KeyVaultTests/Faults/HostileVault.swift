@@ -4,78 +4,42 @@ import TestSupport
 
 @testable import KeyVault
 
-/// A good vault file and what somebody without its keys can make of it. Everything in the clear part can be changed, and
-/// its checksum mended: anybody can compute that.
+/// A good compartment file and what an adversary without its keys can make of it. Everything in the clear part can be
+/// changed, and its checksum made right: anybody can compute that.
 struct HostileVault {
-    /// What stands in a vault's place.
+    /// A file in the place of a compartment.
     struct Forgery: Sendable {
         let name: String
         let bytes: [UInt8]
     }
 
-    let good: [UInt8]
+    let file: VaultBytes
+    var good: [UInt8] { file.bytes }
 
-    /// Where the slots are, and where they end.
-    let slots: Range<Int>
-    /// Offsets of the slots' beginnings.
-    let slotStarts: [Int]
-
-    init(_ file: [UInt8]) {
-        good = file
-        let size = (0..<4).reduce(0) { $0 | Int(file[32 + $1]) << ($1 * 8) }
-        slots = 40..<40 + size
-        var starts: [Int] = []
-        var next = 40
-        while next < slots.upperBound {
-            starts.append(next)
-            next += 24 + (0..<4).reduce(0) { $0 | Int(file[next + 16 + $1]) << ($1 * 8) }
-        }
-        slotStarts = starts
-    }
-
-    /// Where the sealed body begins: behind checksum and code.
-    var bodyOffset: Int { slots.upperBound + 64 }
-
-    /// The file with other bytes at an offset of its clear part, its checksum mended.
-    func with<Number: FixedWidthInteger>(_ number: Number, at offset: Int) -> [UInt8] {
-        var file = good
-        withUnsafeBytes(of: number.littleEndian) { file.replaceSubrange(offset..<offset + $0.count, with: $0) }
-        return mended(file)
-    }
-
-    /// With the checksum of the clear part as it was before the change: its size is not believed.
-    func mended(_ file: [UInt8]) -> [UInt8] { mended(file, areaEnd: slots.upperBound) }
-
-    private func mended(_ file: [UInt8], areaEnd: Int) -> [UInt8] {
-        var file = file
-        let sum = BLAKE2b.hash(Array(file[..<areaEnd]), personalization: .vaultChecksum, count: 32)
-        file.replaceSubrange(areaEnd..<areaEnd + 32, with: sum)
-        return file
-    }
+    init(_ file: [UInt8]) { self.file = VaultBytes(file) }
 
     /// Another slot area and another number of slots, all in agreement with each other.
-    func with(area: [UInt8], count: UInt8) -> [UInt8] {
-        var file = Array(good[..<40])
-        file[5] = count
-        withUnsafeBytes(of: UInt32(area.count).littleEndian) { file.replaceSubrange(32..<36, with: $0) }
-        file += area
-        return mended(file + Array(good[slots.upperBound...]), areaEnd: file.count)
+    private func with(area: [UInt8], count: UInt8) -> [UInt8] {
+        var bytes = Array(good[..<48])
+        bytes[6] = count
+        withUnsafeBytes(of: UInt32(area.count).littleEndian) { bytes.replaceSubrange(36..<40, with: $0) }
+        bytes += area + good[file.register.lowerBound..<file.table.upperBound]
+        let end = bytes.count
+        return VaultBytes.mended(bytes + good[file.checksum.lowerBound...], end: end)
     }
 
-    /// One bit turned; the checksum mended where it is one of the clear part.
+    /// One bit turned; the checksum made right where the bit is one that it covers.
     func flipped(_ bit: Int) -> [UInt8] {
-        var file = good
-        file[bit / 8] ^= 1 << UInt8(bit % 8)
-        return bit / 8 < slots.upperBound ? mended(file) : file
+        var bytes = good
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        return bit / 8 < file.checksum.lowerBound ? file.mended(bytes) : bytes
     }
-}
 
-extension HostileVault {
     /// Numbers at their limits in each field, and files of the wrong size.
     var forgeries: [Forgery] {
-        wrongSizes + headerNumbers + slotStarts.flatMap(slotNumbers) + [
-            Forgery(name: "wrong magic", bytes: mended(Array("SVLU".utf8) + good.dropFirst(4))),
-            Forgery(name: "a blob's magic", bytes: mended(Array("SEAL".utf8) + good.dropFirst(4))),
+        wrongSizes + headerNumbers + file.slotStarts.flatMap(slotNumbers) + partNumbers + [
+            Forgery(name: "wrong magic", bytes: file.mended(Array("SVLU".utf8) + good.dropFirst(4))),
+            Forgery(name: "a blob's magic", bytes: file.mended(Array("SEAL".utf8) + good.dropFirst(4))),
             Forgery(name: "32 slots of unknown kinds", bytes: with(area: Self.strangers(32), count: 32)),
             Forgery(name: "255 slots", bytes: with(area: Self.strangers(255), count: 255)),
             Forgery(name: "a slot area of 64 KiB", bytes: with(area: Self.strangers(2730), count: 32)),
@@ -84,63 +48,85 @@ extension HostileVault {
     }
 
     private var wrongSizes: [Forgery] {
-        let cuts = [0, 1, 4, 39, 40, 41, slots.upperBound, bodyOffset, bodyOffset + 176, good.count - 1]
+        let cuts = [
+            0, 1, 4, 47, 48, 49, file.slots.upperBound, file.register.upperBound, file.table.upperBound,
+            file.code.lowerBound, file.parts, file.parts + 176, good.count - 1,
+        ]
         return cuts.map { Forgery(name: "\($0) bytes", bytes: Array(good[..<$0])) }
             + [Forgery(name: "one more byte", bytes: good + [0])]
     }
 
     private var headerNumbers: [Forgery] {
         var forgeries: [Forgery] = []
-        for value in [0, 2, 255] as [UInt8] {
-            forgeries.append(Forgery(name: "version \(value)", bytes: with(value, at: 4)))
+        func add<Number: FixedWidthInteger>(_ name: String, at offset: Int, _ values: [Number]) {
+            for value in values {
+                forgeries.append(Forgery(name: "\(name) \(value)", bytes: file.with(value, at: offset)))
+            }
         }
-        for value in [0, 1, 33, 255] as [UInt8] {
-            forgeries.append(Forgery(name: "slot count \(value)", bytes: with(value, at: 5)))
-        }
-        for value in [1, 2, 255] as [UInt8] {
-            forgeries.append(Forgery(name: "purpose \(value)", bytes: with(value, at: 6)))
-        }
-        forgeries.append(Forgery(name: "reserved", bytes: with(UInt8(1), at: 7)))
-        for value in [0, .max, 1 << 63] as [UInt64] {
-            forgeries.append(Forgery(name: "generation \(value)", bytes: with(value, at: 8)))
-        }
-        let size = UInt32(slots.count)
-        for value in [0, size - 1, size + 1, 65_536, 65_537, .max] as [UInt32] {
-            forgeries.append(Forgery(name: "area size \(value)", bytes: with(value, at: 32)))
-        }
-        forgeries.append(Forgery(name: "reserved behind the area's size", bytes: with(UInt32.max, at: 36)))
+        add("version", at: 4, [0, 1, 3, 255] as [UInt8])
+        add("role", at: 5, [0, 3 - good[5], 3, 4, 255] as [UInt8])
+        add("slot count", at: 6, [0, good[6] - 1, good[6] + 1, 33, 255] as [UInt8])
+        add("part count", at: 7, [0, 1, good[7] - 1, good[7] + 1, 33, 255] as [UInt8])
+        add("generation", at: 8, [0, .max, 1 << 63, 1 << 40 + 1] as [UInt64])
+        add("period", at: 32, [0, 2, .max] as [UInt32])
+        let (area, register) = (UInt32(file.slots.count), UInt32(file.register.count))
+        add("area size", at: 36, [0, area &- 1, area + 1, 65_536, 65_537, .max] as [UInt32])
+        add("register size", at: 40, [register &- 1, register + 1, 1 << 20, 1 << 20 + 1, .max] as [UInt32])
+        add("reserved", at: 44, [1, .max] as [UInt32])
         return forgeries
     }
 
     private func slotNumbers(at start: Int) -> [Forgery] {
         var forgeries: [Forgery] = []
         for value in [0, 5, 255] as [UInt8] {
-            forgeries.append(Forgery(name: "slot kind \(value)", bytes: with(value, at: start)))
-            forgeries.append(Forgery(name: "slot reach \(value)", bytes: with(value, at: start + 1)))
+            forgeries.append(Forgery(name: "slot kind \(value)", bytes: file.with(value, at: start)))
+            forgeries.append(Forgery(name: "slot reach \(value)", bytes: file.with(value, at: start + 1)))
         }
-        for value in [0, .max] as [UInt32] {
-            forgeries.append(Forgery(name: "slot id \(value)", bytes: with(value, at: start + 4)))
+        for value in [2, 255] as [UInt8] {
+            forgeries.append(Forgery(name: "slot form \(value)", bytes: file.with(value, at: start + 2)))
+            forgeries.append(Forgery(name: "slot reserved \(value)", bytes: file.with(value, at: start + 3)))
         }
+        forgeries.append(Forgery(name: "slot id 0", bytes: file.with(UInt32(0), at: start + 4)))
         for value in [0, 1 << 31, .max - 23, .max] as [UInt32] {
-            forgeries.append(Forgery(name: "payload size \(value)", bytes: with(value, at: start + 16)))
+            forgeries.append(Forgery(name: "slot size \(value)", bytes: file.with(value, at: start + 16)))
         }
         return forgeries
     }
 
-    /// Slots of kind 99 without payloads.
+    private var partNumbers: [Forgery] {
+        var forgeries: [Forgery] = []
+        for start in stride(from: file.table.lowerBound, to: file.table.upperBound, by: 48) {
+            for value in [0, 99, .max] as [UInt16] {
+                forgeries.append(Forgery(name: "part \(value)", bytes: file.with(value, at: start)))
+            }
+            for value in [2, .max] as [UInt16] {
+                forgeries.append(Forgery(name: "part flags \(value)", bytes: file.with(value, at: start + 2)))
+            }
+            for value in [0, 1 << 31, .max] as [UInt32] {
+                forgeries.append(Forgery(name: "part size \(value)", bytes: file.with(value, at: start + 4)))
+            }
+            forgeries.append(Forgery(name: "part reserved", bytes: file.with(UInt64(1), at: start + 8)))
+        }
+        return forgeries
+    }
+
+    /// Slots of kind 99 without contents.
     private static func strangers(_ count: Int) -> [UInt8] {
         (0..<count).flatMap { index in
-            KeySlot(kind: .keyFile, reach: .afterFirstUnlock, id: UInt32(index + 1), createdAt: 1, payload: [])
-                .encoded.enumerated().map { $0.offset == 0 ? 99 : $0.element }
+            var writer = ByteWriter()
+            writer.append([99, 1, 0, 0] as [UInt8])
+            writer.append(UInt32(index + 1))
+            writer.append([UInt8](repeating: 0, count: 16))
+            return writer.bytes
         }
     }
 
     /// Argon2id costs of the first passphrase slot, which no machine has: passes, and KiB of memory.
-    func costs(passes: UInt32, memoryKiB: UInt32) throws -> [UInt8]? {
-        guard let start = slotStarts.first(where: { good[$0] == SlotKind.passphrase.rawValue }) else { return nil }
-        // Preamble and sizes 24, salt 16.
-        var file = with(passes, at: start + 40)
-        withUnsafeBytes(of: memoryKiB.littleEndian) { file.replaceSubrange(start + 44..<start + 48, with: $0) }
-        return mended(file)
+    func costs(passes: UInt32, memoryKiB: UInt32) -> [UInt8]? {
+        guard let start = file.passphraseParameters else { return nil }
+        var bytes = good
+        withUnsafeBytes(of: passes.littleEndian) { bytes.replaceSubrange(start + 16..<start + 20, with: $0) }
+        withUnsafeBytes(of: memoryKiB.littleEndian) { bytes.replaceSubrange(start + 20..<start + 24, with: $0) }
+        return file.mended(bytes)
     }
 }

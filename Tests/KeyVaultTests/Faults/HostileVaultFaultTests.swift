@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Vault files that somebody made to harm: a typed error at little cost, and the file stays as it is.
+/// Compartment files that were made to harm: a typed error at little cost, and the file stays as it is.
 @Suite(.timeLimit(.minutes(30))) struct HostileVaultFaultTests {
     let probe: VaultCostProbe
     let hostile: HostileVault
@@ -20,6 +20,13 @@ import Testing
     @Test func numbersAtTheirLimitsAreRefused() throws {
         for forgery in hostile.forgeries { try probe.expectRefusal(of: forgery.bytes, forgery.name) }
         probe.report("numbers at their limits")
+        try probe.restore()
+    }
+
+    @Test func numbersAtTheirLimitsInTheCompartmentOfPersonsAreRefused() throws {
+        let probe = try VaultCostProbe(.person)
+        for forgery in HostileVault(probe.good).forgeries { try probe.expectRefusal(of: forgery.bytes, forgery.name) }
+        probe.report("numbers at their limits in the compartment of persons")
         try probe.restore()
     }
 
@@ -37,45 +44,49 @@ import Testing
             (3, 1 << 30), (1, .max), (.max, 8192), (33, 8192), (0, 8192), (1, 0), (1, 8191), (1, 1 << 20 + 1),
         ] as [(UInt32, UInt32)])
     func passphraseCostsBeyondTheBoundsAreNeverSpent(_ passes: UInt32, _ memoryKiB: UInt32) throws {
-        let bytes = try #require(try hostile.costs(passes: passes, memoryKiB: memoryKiB))
+        let probe = try VaultCostProbe(.person)
+        let bytes = try #require(HostileVault(probe.good).costs(passes: passes, memoryKiB: memoryKiB))
         let name = "\(passes) passes, \(memoryKiB) KiB"
-        try probe.expectRefusal(of: bytes, name, withPassphrase: true, as: ["corrupt"])
-        try probe.expectRefusal(of: bytes, name, as: ["corrupt"])
+        // Nothing is derived: the register lists other costs.
+        try probe.expectRefusal(of: bytes, name, as: ["wrongPassphrase"], growing: VaultCostProbe.growthLimit)
         probe.report(name)
     }
 
     @Test(arguments: [0, 1]) func whatIsHungOnAFileIsNotRead(_ filling: UInt8) throws {
-        // Behind the header alone, behind what the code covers, and behind a whole vault.
-        for size in [hostile.bodyOffset, hostile.bodyOffset + VaultHead.bodyHeaderSize, hostile.good.count] {
-            try SystemFile.write(probe.fixture.path, Array(hostile.good[..<size]))
-            try lengthen(to: size + 100 << 20, filling: filling)
-            try probe.expectRefusal("100 MiB behind \(size) bytes", as: ["corrupt"])
+        let hung = 60 << 20
+        // Behind what the checksum covers, behind what the code covers, and behind a whole vault.
+        for size in [hostile.file.checksum.lowerBound, hostile.file.parts, hostile.good.count] {
+            try SystemFile.write(probe.path, Array(hostile.good[..<size]))
+            try lengthen(by: hung, filling: filling)
+            try probe.expectRefusal("60 MiB behind \(size) bytes", as: ["corrupt"])
         }
-        // With the size of what follows the header mended.
-        try SystemFile.write(probe.fixture.path, hostile.with(UInt32(176 + 100 << 20), at: 36))
-        try lengthen(to: hostile.bodyOffset + 176 + 100 << 20, filling: filling)
-        try probe.expectRefusal("100 MiB and their size", as: ["corrupt"])
-        probe.report("100 MiB behind a good header")
-        try SystemFile.write(probe.fixture.path, hostile.good)
-        try lengthen(to: 1 << 40, filling: 0)
+        // With the size of the last part made right.
+        let entry = hostile.file.table.upperBound - 48 + 4
+        let last = (0..<4).reduce(0) { $0 | Int(hostile.good[entry + $1]) << ($1 * 8) }
+        try SystemFile.write(probe.path, hostile.file.with(UInt32(last + hung), at: entry))
+        try lengthen(by: hung, filling: filling)
+        try probe.expectRefusal("60 MiB and their size", as: ["corrupt"])
+        probe.report("60 MiB behind a good header")
+        try SystemFile.write(probe.path, hostile.good)
+        try #require(truncate(probe.path, 1 << 40) == 0)
         try probe.expectRefusal("1 TiB", as: ["corrupt"])
         try probe.restore()
     }
 
     /// With zeros, or with random bytes.
-    private func lengthen(to size: Int, filling: UInt8) throws {
+    private func lengthen(by count: Int, filling: UInt8) throws {
+        let file = open(probe.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        defer { close(file) }
         if filling == 0 {
-            try #require(truncate(probe.fixture.path, size) == 0)
+            try #require(ftruncate(file, Int(lseek(file, 0, SEEK_END)) + count) == 0)
             return
         }
-        let file = open(probe.fixture.path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        defer { close(file) }
         let block = SecureRandom.bytes(count: 1 << 20)
-        for _ in 0..<100 { try #require(write(file, block, block.count) == block.count) }
+        for _ in 0..<count >> 20 { try #require(write(file, block, block.count) == block.count) }
     }
 
     @Test func whatIsNoFileIsNotOpened() throws {
-        let path = probe.fixture.path
+        let path = probe.path
         unlink(path)
         try #require(mkdir(path, 0o700) == 0)
         try probe.expectRefusal("a directory", as: ["unsafeFile"])
@@ -95,28 +106,23 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root makes devices"), arguments: [S_IFCHR, S_IFBLK])
     func aDeviceIsNotOpened(_ kind: mode_t) throws {
-        unlink(probe.fixture.path)
+        unlink(probe.path)
         // Memory of zeros; a disk that is not there.
         let number: dev_t = kind == S_IFCHR ? 0x105 : 0xFE63
-        try #require(mknod(probe.fixture.path, kind | 0o600, number) == 0)
+        try #require(mknod(probe.path, kind | 0o600, number) == 0)
         try probe.expectRefusal("a device", as: ["unsafeFile", "file"])
         try probe.restore()
     }
 
-    /// Only who holds the keys can make it; whoever opens it next must not fall over it.
-    @Test(arguments: [VaultHeader.maximumGeneration, .max])
-    func theLastGenerationIsNotCountedOn(_ generation: UInt64) throws {
+    /// Only a holder of the keys can make it; the next one who opens it must not fail in another way.
+    @Test func theLastGenerationIsNotCountedOn() throws {
         let fixture = try VaultFixture()
         let vault = try fixture.create()
-        let contents = try vault.current()
-        let header = VaultHeader(
-            purpose: .vault, vaultID: contents.head.header.vaultID, generation: generation,
-            slots: contents.head.header.slots)
-        let key = try VaultSealing.bodyKey(vault.keys.root)
-        let description = BlobDescription(
-            vault: VaultSealing.context(fixture.accessGroup), sequence: generation, sealedAt: 1)
-        let body = contents.body.encoded.withRawBytes { BlobSealer.seal($0, as: description, key: key) }
-        let file = header.file(with: body, root: vault.keys.root)
+        var draft = try VaultDraft(
+            vault.current(), root: vault.keys.service, person: nil, slotID: nil, place: fixture.place)
+        draft.service.generation = CompartmentHead.maximumGeneration - 1
+        let file = try draft.file(.service)
+        #expect(code { () throws(VaultError) in _ = try draft.file(.service) } == .tooLarge)
         try SystemFile.write(fixture.path, file)
         let child = try ChildProcess.run(
             "sealed-probe", ["vault-change", fixture.directory.path, fixture.group.identifier, "add", "a", "1"],

@@ -1,16 +1,20 @@
 import AppGroups
 import Glibc
-import KeyVault
 import Sealing
 import TestSupport
 import Testing
 
+@testable import KeyVault
+
 /// A change that a program is killed in.
 enum SweptChange: String, CaseIterable, Sendable {
-    case add, update, delete, slot, passphrase, begin, complete, destroy
+    case add, update, delete, slot, passphrase, begin, complete, destroy, rekey
+
+    /// Whether a person makes it.
+    var needsPerson: Bool { [.slot, .passphrase, .rekey].contains(self) }
 }
 
-/// What can be seen of an open vault.
+/// The visible state of an open vault.
 struct VaultFacts: Equatable {
     /// Sizes by account.
     var items: [String: Int]
@@ -34,33 +38,37 @@ struct VaultFacts: Equatable {
 /// One vault that goes through the same change again and again.
 final class SweptVault {
     static let knownNames: Set = [
-        "vault", ".lock", "access.log", ".access.lock", ".readers", ".locked.\(geteuid())",
+        "vault", "vault.person", "values", "values.person", ".lock", "access.log", ".access.lock", ".readers",
+        ".locked.\(geteuid())",
     ]
-    /// The complete new file of a writer that was killed before it could rename it.
-    static let pendingName = ".vault.new"
+    /// The complete new files of a writer that was killed before it could rename them.
+    static let pendingNames = [".vault.new", ".vault.person.new"]
 
     let change: SweptChange
     let fixture: VaultFixture
-    /// Another program that has the vault open all the time.
+    /// Another program that has the vault open all the time, with its key file.
     private let vault: Vault
     /// How often the change was tried: what it writes differs each time.
     private var round = 0
     private var oldPassphrase = "p0"
     private var newPassphrase: String { "p\(round)" }
+    private var personSlot: UInt32 = 0
 
     init(_ change: SweptChange) throws {
         self.change = change
         fixture = try VaultFixture()
-        vault = try fixture.create()
+        if change.needsPerson {
+            let credential = try passphrase(oldPassphrase)
+            try fixture.create(with: credential).addSlot(.defaultKeyFile)
+        } else {
+            try fixture.create()
+        }
+        vault = try fixture.open()
         try vault.add("s", "kept", [1])
         try vault.add("s", "a", [1, 2])
-        if change == .passphrase { try addPassphrase() }
     }
 
-    private func addPassphrase() throws {
-        guard case .passphrase(let old) = try passphrase(oldPassphrase) else { return }
-        try vault.addSlot(.passphrase(old, .minimum))
-    }
+    private func person() throws -> Vault { try fixture.open(with: try passphrase(oldPassphrase)) }
 
     /// Makes a change of its own, takes back the change of the last round where it was made, and begins the next round.
     func prepare() throws -> VaultFacts {
@@ -72,8 +80,9 @@ final class SweptVault {
         switch change {
         case .add: if facts.items["a"] != nil { try vault.deleteItem(service: "s", account: "a") }
         case .delete: if facts.items["a"] == nil { try vault.add("s", "a", [1, 2]) }
-        case .slot: for id in facts.slots.dropFirst() { try vault.removeSlot(id: id) }
-        case .begin: if facts.isResealing { try vault.completeRotation(to: newest) }
+        case .slot:
+            if facts.slots.count > 20 { try person().rekey(RekeyOptions(removing: Set(facts.slots.dropFirst(2)))) }
+        case .begin, .rekey: if facts.isResealing { try vault.completeRotation(to: newest) }
         case .complete: if !facts.isResealing { _ = try vault.beginRotation() }
         case .destroy:
             if facts.isResealing { try vault.completeRotation(to: newest) }
@@ -82,6 +91,7 @@ final class SweptVault {
             }
         case .update, .passphrase: break
         }
+        personSlot = try vault.slots().first { $0.kind == .passphrase }?.id ?? 0
         return try VaultFacts(vault)
     }
 
@@ -89,9 +99,10 @@ final class SweptVault {
     var probe: TracedProcess {
         let words: [String] =
             switch change {
-            case .add, .update: [change.rawValue, "a", "\(round + 2)"]
+            // An update writes a value file, too.
+            case .add, .update: [change.rawValue, "a", "\(size)"]
             case .delete: ["delete", "a"]
-            case .slot: ["slot", "another"]
+            case .slot, .rekey: [change.rawValue, oldPassphrase]
             case .passphrase: ["passphrase", oldPassphrase, newPassphrase]
             case .complete: ["complete", "\((try? vault.activeKey().epoch) ?? 0)"]
             case .begin, .destroy: [change.rawValue]
@@ -100,18 +111,20 @@ final class SweptVault {
         return TracedProcess(["vault-change", home, fixture.group.identifier] + words, log: home + ".trace")
     }
 
-    /// What the vault is after this round's change, by what it was before.
+    private var size: Int { round + (change == .update ? 300 : 2) }
+
+    /// The vault after this round's change, by what it was before.
     func changed(_ old: VaultFacts) throws -> VaultFacts {
         var new = old
         let epoch = old.keys.count + 1
         switch change {
-        case .add, .update: new.items["a"] = round + 2
+        case .add, .update: new.items["a"] = size
         case .delete: new.items["a"] = nil
         case .slot, .passphrase:
-            if change == .passphrase { new.slots.removeLast() }
+            if change == .passphrase { new.slots.removeAll { $0 == personSlot } }
             // Which number it gets depends on how many there have been.
             new.slots.append(try #require(try fixture.open().slots().map(\.id).last))
-        case .begin:
+        case .begin, .rekey:
             new.keys = old.keys.map { $0.replacing("active", with: "decrypt-only") } + ["\(epoch) active"]
             new.isResealing = true
         case .complete:
@@ -124,6 +137,13 @@ final class SweptVault {
 
     /// Whether the change was made; the vault opens with all that it was or all that it is to be.
     func wasChanged(_ old: VaultFacts, _ comment: Comment) throws -> Bool {
+        if change == .rekey {
+            // A service sees the old keys or the new ones between any two writes; the next person completes them.
+            let seen = try VaultFacts(try fixture.open())
+            let new = try changed(old)
+            #expect(seen == old || seen == new, comment)
+            #expect(try person().heldContents.register?.nextRoot == nil, comment)
+        }
         let opened = try fixture.open()
         let (found, new) = (try VaultFacts(opened), try changed(old))
         let isNew = found == new && found != old
@@ -142,13 +162,16 @@ final class SweptVault {
         return code { () throws(VaultError) in _ = try fixture.open(with: credential) } == nil
     }
 
-    /// What lies about that should not.
-    func litter() throws -> [String] {
+    /// Files that should not be there. Value files without an item are removed by the next change of an item.
+    func litter(withValues: Bool = true) throws -> [String] {
         let names = try SystemFile.names(fixture.beside(""))
         let keys = try SystemFile.names(fixture.directory.path("Keys"))
         let marks = try SystemFile.names(fixture.directory.path("Watermarks"))
+        let values = names.contains("values") ? try SystemFile.names(fixture.beside("values")) : []
+        let large = try vault.items().count { $0.size > ItemEntry.maximumInlineSize }
         return names.filter { !Self.knownNames.contains($0) && !$0.hasPrefix(".marks.") }
             + keys.filter { $0.hasPrefix(".") }
             + marks.filter { $0.hasPrefix(".") } + (keys.count + marks.count == 2 ? [] : keys + marks)
+            + (withValues && values.count != large ? values : [])
     }
 }

@@ -90,7 +90,7 @@ import Testing
         }
         let other = try vault.addSlot(.passphrase(try Passphrase("another one"), .minimum))
         try vault.replaceSlot(id: other.id, with: .passphrase(try yard.passphrase(), .minimum))
-        try vault.removeSlot(id: try vault.slots().map(\.id).max() ?? 0)
+        texts.append("\(try vault.removeSlot(id: try vault.slots().map(\.id).max() ?? 0))")
         let memory = try MemoryDirectory()
         try UnlockCaches.$current.withValue(.runtimeFile(below: memory.path)) {
             try fixture.open(with: credential).unlock(for: .seconds(600))

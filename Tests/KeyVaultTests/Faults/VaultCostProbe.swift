@@ -1,8 +1,9 @@
 import AppGroups
 import Glibc
-import KeyVault
 import TestSupport
 import Testing
+
+@testable import KeyVault
 
 /// A vault with a slot of each lasting kind, and a process that opens whatever is put in its place and measures what that
 /// costs it.
@@ -11,7 +12,10 @@ final class VaultCostProbe {
     static let growthLimit = 8 * 1024
     static let passphraseText = "correct horse"
     /// The answers to a file that somebody has made or damaged.
-    static let refusals: Set<String> = ["corrupt", "unsupported", "wrongKeyFile", "isAnExport", "locked"]
+    static let refusals: Set<String> = [
+        "corrupt", "unsupported", "wrongKeyFile", "wrongPassphrase", "isAnExport", "locked", "replaced", "missing",
+        "rolledBack",
+    ]
 
     struct Answer {
         let text: String
@@ -20,13 +24,19 @@ final class VaultCostProbe {
     }
 
     let fixture: VaultFixture
+    /// The file that is looked at: a service opens the one of services, a person the one of persons.
+    let role: CompartmentRole
     let good: [UInt8]
+    var path: String { fixture.beside(role.leaf) }
+    /// A passphrase costs its key derivation: 19 MiB at the least.
+    private var limit: Int { role == .person ? Self.growthLimit + 20 * 1024 : Self.growthLimit }
     private let keyFileProbe: ChildProcess
     private let passphraseProbe: ChildProcess
     private(set) var largestGrowth = 0
     private(set) var longestTime = 0
 
-    init() throws {
+    init(_ role: CompartmentRole = .service) throws {
+        self.role = role
         fixture = try VaultFixture()
         let passphrase = try Array(Self.passphraseText.utf8).withUnsafeBytes { try Passphrase(copying: $0) }
         let vault = try Vault.create(
@@ -35,7 +45,7 @@ final class VaultCostProbe {
                 .defaultKeyFile, .passphrase(passphrase, .minimum), .recipient(try Identity.random().recipient),
             ], openingWith: .defaultKeyFile)
         try vault.add("s", "a", [1, 2, 3])
-        good = try SystemFile.read(fixture.path)
+        good = try SystemFile.read(fixture.beside(role.leaf))
         let words = ["vault-cost", fixture.directory.path, fixture.group.identifier]
         keyFileProbe = try ChildProcess("sealed-probe", words)
         passphraseProbe = try ChildProcess("sealed-probe", words + [Self.passphraseText])
@@ -43,9 +53,9 @@ final class VaultCostProbe {
         for isPerson in [false, true, false, true] { #expect(try open(withPassphrase: isPerson).text == "opened") }
     }
 
-    /// Opens what lies there with the key file, or with the passphrase.
-    func open(withPassphrase: Bool = false) throws -> Answer {
-        let child = withPassphrase ? passphraseProbe : keyFileProbe
+    /// Opens what is there with the key file, or with the passphrase.
+    func open(withPassphrase: Bool? = nil) throws -> Answer {
+        let child = withPassphrase ?? (role == .person) ? passphraseProbe : keyFileProbe
         try child.write("open\n")
         let line = try #require(try child.readLine(), "the process ended")
         let words = line.split(separator: " ")
@@ -57,18 +67,18 @@ final class VaultCostProbe {
 
     /// Expects a refusal that costs little and leaves the file as it is.
     func expectRefusal(
-        of bytes: [UInt8], _ name: String, withPassphrase: Bool = false, as codes: Set<String> = refusals
+        of bytes: [UInt8], _ name: String, as codes: Set<String> = refusals, growing limit: Int? = nil
     ) throws {
-        try SystemFile.write(fixture.path, bytes)
-        try expectRefusal(name, withPassphrase: withPassphrase, as: codes)
-        #expect(try SystemFile.read(fixture.path) == bytes, "\(name)")
+        try SystemFile.write(path, bytes)
+        try expectRefusal(name, as: codes, growing: limit)
+        #expect(try SystemFile.read(path) == bytes, "\(name)")
     }
 
-    func expectRefusal(_ name: String, withPassphrase: Bool = false, as codes: Set<String> = refusals) throws {
+    func expectRefusal(_ name: String, as codes: Set<String> = refusals, growing limit: Int? = nil) throws {
         let before = try facts()
-        let answer = try open(withPassphrase: withPassphrase)
+        let answer = try open()
         #expect(codes.contains(answer.text), "\(name): \(answer)")
-        #expect(answer.growth < Self.growthLimit, "\(name): \(answer)")
+        #expect(answer.growth < limit ?? self.limit, "\(name): \(answer)")
         #expect(try facts() == before, "\(name)")
         largestGrowth = max(largestGrowth, answer.growth)
         longestTime = max(longestTime, answer.microseconds)
@@ -77,7 +87,7 @@ final class VaultCostProbe {
     /// Inode, type and mode, size, and time of the last change of what has the vault's name.
     private func facts() throws -> [Int] {
         var status = stat()
-        guard lstat(fixture.path, &status) == 0 else { throw NoAnswer(description: "lstat \(errno)") }
+        guard lstat(path, &status) == 0 else { throw NoAnswer(description: "lstat \(errno)") }
         return [
             Int(status.st_ino), Int(status.st_mode), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
         ]
@@ -89,9 +99,9 @@ final class VaultCostProbe {
     }
 
     func restore() throws {
-        unlink(fixture.path)
-        rmdir(fixture.path)
-        try SystemFile.write(fixture.path, good)
+        unlink(path)
+        rmdir(path)
+        try SystemFile.write(path, good)
         #expect(try open().text == "opened")
     }
 

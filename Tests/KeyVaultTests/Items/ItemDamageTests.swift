@@ -4,7 +4,9 @@ import Testing
 
 /// A table that this program would not have written is refused; what passes for a table anyhow does not fit its wrap.
 @Suite struct ItemDamageTests {
-    private let forge = ItemForge()
+    private let forge: ItemForge
+
+    init() throws { forge = try ItemForge() }
 
     @Test(arguments: Accessibility.allCases)
     func everyFlippedBitIsRefusedOrFoundByTheWrap(accessibility: Accessibility) throws {

@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import TestSupport
 import Testing
 
 @testable import KeyVault
@@ -7,13 +8,22 @@ import Testing
 final class ItemForge {
     static let path = "/the/vault"
 
-    let wrap: ItemWrap
-    private let key: [UInt8]
+    let values: ItemValues
+    private let root: RootKey
+    private let machine: String
+    private let directory: TemporaryDirectory
+    /// The value files of the entries that it has made, by name.
+    private(set) var files: [String: [UInt8]] = [:]
 
-    init(vaultID: UInt8 = 1, device: UInt8 = 2, key: UInt8 = 3) {
-        wrap = ItemWrap(
-            vaultID: [UInt8](repeating: vaultID, count: 16), device: [UInt8](repeating: device, count: 16))
-        self.key = [UInt8](repeating: key, count: 32)
+    /// - Parameters:
+    ///   - device: The digit of the machine's id.
+    ///   - root: The byte that its root is made of.
+    init(vaultID: UInt8 = 1, device: Character = "2", root: UInt8 = 3) throws {
+        values = ItemValues(vaultID: [UInt8](repeating: vaultID, count: 16), path: Self.path)
+        self.root = [UInt8](repeating: root, count: 32).withRawBytes { RootKey(copying: $0) }
+        directory = try TemporaryDirectory()
+        machine = directory.path("machine-id")
+        try SystemFile.write(machine, Array((String(repeating: device, count: 32) + "\n").utf8))
     }
 
     static func name(_ service: String, _ account: String) throws(VaultError) -> ItemName {
@@ -23,25 +33,33 @@ final class ItemForge {
     func entry(
         _ service: String, _ account: String, label: String = "", _ accessibility: Accessibility = .afterFirstUnlock,
         value: [UInt8] = [1, 2, 3], at time: UInt64 = 1_700_000_000_000
-    ) throws(VaultError) -> ItemEntry {
+    ) throws -> ItemEntry {
         let name = try Self.name(service, account)
-        return value.withRawBytes { value in
-            key.withRawBytes { key in
-                wrap.entry(
-                    name, label: Array(label.utf8), accessibility: accessibility, createdAt: time,
-                    modifiedAt: time + 1, value: value, under: key)
+        let sealed = try ItemValues.$machineIDPath.withValue(machine) {
+            try value.withRawBytes {
+                try values.seal(
+                    $0, name, label: Array(label.utf8), accessibility: accessibility, createdAt: time,
+                    modifiedAt: time + 1, root: root)
             }
         }
+        files[sealed.entry.valueFileName] = sealed.file
+        return sealed.entry
     }
 
-    func open(_ entry: ItemEntry) throws(VaultError) -> [UInt8] {
+    /// Opens an entry with the value file that was made with it, or with another one.
+    func open(_ entry: ItemEntry, file: [UInt8]? = nil) throws(VaultError) -> [UInt8] {
+        let file = file ?? files[entry.valueFileName]
         var value = [UInt8](repeating: 0, count: entry.valueSize)
+        var result: Result<Void, VaultError> = .success(())
         // A plain array may hold a test's value; a real one never leaves secret memory.
-        try value.withTypedMutableBytes { output throws(VaultError) in
-            try key.withRawBytes { key throws(VaultError) in
-                try wrap.open(entry, under: key, into: output, path: Self.path)
+        value.withUnsafeMutableBytes { output in
+            ItemValues.$machineIDPath.withValue(machine) {
+                do throws(VaultError) { try values.open(entry, file: file, root: root, into: output) } catch {
+                    result = .failure(error)
+                }
             }
         }
+        try result.get()
         return value
     }
 
@@ -51,15 +69,9 @@ final class ItemForge {
         return table
     }
 
-    static func parse(_ bytes: [UInt8], limits: ItemLimits = .standard) throws(VaultError) -> ItemTable {
-        try ItemTable(parsing: bytes[...], path: path, limits: limits)
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func withTypedMutableBytes<Failure: Error>(
-        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) {
-        try withUnsafeMutableBufferPointer { buffer throws(Failure) in try body(UnsafeMutableRawBufferPointer(buffer)) }
+    static func parse(
+        _ bytes: [UInt8], role: CompartmentRole = .backup, limits: ItemLimits = .standard
+    ) throws(VaultError) -> ItemTable {
+        try ItemTable(parsing: bytes[...], role: role, path: path, limits: limits)
     }
 }

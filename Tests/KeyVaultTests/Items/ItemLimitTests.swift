@@ -3,7 +3,9 @@ import Testing
 @testable import KeyVault
 
 @Suite struct ItemLimitTests {
-    private let forge = ItemForge()
+    private let forge: ItemForge
+
+    init() throws { forge = try ItemForge() }
 
     private func limits(
         value: Int = 100, total: Int = 1000, table: Int = 10_000, count: Int = 10
@@ -28,7 +30,7 @@ import Testing
     @Test func theStandardLimitsAreTheDocumentedOnes() {
         let limits = ItemLimits.standard
         #expect(limits.valueSize == 1_048_576 && limits.totalValueSize == 67_108_864 && limits.count == 100_000)
-        #expect(limits.tableSize < VaultBody.maximumSize)
+        #expect(limits.tableSize < CompartmentFile.maximumPartSize)
     }
 
     @Test func aValueMayBeAsLargeAsAllowedAndNotAByteLarger() throws {

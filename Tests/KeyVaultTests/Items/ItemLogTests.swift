@@ -34,7 +34,7 @@ import Testing
 
     private func lines() throws -> [Line] {
         var lines: [Line] = []
-        let verdict = try vault.log.read(noted: try vault.current().body.state.logHead) { entry, isAuthentic in
+        let verdict = try vault.log.read(noted: try vault.current().service.state.logHead) { entry, isAuthentic in
             #expect(isAuthentic)
             lines.append(Line(entry.event, entry.outcome, entry.subject))
         }

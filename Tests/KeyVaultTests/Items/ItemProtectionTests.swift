@@ -44,7 +44,9 @@ import Testing
         try vault.add("s", "person", .whenUnlocked, [1])
         try vault.add("s", "service", .afterFirstUnlock, [2])
         let unattended = try fixture.open(with: .defaultKeyFile)
-        #expect(try unattended.items().map(\.account) == ["person", "service"])
+        #expect(try unattended.items().map(\.account) == ["service"])
+        #expect(try unattended.lockedNameCount() == 1)
+        #expect(code { () throws(VaultError) in _ = try unattended.item(service: "s", account: "person") } == .locked)
         #expect(try unattended.value("s", "service") == [2])
         #expect(code { () throws(VaultError) in _ = try unattended.value("s", "person") } == .locked)
         #expect(try fixture.open(with: person).value("s", "person") == [1])
@@ -58,6 +60,7 @@ import Testing
         try vault.add("s", "person", .whenUnlocked, [1])
         try vault.add("s", "service", .afterFirstUnlock, [2])
         #expect(try vault.value("s", "person") == [1])
+        #expect(try vault.items().map(\.account) == ["person", "service"])
         try Vault.lock(fixture.accessGroup, in: fixture.home)
         #expect(code { () throws(VaultError) in _ = try vault.value("s", "person") } == .locked)
         #expect(code { () throws(VaultError) in try vault.update("s", "person", value: [3]) } == .locked)
@@ -66,32 +69,81 @@ import Testing
                 try vault.updateItem(service: "s", account: "person", accessibility: .afterFirstUnlock)
             } == .locked)
         #expect(try vault.value("s", "service") == [2])
-        #expect(try vault.items().map(\.account) == ["person", "service"])
+        #expect(try vault.items().map(\.account) == ["service"])
         #expect(try fixture.open(with: person).value("s", "person") == [1])
     }
 
-    @Test func ofALockedItemOnlyTheValueIsLocked() throws {
+    @Test func ofALockedItemEverythingIsLocked() throws {
         let vault = try vaultWithALockedItem()
+        let before = try fixture.copy().files
         #expect(code { () throws(VaultError) in _ = try vault.value("s", "a") } == .locked)
+        #expect(code { () throws(VaultError) in _ = try vault.item(service: "s", account: "a") } == .locked)
         #expect(code { () throws(VaultError) in try vault.update("s", "a", value: [1]) } == .locked)
-        #expect(code { () throws(VaultError) in try vault.add("s", "a", .whenUnlocked) } == .duplicateItem)
-        #expect(try vault.items().map(\.label) == ["old"])
-        // The label alone needs no key: this must go through without the value.
-        try vault.updateItem(service: "s", account: "a", label: "new")
-        #expect(try fixture.open().item(service: "s", account: "a").label == "new")
-        #expect(try fixture.open().item(service: "s", account: "a").accessibility == .whenUnlocked)
-        try vault.deleteItem(service: "s", account: "a")
+        #expect(
+            code { () throws(VaultError) in try vault.updateItem(service: "s", account: "a", label: "new") } == .locked)
+        #expect(code { () throws(VaultError) in try vault.deleteItem(service: "s", account: "a") } == .locked)
+        #expect(code { () throws(VaultError) in try vault.add("s", "a", .whenUnlocked) } == .locked)
+        // A service cannot put something of the lower class under the name either.
+        #expect(code { () throws(VaultError) in try vault.add("s", "a", .afterFirstUnlock) } == .downgraded)
+        #expect(try vault.items().isEmpty)
+        #expect(try fixture.copy().files == before)
+    }
+
+    @Test func onlyAPersonLowersAName() throws {
+        let service = try vaultWithALockedItem()
+        let person = try fixture.open(with: passphrase("one"))
+        try person.deleteItem(service: "s", account: "a")
+        // A deletion keeps the name.
+        #expect(code { () throws(VaultError) in try service.add("s", "a") } == .downgraded)
+        try person.add("s", "a", .afterFirstUnlock, [7])
+        #expect(try service.value("s", "a") == [7])
+        #expect(try service.lockedNameCount() == 0)
+        try person.updateItem(service: "s", account: "a", accessibility: .whenUnlocked)
+        #expect(code { () throws(VaultError) in _ = try service.value("s", "a") } == .locked)
+        #expect(try person.value("s", "a") == [7])
+        try person.updateItem(service: "s", account: "a", accessibility: .afterFirstUnlock)
+        #expect(try service.value("s", "a") == [7])
+    }
+
+    /// A service can write anything into its own compartment; under a listed name nothing of it is ever read.
+    @Test(arguments: [false, true]) func anItemThatIsPlantedUnderAListedNameIsNeverRead(isDeleted: Bool) throws {
+        let service = try vaultWithALockedItem()
+        let person = try fixture.open(with: passphrase("one"))
+        if isDeleted { try person.deleteItem(service: "s", account: "a") }
+        let name = try ItemForge.name("s", "a")
+        try service.change(.itemAdded) { draft throws(VaultError) in
+            let values = ItemValues(vaultID: draft.vaultID, path: service.path)
+            let root = draft.service.root
+            let planted = try [UInt8]("planted".utf8).withRawBytes { value throws(VaultError) in
+                try values.seal(
+                    value, name, label: [], accessibility: .afterFirstUnlock, createdAt: 1, modifiedAt: 1, root: root)
+            }
+            var table = try draft.service.loadItems(draft.place)
+            try table.insert(planted.entry, path: service.path)
+            draft.service.items = table
+        }
+        #expect(code { () throws(VaultError) in _ = try service.value("s", "a") } == .locked)
+        #expect(try service.items().isEmpty)
         #expect(try fixture.open().items().isEmpty)
+        let expected: VaultError.Code? = isDeleted ? .itemNotFound : nil
+        #expect(code { () throws(VaultError) in _ = try person.value("s", "a") } == expected)
+        #expect(try person.items().map(\.label) == (isDeleted ? [] : ["old"]))
+        // Nor does it stand in the way of the person's own.
+        if isDeleted { try person.add("s", "a", .whenUnlocked, [1]) } else { try person.update("s", "a", value: [1]) }
+        #expect(try person.value("s", "a") == [1])
+        let path = fixture.directory.path("backup")
+        let report = try person.export(to: path, for: [.recipient(try Identity.random().recipient)])
+        #expect(report.itemCount == 1)
     }
 
     @Test func aThisDeviceOnlyValueIsOfNoUseOnAnotherMachine() throws {
         let (here, there) = (try fixture.machine("here", digit: "a"), try fixture.machine("there", digit: "b"))
         let vault = try fixture.create()
-        try ItemWrap.$machineIDPath.withValue(here) {
+        try ItemValues.$machineIDPath.withValue(here) {
             try vault.add("s", "bound", .afterFirstUnlockThisDeviceOnly)
             try vault.add("s", "free")
         }
-        try ItemWrap.$machineIDPath.withValue(there) {
+        try ItemValues.$machineIDPath.withValue(there) {
             #expect(code { () throws(VaultError) in _ = try vault.value("s", "bound") } == .wrongDevice)
             #expect(try vault.value("s", "free") == [1, 2, 3])
             #expect(
@@ -100,20 +152,20 @@ import Testing
                 } == .wrongDevice)
             try vault.updateItem(service: "s", account: "bound", label: "renamed")
         }
-        let stillHere = try ItemWrap.$machineIDPath.withValue(here) { try vault.value("s", "bound") }
+        let stillHere = try ItemValues.$machineIDPath.withValue(here) { try vault.value("s", "bound") }
         #expect(stillHere == [1, 2, 3])
-        try ItemWrap.$machineIDPath.withValue(there) {
+        try ItemValues.$machineIDPath.withValue(there) {
             try vault.update("s", "bound", value: [4])
             #expect(try vault.value("s", "bound") == [4])
         }
-        ItemWrap.$machineIDPath.withValue(here) {
+        ItemValues.$machineIDPath.withValue(here) {
             #expect(code { () throws(VaultError) in _ = try vault.value("s", "bound") } == .wrongDevice)
         }
     }
 
     @Test func aMachineWithoutAnIDKeepsOnlyWhatAnyMachineMayRead() throws {
         let vault = try fixture.create()
-        try ItemWrap.$machineIDPath.withValue(fixture.directory.path("missing")) {
+        try ItemValues.$machineIDPath.withValue(fixture.directory.path("missing")) {
             let code = code { () throws(VaultError) in try vault.add("s", "a", .afterFirstUnlockThisDeviceOnly) }
             #expect(code == .noMachineIdentity)
             try vault.add("s", "a")
@@ -125,11 +177,13 @@ import Testing
         let moved = try withExtendedLifetime(elsewhere) {
             let other = try elsewhere.create()
             try other.add("s", "a")
-            return try other.current().body.items.entries
+            return try other.current().service.items(root: other.keys.service, place: other.place).entries
         }
         let vault = try fixture.create()
         try vault.change(.itemAdded) { draft throws(VaultError) in
-            for entry in moved { try draft.body.items.insert(entry, path: vault.path) }
+            var table = try draft.service.loadItems(draft.place)
+            for entry in moved { try table.insert(entry, path: vault.path) }
+            draft.service.items = table
         }
         #expect(code { () throws(VaultError) in _ = try vault.value("s", "a") } == .corrupt)
     }
@@ -138,6 +192,8 @@ import Testing
         let vault = try fixture.create()
         let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
         try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))
+        // In a file of its own, too.
+        try vault.add(canaries[0], "large", [UInt8](repeating: 0, count: 300) + Array(canaries[3].utf8))
         _ = try vault.value(canaries[0], canaries[1])
         try vault.update(canaries[0], canaries[1], label: canaries[2], value: Array(canaries[3].utf8))
         _ = code { () throws(VaultError) in try vault.add(canaries[0], canaries[1]) }

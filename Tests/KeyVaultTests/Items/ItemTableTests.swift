@@ -4,7 +4,9 @@ import Testing
 @testable import KeyVault
 
 @Suite struct ItemTableTests {
-    private let forge = ItemForge()
+    private let forge: ItemForge
+
+    init() throws { forge = try ItemForge() }
 
     @Test func anEmptyTableHasNoBytes() throws {
         #expect(ItemTable.empty.encoded.isEmpty)

@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: Accessibility.allCases)
     func anItemOfEveryAccessibilityComesBack(accessibility: Accessibility) throws {
         let machine = try fixture.machine("here", digit: "a")
-        try ItemWrap.$machineIDPath.withValue(machine) {
+        try ItemValues.$machineIDPath.withValue(machine) {
             try vault.add("sérvice", "账户", label: "A läbel", accessibility, [0, 255])
             let reopened = try reopened()
             let item = try reopened.item(service: "sérvice", account: "账户")
@@ -96,7 +96,7 @@ import Testing
         let value = SecureRandom.bytes(count: size)
         let machine = try fixture.machine("here", digit: "a")
         try vault.add("s", "a", value)
-        try ItemWrap.$machineIDPath.withValue(machine) {
+        try ItemValues.$machineIDPath.withValue(machine) {
             for accessibility in Accessibility.allCases.reversed() + Accessibility.allCases {
                 try vault.updateItem(service: "s", account: "a", accessibility: accessibility)
                 #expect(try reopened().item(service: "s", account: "a").accessibility == accessibility)

@@ -30,7 +30,7 @@ import Testing
 
     // MARK: Birth
 
-    @Test func theFirstUseMakesTheKeyOnceInTheActiveEpoch() throws {
+    @Test func theFirstUseMakesTheKeyOnceInTheFirstEpoch() throws {
         let (person, service) = try create()
         #expect(code { () throws(VaultError) in _ = try person.activeKey(for: .whenUnlocked) } == .noActiveKey)
         try person.makeKey(for: .whenUnlocked)
@@ -38,7 +38,7 @@ import Testing
         #expect(try keys(service) == ["1 afterFirstUnlock active", "1 whenUnlocked active"])
         let key = try person.activeKey(for: .whenUnlocked)
         #expect(try key.epoch == 1 && key.id != person.activeKey().id)
-        #expect(person.generation == 2)
+        #expect(try person.activeKey(for: .whenUnlocked).id == key.id)
     }
 
     @Test func aLockedVaultMakesNone() throws {
@@ -65,12 +65,24 @@ import Testing
         #expect(try keys(fixture.open()).count == 2)
     }
 
-    @Test func theFirstKeyAfterARotationIsOfTheNewEpoch() throws {
+    @Test func eachClassCountsItsOwnEpochs() throws {
         let (person, _) = try create()
         try person.completeRotation(to: person.beginRotation())
         try person.makeKey(for: .whenUnlocked)
-        #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
-        #expect(person.keyring.minimumEpoch == 2)
+        #expect(try person.activeKey(for: .whenUnlocked).epoch == 1)
+        #expect(person.keyring.minimumEpoch(of: .afterFirstUnlock) == 2)
+        #expect(person.keyring.minimumEpoch(of: .whenUnlocked) == 1)
+        let epoch = try #require(try person.beginRotation(of: .whenUnlocked))
+        #expect(epoch == 2)
+        #expect(try person.rotationState(of: .whenUnlocked).isResealing)
+        #expect(try !person.rotationState(of: .afterFirstUnlock).isResealing)
+        #expect(try person.completeRotation(of: .whenUnlocked, to: epoch))
+        #expect(person.keyring.minimumEpoch(of: .whenUnlocked) == 2)
+        #expect(
+            try keys(person) == [
+                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked decrypt-only", "2 afterFirstUnlock active",
+                "2 whenUnlocked active",
+            ])
     }
 
     @Test func noFirstKeyIsBornBesideBlobsOfALostOne() throws {
@@ -90,13 +102,26 @@ import Testing
     }
 
     @Test func aClassThatHadAKeyGoesOnBesideStrangeBlobs() throws {
-        let (person, service) = try create()
+        let (person, _) = try create()
         try person.makeKey(for: .whenUnlocked)
         let lost = SealedFile(fixture, under: try SealingKey.random(epoch: 1))
         try SystemFile.write(fixture.inContainer("Library/lost.sealed"), lost.bytes)
-        _ = try service.beginRotation()
-        try person.makeKey(for: .whenUnlocked)
+        #expect(try person.beginRotation(of: .whenUnlocked) == 2)
         #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
+    }
+
+    @Test func theNameOfARecordIsListedWithItsFirstKey() throws {
+        let (person, service) = try create()
+        try person.makeKey(for: .whenUnlocked, record: "diary")
+        let keyring = try service.currentKeyring()
+        #expect(service.isListed(record: "diary", in: keyring))
+        #expect(!service.isListed(record: "other", in: keyring))
+        try person.makeKey(for: .whenUnlocked, record: "other")
+        #expect(try service.isListed(record: "other", in: service.currentKeyring()))
+        #expect(code { () throws(VaultError) in try service.lowerClass(ofRecord: "diary") } == .locked)
+        try person.lowerClass(ofRecord: "diary")
+        #expect(try !service.isListed(record: "diary", in: service.currentKeyring()))
+        #expect(try keys(person).count == 2)
     }
 
     // MARK: Use
@@ -140,38 +165,44 @@ import Testing
 
     // MARK: Life
 
-    @Test func aRotationGivesBothClassesANewKey() throws {
-        let (person, _) = try create()
+    @Test func aRotationOfTheClassNeedsAPerson() throws {
+        let (person, service) = try create()
+        #expect(try person.beginRotation(of: .whenUnlocked) == nil)
         try person.makeKey(for: .whenUnlocked)
-        try person.completeRotation(to: person.beginRotation())
+        #expect(code { () throws(VaultError) in _ = try service.beginRotation(of: .whenUnlocked) } == .locked)
+        try service.completeRotation(to: service.beginRotation())
         #expect(
-            try keys(person) == [
-                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked decrypt-only", "2 afterFirstUnlock active",
-                "2 whenUnlocked active",
+            try keys(service) == [
+                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked active", "2 afterFirstUnlock active",
             ])
+        let epoch = try #require(try person.beginRotation(of: .whenUnlocked))
+        #expect(
+            code { () throws(VaultError) in try service.completeRotation(of: .whenUnlocked, to: epoch) } == .locked)
         let old = try #require(try person.keySummaries().first { $0.epoch == 1 && $0.protection == .whenUnlocked })
-        // A vault that is open holds the newest epoch, so nobody holds the old one.
+        #expect(
+            code { () throws(VaultError) in try person.destroyKey(old.id, onlyIfRetired: true) } == .keyInUse)
+        try person.completeRotation(of: .whenUnlocked, to: epoch)
+        #expect(code { () throws(VaultError) in try service.destroyKey(old.id) } == .locked)
+        // Every open vault shows the newest epoch at its next look.
+        _ = try service.current()
         try person.destroyKey(old.id, onlyIfRetired: true)
-        #expect(code { () throws(VaultError) in _ = try person.keyring(toOpen: old.id) } == nil)
         #expect(try person.keyring(toOpen: old.id).sealingKey(for: old.id) == nil)
     }
 
-    @Test func aRotationThatBeginsWhileLockedLeavesTheClassWithoutAnActiveKey() throws {
+    @Test func aProgramThatHasNotLookedHoldsTheEpochOfItsClassAlone() throws {
         let (person, service) = try create()
         try person.makeKey(for: .whenUnlocked)
-        #expect(try service.beginRotation() == 2)
-        #expect(
-            try keys(service) == [
-                "1 afterFirstUnlock decrypt-only", "1 whenUnlocked decrypt-only", "2 afterFirstUnlock active",
-            ])
-        #expect(code { () throws(VaultError) in try service.makeKey(for: .whenUnlocked) } == .locked)
-        try person.makeKey(for: .whenUnlocked)
-        #expect(try person.activeKey(for: .whenUnlocked).epoch == 2)
+        _ = try service.current()
+        _ = try person.beginRotation(of: .whenUnlocked)
+        #expect(person.isEpochHeld(1, .whenUnlocked) == true)
+        _ = try service.current()
+        #expect(person.isEpochHeld(1, .whenUnlocked) == false)
+        #expect(person.isEpochHeld(1, .afterFirstUnlock) == true)
+        #expect(person.isEpochHeld(2, .whenUnlocked) == true)
     }
 
-    @Test func theLastSlotThatReachesItStays() throws {
+    @Test func theLastSlotOfAPersonStays() throws {
         let (person, _) = try create()
-        try person.makeKey(for: .whenUnlocked)
         let slot = try #require(try person.slots().first { $0.reach == .whenUnlocked })
         #expect(code { () throws(VaultError) in try person.removeSlot(id: slot.id) } == .lastSlot)
     }

@@ -180,7 +180,7 @@ import Testing
         let fixture = try VaultFixture()
         let maker = try NewSlot.defaultKeyFile.maker(for: fixture.place)
         #expect(access(fixture.keyFile, F_OK) != 0)
-        _ = try maker.wrappingKey(vaultID: [UInt8](repeating: 0, count: 16))
+        _ = try maker.prepare(vaultID: [UInt8](repeating: 0, count: 16))
         #expect(try SystemFile.mode(fixture.keyFile) == 0o600)
     }
 

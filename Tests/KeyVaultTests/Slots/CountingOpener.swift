@@ -21,7 +21,7 @@ final class CountingOpener: SlotOpener {
         SlotWork(try PassphraseParameters(parsing: parameters).costs)
     }
 
-    func unwrappingKey(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) throws(CryptoError) -> SecretBytes {
+    func holder(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) throws(CryptoError) -> HolderSecret {
         let work = try work(for: parameters)
         attempts.withLock { $0.append(work.passKiB) }
         throw CryptoError(derives ? .outOfMemory : .authenticationFailed, "test")

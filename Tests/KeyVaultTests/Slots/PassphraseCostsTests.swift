@@ -43,13 +43,13 @@ import Testing
     @Test(arguments: [(1e-9, 1.0), (60, 1e15)] as [(Double, Double)])
     func theBoundsHoldWhateverTheMachine(target: Double, rate: Double) throws {
         let costs = try chosen(for: .seconds(target), rate: rate)
-        #expect(throws: Never.self) { try costs.parameters.validate() }
+        #expect(throws: Never.self) { try costs.parameters.validateForCreation() }
     }
 
     @Test func aMachineWithoutFreeMemoryStillGetsTheLeast() throws {
         let costs = try chosen(for: .seconds(1), rate: 100 * 1024, freeKiB: 0)
-        #expect(costs.memoryKiB == 8 * 1024)
-        #expect(throws: Never.self) { try costs.parameters.validate() }
+        #expect(costs.memoryKiB == 19 * 1024)
+        #expect(throws: Never.self) { try costs.parameters.validateForCreation() }
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(61)])
@@ -60,18 +60,19 @@ import Testing
 
     @Test func thisMachineCanBeCalibrated() throws {
         let costs = try PassphraseCosts.calibrated(for: .milliseconds(20))
-        #expect(throws: Never.self) { try costs.parameters.validate() }
+        #expect(throws: Never.self) { try costs.parameters.validateForCreation() }
     }
 
     @Test func costsOutsideTheBoundsAreNotTaken() {
         for (passes, memory) in [
-            (0, 65536), (33, 65536), (3, 8191), (3, 1_048_577), (-1, 65536), (3, -1), (.max, .max),
+            (0, 65536), (1, 65536), (33, 65536), (3, 8192), (3, 19455), (3, 1_048_577), (-1, 65536), (3, -1),
+            (.max, .max),
         ] {
             #expect(
                 code { () throws(VaultError) in _ = try PassphraseCosts(passes: passes, memoryKiB: memory) }
                     == .invalidArgument)
         }
-        #expect(throws: Never.self) { try PassphraseCosts(passes: 1, memoryKiB: 8192) }
+        #expect(throws: Never.self) { try PassphraseCosts(passes: 2, memoryKiB: 19456) }
     }
 
     @Test func availableMemoryIsRead() {

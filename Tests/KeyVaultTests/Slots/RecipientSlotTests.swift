@@ -30,8 +30,8 @@ import Testing
         let opener = RecipientOpener(key: identity.keys[0])
         for topBit in [UInt8(0), 0x80] {
             var slot = try yard.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
-            slot.payload.replaceSubrange(32..<64, with: point)
-            slot.payload[63] |= topBit
+            slot.ephemeral = point
+            slot.ephemeral[31] |= topBit
             #expect(refusal(of: slot, opener, yard.vaultID) == .lowOrderPoint)
             #expect(yard.search([slot]).failure(with: [opener]) == .corrupt)
         }
@@ -60,13 +60,13 @@ import Testing
         let (own, other) = (try Identity.random(), try Identity.random())
         var slot = try yard.slot(RecipientMaker(recipient: own.recipient, isUnattended: true))
         // A low-order point would be told if it were tried.
-        slot.payload.replaceSubrange(32..<64, with: [UInt8](repeating: 0, count: 32))
+        slot.ephemeral = [UInt8](repeating: 0, count: 32)
         #expect(refusal(of: slot, RecipientOpener(key: other.keys[0]), yard.vaultID) == .authenticationFailed)
     }
 
     @Test func theSlotSaysWhomItIsFor() throws {
         let identity = try Identity.random()
         let slot = try yard.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
-        #expect(Array(slot.payload.prefix(32)) == identity.recipient.key.bytes)
+        #expect(slot.publicKey == identity.recipient.key.bytes)
     }
 }

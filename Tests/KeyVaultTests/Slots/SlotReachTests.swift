@@ -18,41 +18,39 @@ import Testing
         }
     }
 
-    @Test func anUnknownKindOrReachIsUnsupportedNotCorrupt() throws {
-        let yard = SlotYard()
-        let good = try yard.slot(SlotSubject.all[1].maker).encoded
-        for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (1, 0), (1, 3)] {
-            var bad = good
-            bad[offset] = value
-            #expect(
-                code { () throws(VaultError) in _ = try KeySlot.parse(bad[...], count: 1, path: "vault") }
-                    == .unsupported)
+    @Test func anUnknownKindReachOrFormIsUnsupportedNotCorrupt() throws {
+        let slot = try SlotYard().slot(SlotSubject.all[1].maker)
+        for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (1, 0), (1, 4), (2, 2), (2, 255)] {
+            #expect(code { () throws(VaultError) in _ = try slot.changing(offset, to: [value]) } == .unsupported)
         }
     }
 
     @Test func aSlotWithoutANumberIsCorrupt() throws {
-        let yard = SlotYard()
-        let slot = try yard.slot(SlotSubject.all[1].maker, id: 0)
-        #expect(
-            code { () throws(VaultError) in _ = try KeySlot.parse(slot.encoded[...], count: 1, path: "vault") }
-                == .corrupt)
+        let slot = try SlotYard().slot(SlotSubject.all[1].maker, id: 0)
+        #expect(code { () throws(VaultError) in _ = try KeySlot.parsed(slot.encoded, role: .service) } == .corrupt)
     }
 
-    @Test func secretsThatAreLockedCannotBeGivenAway() throws {
-        let yard = SlotYard()
-        let known = VaultSecrets(
-            root: yard.secrets.root.copied(), afterFirstUnlock: yard.secrets.afterFirstUnlock.copied(),
-            whenUnlocked: nil)
-        let place = try VaultFixture().place
+    @Test func aSlotOfTheOtherFileIsCorrupt() throws {
         for subject in SlotSubject.all {
-            do throws(VaultError) {
-                let slot = try subject.maker.slot(
-                    for: known, vaultID: yard.vaultID, id: 1, createdAt: 1, place: place)
-                #expect(slot.reach == .afterFirstUnlock)
-            } catch {
-                #expect(error.code == .locked && subject.maker.reach == .whenUnlocked)
+            let slot = try SlotYard().slot(subject.maker)
+            for role in CompartmentRole.allCases {
+                let refusal = code { () throws(VaultError) in _ = try KeySlot.parsed(slot.encoded, role: role) }
+                #expect(refusal == (role == slot.reach.role ? nil : .corrupt))
             }
         }
+    }
+
+    @Test func slotsOutOfOrderOrOfOneNumberAreCorrupt() throws {
+        let yard = SlotYard()
+        let slots = try [UInt32(1), 2, 2].map { try yard.slot(SlotSubject.all[1].maker, id: $0).encoded }
+        func refusal(_ slots: [[UInt8]]) -> VaultError.Code? {
+            code { () throws(VaultError) in
+                _ = try KeySlot.parse(slots.flatMap(\.self)[...], count: slots.count, role: .service, path: "vault")
+            }
+        }
+        #expect(refusal([slots[0], slots[1]]) == nil)
+        #expect(refusal([slots[1], slots[0]]) == .corrupt)
+        #expect(refusal([slots[1], slots[2]]) == .corrupt)
     }
 
     @Test func oneSecretInAKeyFileAndACredentialOpensOnlyTheSlotOfItsKind() throws {
@@ -62,14 +60,12 @@ import Testing
             KeyTextSlot(.keyFile, key: secret.copied()), KeyTextSlot(.credential, key: secret.copied())
         )
         let slot = try yard.slot(file)
-        let renamed = KeySlot(
-            kind: .credential, reach: slot.reach, id: slot.id, createdAt: slot.createdAt, payload: slot.payload)
+        let renamed = try #require(try slot.changing(0, to: [SlotKind.credential.rawValue]))
         #expect(refusal(of: slot, file, yard.vaultID) == nil)
         #expect(refusal(of: renamed, credential, yard.vaultID) == .authenticationFailed)
         let salt = [UInt8](repeating: 1, count: 16)
-        let one = file.unwrappingKey(parameters: salt[...], vaultID: yard.vaultID)
-        let two = credential.unwrappingKey(parameters: salt[...], vaultID: yard.vaultID)
-        let areEqual = one.isEqual(to: two)
-        #expect(!areEqual)
+        let one = file.holder(parameters: salt[...], vaultID: yard.vaultID).withUnsafeBytes { Array($0) }
+        let two = credential.holder(parameters: salt[...], vaultID: yard.vaultID).withUnsafeBytes { Array($0) }
+        #expect(one != two)
     }
 }

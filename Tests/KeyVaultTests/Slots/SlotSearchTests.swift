@@ -10,10 +10,12 @@ import Testing
     private func slot(
         _ passphrase: Passphrase, id: UInt32, stating costs: (passes: UInt32, memoryKiB: UInt32)
     ) throws -> KeySlot {
-        var slot = try yard.slot(PassphraseMaker(passphrase: passphrase, costs: .minimum), id: id)
-        withUnsafeBytes(of: costs.passes.littleEndian) { slot.payload.replaceSubrange(16..<20, with: $0) }
-        withUnsafeBytes(of: costs.memoryKiB.littleEndian) { slot.payload.replaceSubrange(20..<24, with: $0) }
-        return slot
+        let slot = try yard.slot(PassphraseMaker(passphrase: passphrase, costs: .minimum), id: id)
+        var writer = ByteWriter()
+        writer.append(costs.passes)
+        writer.append(costs.memoryKiB)
+        // Preamble and size 24, public key 32, salt 16.
+        return try #require(try slot.changing(72, to: writer.bytes))
     }
 
     @Test(
@@ -26,9 +28,9 @@ import Testing
         let opener = PassphraseOpener(passphrase: own)
         let slot = try slot(own, id: 1, stating: (passes, memoryKiB))
         // Had it been tried, the answer for a TiB would be that it cannot be had.
-        #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) { try opener.work(for: slot.payload.prefix(24)) }
+        #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) { try opener.work(for: slot.parameters[...]) }
         #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) {
-            _ = try opener.unwrappingKey(parameters: slot.payload.prefix(24), vaultID: yard.vaultID)
+            _ = try opener.holder(parameters: slot.parameters[...], vaultID: yard.vaultID)
         }
         #expect(yard.search([slot]).failure(with: [opener]) == .corrupt)
     }
@@ -87,11 +89,23 @@ import Testing
         #expect(yard.search([slot]).failure(with: old.keys.map(RecipientOpener.init)) == .wrongIdentity)
     }
 
-    @Test func aLockedVaultNamesWhatOpensIt() throws {
+    @Test func noMoreThanEightPassphraseSlotsAreTriedAndOneOfABackup() throws {
+        let slots = try (1...20).map { try slot(Passphrase("x"), id: UInt32($0), stating: (2, 19456)) }
+        let counter = CountingOpener(derives: false)
+        #expect(yard.search(slots).failure(with: [counter]) == .wrongPassphrase)
+        #expect(counter.tried.count == 8)
+        var backup = yard.search(slots)
+        backup.isBackup = true
+        #expect(backup.failure(with: [counter]) == .wrongPassphrase)
+        #expect(counter.tried.count == 9)
+    }
+
+    @Test func withNothingAtHandTheVaultIsLockedAndNamesWhatOpensIt() throws {
         let slots = try SlotSubject.all.map { try yard.slot($0.maker) }
         let withoutKeyFile = yard.search(slots.filter { $0.kind != .keyFile })
+        #expect(withoutKeyFile.failure(with: [KeyTextSlot(.keyFile, key: .random(count: 32))]) == .wrongKeyFile)
         do throws(VaultError) {
-            _ = try withoutKeyFile.open(with: [KeyTextSlot(.keyFile, key: .random(count: 32))])
+            _ = try withoutKeyFile.open(with: [])
             Issue.record("opened")
         } catch {
             #expect(error.code == .locked)

@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import Synchronization
 import Testing
 
 @testable import KeyVault
@@ -49,11 +50,11 @@ struct SlotSubject: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The same opener, which derives the key of the parameters that it saw first only once: every bit of a payload is
-/// flipped, and most of them do not change what is derived.
+/// The same opener, which derives the secret of the same parameters only once: every bit of a slot is flipped, and most of
+/// them do not change the parameters.
 final class MemoOpener: SlotOpener {
     private let base: any SlotOpener
-    private let seen = Memo()
+    private let seen = Mutex<[[UInt8]: HolderSecret]>([:])
 
     init(_ base: any SlotOpener) { self.base = base }
 
@@ -62,12 +63,12 @@ final class MemoOpener: SlotOpener {
 
     func work(for parameters: ArraySlice<UInt8>) throws(CryptoError) -> SlotWork { try base.work(for: parameters) }
 
-    func unwrappingKey(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) throws(CryptoError) -> SecretBytes {
+    func holder(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) throws(CryptoError) -> HolderSecret {
         let input = Array(parameters) + vaultID
-        if let known = seen.key(of: input) { return known }
-        let key = try base.unwrappingKey(parameters: parameters, vaultID: vaultID)
-        seen.keep(key.copied(), of: input)
-        return key
+        if let known = seen.withLock({ $0[input] }) { return known }
+        let holder = try base.holder(parameters: parameters, vaultID: vaultID)
+        seen.withLock { $0[input] = holder }
+        return holder
     }
 }
 

@@ -3,24 +3,26 @@ import Testing
 
 @testable import KeyVault
 
-/// A vault's secrets and the slots that are made for them, without a vault.
+/// A root and the slots that are made for it, without a vault.
 final class SlotYard: Sendable {
-    let secrets = VaultSecrets.random()
+    let root = RootKey.random()
     let vaultID = SecureRandom.bytes(count: 16)
 
-    func slot(_ maker: any SlotMaker, id: UInt32 = 7, createdAt: UInt64 = 1_700_000_000_000) throws -> KeySlot {
-        guard let joined = secrets.joined(reach: maker.reach) else { throw VaultError(.locked, "test", "slot", "") }
-        return try PreparedSlot(maker, vaultID: vaultID).slot(wrapping: joined, id: id, createdAt: createdAt)
+    func slot(
+        _ maker: any SlotMaker, id: UInt32 = 7, createdAt: UInt64 = 1_700_000_000_000, trusting trusted: [UInt8]? = nil
+    ) throws -> KeySlot {
+        try maker.prepare(vaultID: vaultID).slot(wrapping: root, id: id, createdAt: createdAt, trusted: trusted)
     }
 
     func search(_ slots: [KeySlot]) -> SlotSearch {
         SlotSearch(slots: slots, vaultID: vaultID, path: "vault")
     }
+}
 
-    /// Whether these are the secrets that a slot of that reach gives.
-    func agrees(with opened: borrowing VaultSecrets, reach: SlotReach) -> Bool {
-        guard let expected = secrets.joined(reach: reach), let found = opened.joined(reach: reach) else { return false }
-        return expected.isEqual(to: found) && (opened.whenUnlocked == nil) == (reach == .afterFirstUnlock)
+extension SlotOpener {
+    /// Opens a slot as a search does.
+    func open(_ slot: KeySlot, vaultID: [UInt8]) throws(CryptoError) -> RootKey {
+        try slot.root(try holder(parameters: slot.parameters[...], vaultID: vaultID), vaultID: vaultID)
     }
 }
 
@@ -34,6 +36,21 @@ func refusal(of slot: KeySlot, _ opener: any SlotOpener, _ vaultID: [UInt8]) -> 
     }
 }
 
+extension KeySlot {
+    /// Reads one slot of a file of some role; nil for an empty area.
+    static func parsed(_ bytes: [UInt8], role: CompartmentRole) throws(VaultError) -> KeySlot? {
+        try parse(bytes[...], count: 1, role: role, path: "vault").first
+    }
+
+    /// The slot with other bytes at an offset of its encoding, as its own file's reader takes it.
+    func changing(_ offset: Int, to bytes: [UInt8]) throws(VaultError) -> KeySlot? {
+        var changed = encoded
+        changed.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+        let role = SlotReach(rawValue: changed[1])?.role ?? reach.role
+        return try Self.parsed(changed, role: role)
+    }
+}
+
 extension SlotSearch {
     /// The code of the search's failure, or nil when a slot opened.
     func failure(with openers: [any SlotOpener]) -> VaultError.Code? {
@@ -43,6 +60,6 @@ extension SlotSearch {
     /// The id of the slot that opens.
     func opened(with openers: [any SlotOpener]) throws -> UInt32? {
         let opened = try open(with: openers)
-        return opened.id
+        return opened.slot.id
     }
 }

@@ -29,15 +29,14 @@ import Testing
         #expect(try bytes(fixture.open()) == before)
     }
 
-    /// A vault that was made before there were such keys.
-    @Test func anOlderVaultGetsOneOnce() throws {
+    @Test func aVaultWithoutOneGetsOneOnce() throws {
         let vault = try fixture.create()
         let before = try bytes(vault)
-        try vault.change(.accepted) { draft throws(VaultError) in draft.body.tokenKeys = [] }
+        try vault.change(.accepted) { draft throws(VaultError) in draft.service.tokenKeys = [] }
         let results = try concurrently(8) { _ in try bytes(try fixture.open()) }
         let found = Set(try results.map { try $0.get() })
         #expect(found.count == 1 && !found.contains(before))
-        #expect(try vault.current().body.tokenKeys.count == 1)
+        #expect(try vault.current().service.tokenKeys.count == 1)
     }
 
     @Test func anUnknownKeyIsNone() throws {
@@ -51,14 +50,14 @@ import Testing
     }
 
     private func parsed(changing offset: Int) throws -> VaultError.Code? {
-        var section = try fixture.openOrCreate().heldContents.body.tokenKeys.encoded
+        var section = try fixture.openOrCreate().heldContents.service.tokenKeys.encoded
         section[offset] ^= 0x40
         return code { () throws(VaultError) in _ = try [TokenKeyEntry](parsing: section[...], path: "") }
     }
 
     @Test func twoActiveKeysOrOneTwiceAreCorrupt() throws {
-        let entry = try #require(try fixture.create().heldContents.body.tokenKeys.first)
-        let other = try #require(try VaultFixture().create().heldContents.body.tokenKeys.first)
+        let entry = try #require(try fixture.create().heldContents.service.tokenKeys.first)
+        let other = try #require(try VaultFixture().create().heldContents.service.tokenKeys.first)
         #expect(parsed([entry]) == nil)
         #expect(parsed([entry, other]) == .corrupt)
         var old = entry
@@ -71,7 +70,7 @@ import Testing
     }
 
     @Test func aSectionThatIsCutOrTooLongIsCorrupt() throws {
-        let section = try fixture.create().heldContents.body.tokenKeys.encoded
+        let section = try fixture.create().heldContents.service.tokenKeys.encoded
         let cut = code { () throws(VaultError) in _ = try [TokenKeyEntry](parsing: section.dropLast(), path: "") }
         #expect(cut == .corrupt)
         let long = [UInt8](repeating: 0, count: 257 * TokenKeyEntry.encodedSize)
@@ -80,8 +79,8 @@ import Testing
 
     @Test func aKeyOfAnotherVaultDoesNotFit() throws {
         let vault = try fixture.create()
-        let other = try #require(try VaultFixture().create().heldContents.body.tokenKeys.first)
-        try vault.change(.accepted) { draft throws(VaultError) in draft.body.tokenKeys = [other] }
+        let other = try #require(try VaultFixture().create().heldContents.service.tokenKeys.first)
+        try vault.change(.accepted) { draft throws(VaultError) in draft.service.tokenKeys = [other] }
         #expect(code { () throws(VaultError) in _ = try vault.withTokenKey { id, _ in id } } == .corrupt)
     }
 }

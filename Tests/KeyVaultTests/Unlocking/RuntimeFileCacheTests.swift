@@ -110,17 +110,11 @@ import Testing
     }
 
     @Test func aTicketOfAnotherBootIsRefused() throws {
-        let root = SecretBytes.random(count: 32)
-        let secret = root.withUnsafeBytes { root in
-            SecretBytes(count: 64) { $0.copyMemory(from: root) }
-        }
         let caches = UnlockCaches([cache])
         for (boot, state) in [(BootID.current, UnlockState.unlocked(for: nil)), (WatermarkEntryTests.before, .locked)] {
-            let ticket = secret.withUnsafeBytes {
-                UnlockTicket.make(name, secret: $0, deadline: 0, boot: boot, root: root)
-            }
+            let ticket = UnlockTicket.make(name, root: .random(), deadline: 0, boot: boot)
             try caches.store(ticket, as: name, for: nil)
-            #expect(try caches.state(of: name, root: root, in: "/nowhere") == state)
+            #expect(try caches.state(of: name, in: "/nowhere", nil) == state)
         }
     }
 
@@ -139,13 +133,9 @@ import Testing
     }
 
     @Test func wipingTouchesOnlyWhatIsOver() throws {
-        let root = SecretBytes.random(count: 32)
         let now = BootClock.milliseconds()
         for (deadline, isWiped) in [(UInt64(0), false), (now + 3_600_000, false), (now - 1, true)] {
-            let secret = SecretBytes.random(count: 64)
-            let ticket = secret.withUnsafeBytes {
-                UnlockTicket.make(name, secret: $0, deadline: deadline, root: root)
-            }
+            let ticket = UnlockTicket.make(name, root: .random(), deadline: deadline)
             try ticket.withUnsafeBytes { try cache.store($0, as: name, for: nil) }
             cache.wipeExpired(name)
             #expect(try SystemFile.read(memory.onlyFile()).isEmpty == isWiped)

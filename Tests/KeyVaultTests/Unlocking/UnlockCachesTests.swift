@@ -54,19 +54,17 @@ private final class FakeCache: UnlockCache {
     private let kernel = FakeCache(.kernelKeyring)
     private let file = FakeCache(.runtimeFile)
     private let name = UnlockName(vaultID: SecureRandom.bytes(count: 16), .whenUnlocked)
-    private let rootBytes = SecureRandom.bytes(count: 32)
+    private let root = RootKey.random()
 
     private var caches: UnlockCaches { UnlockCaches([kernel, file]) }
-    private var root: SecretBytes { rootBytes.withRawBytes { SecretBytes(copying: $0) } }
 
     private func store(seconds: UInt64? = nil) throws(VaultError) {
         let deadline = seconds.map { BootClock.milliseconds() + 1000 * $0 } ?? 0
-        let secret = SecretBytes.random(count: 32)
-        let ticket = secret.withUnsafeBytes { UnlockTicket.make(name, secret: $0, deadline: deadline, root: root) }
+        let ticket = UnlockTicket.make(name, root: root, deadline: deadline)
         try caches.store(ticket, as: name, for: seconds.map { .seconds($0) })
     }
 
-    private func state() throws -> UnlockState { try caches.state(of: name, root: root, in: "/nowhere") }
+    private func state() throws -> UnlockState { try caches.state(of: name, in: "/nowhere", nil) }
 
     @Test func theFirstOneThatWorksKeepsTheTicket() throws {
         try store()
@@ -127,7 +125,7 @@ private final class FakeCache: UnlockCache {
     @Test func aCacheThatCannotBeTrustedIsAnErrorNotALock() throws {
         kernel.fail(with: .unsafeFile)
         #expect(
-            code { () throws(VaultError) in _ = try caches.state(of: name, root: root, in: "/nowhere") } == .unsafeFile)
+            code { () throws(VaultError) in _ = try caches.state(of: name, in: "/nowhere", nil) } == .unsafeFile)
         #expect(code { () throws(VaultError) in try store() } == .unsafeFile)
         #expect(file.count == 0)
     }

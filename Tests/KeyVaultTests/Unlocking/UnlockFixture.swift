@@ -13,13 +13,15 @@ final class UnlockFixture {
     private let words: String
     private let names: [UnlockName]
 
-    init(_ kind: CacheKind, passphrase words: String = "correct-horse") throws {
+    /// - Parameter withService: Whether an unattended recipient opens it as well: then a lock leaves *after first unlock*.
+    init(_ kind: CacheKind, passphrase words: String = "correct-horse", withService: Bool = false) throws {
         vault = try VaultFixture()
         yard = try CacheYard(kind)
         self.words = words
         let made = try vault.create(with: passphrase(words))
+        if withService { try made.addSlot(.recipient(try Identity.random().recipient, unattended: true)) }
         vaultID = made.vaultID
-        let id = made.heldContents.head.header.vaultID
+        let id = made.heldContents.vaultID
         names = ProtectionClass.allCases.map { UnlockName(vaultID: id, $0) }
     }
 
@@ -33,7 +35,8 @@ final class UnlockFixture {
         try onCache { () throws(VaultError) in try vault.open(with: .automatic) }
     }
 
-    func lock(everything: Bool = false) throws(VaultError) {
+    @discardableResult
+    func lock(everything: Bool = false) throws(VaultError) -> LockReport {
         try onCache { () throws(VaultError) in
             try Vault.lock(vault.accessGroup, in: vault.home, everything: everything)
         }

@@ -30,7 +30,7 @@ import Testing
     /// | | | locks |
     /// | is refused | is refused | |
     @Test(arguments: CacheKind.usable) func aLockIsSeenByEveryProcessThatHasTheVaultOpen(_ kind: CacheKind) throws {
-        let fixture = try UnlockFixture(kind)
+        let fixture = try UnlockFixture(kind, withService: true)
         let (holder, finder, third) = (try fixture.session(), try fixture.session(), try fixture.session())
         #expect(try holder.openAsPerson() == "opened")
         #expect(try third.openAsPerson() == "opened")

@@ -52,9 +52,18 @@ import Testing
         #expect(try untouched(fixture) == .locked)
         try fixture.person().unlock(for: .seconds(3600))
         #expect(try untouched(fixture) == .ready)
-        try fixture.lock()
+        // Where only persons open the vault, a lock takes everything.
+        #expect(try fixture.lock().locked == ProtectionClass.allCases)
+        #expect(try untouched(fixture) == .locked)
+    }
+
+    @Test func aVaultWithAServiceStaysReadyAfterALock() throws {
+        let fixture = try UnlockFixture(.file, withService: true)
+        try fixture.person().unlock()
         #expect(try untouched(fixture) == .ready)
-        try fixture.lock(everything: true)
+        #expect(try fixture.lock().locked == [.whenUnlocked])
+        #expect(try untouched(fixture) == .ready)
+        #expect(try fixture.lock(everything: true).hasUnattendedSlots)
         #expect(try untouched(fixture) == .locked)
     }
 
@@ -94,21 +103,6 @@ import Testing
             try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)
             #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .locked)
         }
-    }
-
-    /// What comes of a look is no part of it.
-    @Test func whoLooksIsAskedOnce() throws {
-        let fixture = try VaultFixture()
-        try fixture.create()
-        var answers: [VaultAvailability] = []
-        let failure = code { () throws(VaultError) in
-            try Vault.look(at: fixture.place) { (availability, _, _) throws(VaultError) in
-                answers.append(availability)
-                throw VaultError(.locked, "test", "a look", "As told.")
-            }
-        }
-        #expect(answers == [.ready])
-        #expect(failure == .locked)
     }
 
     @Test func aDamagedHeaderIsDamage() throws {
@@ -180,7 +174,7 @@ import Testing
 
     @Test func anAbsentOrDamagedVaultHasAStatus() throws {
         let fixture = try UnlockFixture(.file)
-        try SystemFile.write(fixture.vault.path, [])
+        for leaf in VaultPlace.leaves { try SystemFile.write(fixture.vault.beside(leaf), []) }
         let status = try fixture.status()
         #expect(status.availability == .damaged)
         #expect(status.slots == [] && status.generation == nil)

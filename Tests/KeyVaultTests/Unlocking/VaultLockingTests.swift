@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: CacheKind.usable) func aLockReachesWhoeverHasTheVaultOpen(_ kind: CacheKind) throws {
-        let fixture = try UnlockFixture(kind)
+        let fixture = try UnlockFixture(kind, withService: true)
         defer { withExtendedLifetime(fixture) {} }
         let holder = try fixture.person()
         let sharer = try fixture.person()
@@ -88,11 +88,11 @@ import Testing
         let fixture = try UnlockFixture(.file)
         defer { withExtendedLifetime(fixture) {} }
         let holder = try fixture.person()
-        var bytes = try SystemFile.read(fixture.vault.path)
-        bytes[20] ^= 1
-        try SystemFile.write(fixture.vault.path, bytes)
+        var damaged = try fixture.vault.copy()
+        for leaf in VaultPlace.leaves { damaged.files[leaf]?[20] ^= 1 }
+        try fixture.vault.restore(damaged)
         #expect(code { () throws(VaultError) in try fixture.lock() } == .corrupt)
-        #expect(try SystemFile.read(fixture.vault.path) == bytes)
+        #expect(try fixture.vault.copy().files == damaged.files)
         // Who holds the key in memory was locked all the same.
         #expect(try !holder.isUnlocked())
     }
@@ -125,7 +125,7 @@ import Testing
         let yard = try CacheYard(kind)
         try UnlockCaches.$current.withValue(yard.caches) {
             let service = try fixture.create()
-            defer { try? Vault.lock(fixture.accessGroup, in: fixture.home, everything: true) }
+            defer { _ = try? Vault.lock(fixture.accessGroup, in: fixture.home, everything: true) }
             #expect(try !service.unlock())
             #expect(try !service.isUnlocked())
             unlink(fixture.keyFile)
@@ -139,7 +139,10 @@ import Testing
         try fixture.person().unlock()
         // Another vault comes into its place.
         let other = try UnlockFixture(kind, passphrase: "another")
-        try SystemFile.write(fixture.vault.path, SystemFile.read(other.vault.path))
+        try fixture.vault.restore(other.vault.copy())
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .replaced)
+        #expect(try fixture.availability() == .damaged)
+        try fixture.vault.forgetPlaces()
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
     }
@@ -165,10 +168,8 @@ import Testing
     @Test(arguments: CacheKind.usable) func plantedKeysLeaveTheVaultLocked(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
-        let name = UnlockName(vaultID: try fixture.person().heldContents.head.header.vaultID, .afterFirstUnlock)
-        let root = SecretBytes.random(count: 32)
-        let secrets = root.withUnsafeBytes { Array($0) } + SecureRandom.bytes(count: 32)
-        let ticket = secrets.withRawBytes { UnlockTicket.make(name, secret: $0, deadline: 0, root: root) }
+        let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .afterFirstUnlock)
+        let ticket = UnlockTicket.make(name, root: .random(), deadline: 0)
         try fixture.yard.caches.store(ticket, as: name, for: nil)
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)

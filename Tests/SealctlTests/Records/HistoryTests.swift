@@ -79,7 +79,7 @@ private struct MachineHistory: Decodable {
         try sandbox.put("a", "1")
         unlink(sandbox.keyFile)
         unlink(sandbox.vault)
-        try sandbox.succeed(["init", "--abandon"])
+        try sandbox.succeed(["init", "--abandon", "--yes"])
         let events = try history(sandbox)
         let abandoned = try #require(events.first { $0.event == "abandoned" })
         #expect(abandoned.sequence == 1 && abandoned.time != nil)

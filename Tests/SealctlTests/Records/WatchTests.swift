@@ -88,9 +88,8 @@ private struct MachineChange: Decodable {
         // It has begun at the first line; until then there may be changes before its beginning.
         while sequence == nil {
             try sandbox.put("a", "1")
-            sequence = try child.readLine(timeLimit: .seconds(60)).flatMap {
-                try? decode(MachineChange.self, Array($0.utf8)).sequence
-            }
+            let line = try? child.readLine(timeLimit: .seconds(5))
+            sequence = line.flatMap { try? decode(MachineChange.self, Array($0.utf8)).sequence }
         }
         try sandbox.put("a", "1")
         #expect(try change(child).name == "a")

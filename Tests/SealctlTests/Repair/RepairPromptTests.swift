@@ -40,7 +40,7 @@ import Testing
     func withoutATerminalTheWayOutIsNamed() throws {
         let sandbox = try damaged()
         let result = try sandbox.shell("setsid -w $S repair --json")
-        #expect(result.exitCode == 69)
+        #expect(result.exitCode == 64)
         let last = result.errors.split(separator: 0x0A).last.map { Array($0) } ?? []
         #expect(try decode(MachineError.self, last).hint.contains("--yes"))
     }

@@ -46,37 +46,51 @@ import Testing
         #expect(try yard.person.read(Guarded.self).number == 1)
     }
 
-    @Test func aRotationWhileLockedSaysWhatIsMissingAndGoesOnOnceUnlocked() throws {
+    // service:  rotate: 1 -> 2, completed for its class ............................ rotate: the other class
+    // person:   ................................................ read, write, unlock
+    @Test func aRotationOfOneClassDoesNotWaitForTheOther() throws {
         let report = try yard.service.rotate()
         #expect(!report.isCompleted && report.needsUnlocking && report.resealed == 1)
+        #expect((report.epoch, report.whenUnlockedEpoch) == (2, nil))
         #expect(report.left.map(\.code) == [.locked])
-        #expect(report.left.map(\.isBlocking) == [true])
-        #expect(try yard.service.rotationStatus().isRotating)
+        let vault = yard.service.vault
+        #expect(try vault.rotationState(of: .afterFirstUnlock).minimumEpoch == 2)
+        #expect(try vault.rotationState(of: .whenUnlocked).completed == 0)
+        #expect(try !yard.service.rotationStatus().isRotating)
         #expect(try yard.header().epoch == 1)
         #expect(
             try keys() == [
-                "1 afterFirstUnlock decryptOnly", "1 whenUnlocked decryptOnly", "2 afterFirstUnlock active",
+                "1 afterFirstUnlock decryptOnly", "1 whenUnlocked active", "2 afterFirstUnlock active",
             ])
-        // What is readable stays so.
+        // The locked class goes on under its own key.
         #expect(try yard.person.read(Guarded.self).number == 1)
+        #expect(try yard.person.write(Guarded(number: 2)) == 2)
+        #expect(try yard.header().epoch == 1)
         try yard.unlock()
         let last = try yard.service.rotate()
-        #expect(last.isCompleted && last.resealed == 1 && last.epoch == 2)
-        #expect(try yard.header().epoch == 2)
-        #expect(try yard.service.read(Guarded.self).number == 1)
-        #expect(try keys().last == "2 whenUnlocked active")
+        #expect(last.isCompleted && !last.needsUnlocking && last.resealed == 2)
+        #expect((last.epoch, last.whenUnlockedEpoch) == (3, 2))
+        #expect(try [yard.header().epoch, yard.header(ProbeRecord.recordName).epoch] == [2, 3])
+        #expect(try yard.service.read(Guarded.self).number == 2)
+        #expect(try vault.rotationState(of: .whenUnlocked).minimumEpoch == 2)
     }
 
-    @Test func aWriteDuringALockedRotationIsOfTheNewEpoch() throws {
+    @Test func eachClassRefusesItsOwnRetiredEpochs() throws {
+        let open = try yard.fixture.blob(ProbeRecord.recordName)
+        let guarded = try yard.fixture.blob(Guarded.recordName)
         try yard.service.rotate()
-        #expect(try yard.person.write(Guarded(number: 7)) == 2)
-        #expect(try yard.header().epoch == 2)
-        // Nothing is left to do; that it is done shows to who can look.
-        #expect(try yard.service.rotate().needsUnlocking)
-        #expect(try yard.person.rotate().isCompleted)
+        try yard.fixture.plant(open, ProbeRecord.recordName)
+        // A reader on a hot path looks at the vault once in a second.
+        _ = try yard.person.vault.currentKeyring()
+        #expect(code { _ = try yard.person.read(ProbeRecord.self) } == .retiredEpoch)
+        #expect(try yard.person.read(Guarded.self).number == 1)
+        try yard.person.rotate()
+        try yard.fixture.plant(guarded, Guarded.recordName)
+        #expect(code { _ = try yard.person.read(Guarded.self) } == .retiredEpoch)
     }
 
     @Test func whatIsLockedSpeaksAgainstDestroyingItsOwnKeyOnly() throws {
+        _ = try yard.person.vault.beginRotation(of: .whenUnlocked)
         try yard.service.rotate()
         let keys = try yard.service.rotationStatus().keys
         let own = try #require(keys.first { $0.epoch == 1 && $0.protection == .whenUnlocked })
@@ -85,7 +99,9 @@ import Testing
         #expect(!other.obstacles.contains { if case .unknownFiles = $0 { true } else { false } })
         #expect(!other.obstacles.contains(.lockedBlobs(1)))
         #expect(code { try yard.service.destroyKey(own.id) } == .keyInUse)
-        #expect(code { try yard.service.destroyKey(own.id, forcedByName: true) } == nil)
+        // Its key is in the compartment of persons.
+        #expect(code { try yard.service.destroyKey(own.id, forcedByName: true) } == .locked)
+        #expect(code { try yard.person.destroyKey(own.id, forcedByName: true) } == nil)
         #expect(code { _ = try yard.person.read(Guarded.self) } == .unknownKey)
     }
 

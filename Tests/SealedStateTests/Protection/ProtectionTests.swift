@@ -32,9 +32,9 @@ import Testing
         #expect(code { try service.update(Guarded.self) { $0.number = 3 } } == .locked)
         #expect(code { try service.delete(Guarded.self) } == .locked)
         #expect(try service.list().first { $0.name == Guarded.recordName }?.rejection?.code == .locked)
-        // A new one as well, and one that others have under the other class.
         #expect(code { try service.write(Guarded(number: 1), named: "new") } == .locked)
-        #expect(code { try service.write(Unguarded(number: 2)) } == .locked)
+        // A program that has the record in the other class would lower it.
+        #expect(code { try service.write(Unguarded(number: 2)) } == .downgraded)
         #expect(try yard.fixture.blob(Guarded.recordName) == before)
         #expect(!SystemFile.exists(yard.fixture.file("new")))
         #expect(try yard.fixture.files().filter { $0.contains("/Quarantine/") } == [])
@@ -88,20 +88,30 @@ import Testing
         #expect(try yard.service.read(Guarded.self).number == 2)
     }
 
-    @Test func aDeletionIsSeenWhileLocked() throws {
+    @Test func aDeletionIsOfTheClassOfItsRecord() throws {
+        try yard.person.write(Guarded(number: 1))
+        #expect(code { try yard.service.delete(Guarded.self) } == .locked)
+        try yard.person.delete(Guarded.self)
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(code { _ = try yard.person.read(Guarded.self) } == .absent)
+        #expect(code { _ = try yard.service.read(Guarded.self) } == .locked)
+        #expect(code { try yard.service.purge(named: Guarded.recordName) } == .locked)
+        #expect(code { try yard.service.write(Guarded(number: 1)) } == .locked)
+    }
+
+    @Test func aNameStaysProtectedAfterADeletion() throws {
         try yard.person.write(Guarded(number: 1))
         try yard.person.delete(Guarded.self)
-        #expect(try yard.protection() == .afterFirstUnlock)
-        #expect(code { _ = try yard.service.read(Guarded.self) } == .absent)
-        #expect(code { try yard.service.write(Guarded(number: 1)) } == .locked)
+        try yard.person.purge(named: Guarded.recordName)
+        #expect(code { try yard.service.write(Unguarded(number: 2)) } == .downgraded)
+        try yard.person.write(Guarded(number: 3))
+        #expect(try yard.protection() == .whenUnlocked)
     }
 
     // MARK: A class that changes
 
-    @Test func theNextWriteMovesARecordToItsTypesClass() throws {
-        try yard.person.write(Guarded(number: 1))
-        #expect(try yard.person.read(Unguarded.self).number == 1)
-        try yard.person.write(Unguarded(number: 2))
+    @Test func theNextWriteRaisesARecordToItsTypesClass() throws {
+        try yard.service.write(Unguarded(number: 2), named: Guarded.recordName)
         #expect(try yard.protection() == .afterFirstUnlock)
         #expect(try yard.service.read(Guarded.self).number == 2)
         try yard.person.update(Guarded.self) { $0.number += 1 }

@@ -36,7 +36,8 @@ struct RotationEndTests {
         let report = try yard.store.rotate(yard.options()) { progress in
             guard progress.pass == 3 else { return }
             _ = try? vault.change(.rotationBegun) { draft throws(VaultError) in
-                try draft.replaceActiveKeys(epoch: try draft.nextEpoch())
+                try draft.service.beginEpoch(
+                    .afterFirstUnlock, vaultID: draft.vaultID, at: draft.now, path: draft.place.path)
             }
         }
         #expect(try vault.activeKey().epoch == 3)
@@ -47,12 +48,12 @@ struct RotationEndTests {
 
     @Test func theVaultSaysWhetherARotationIsCompleted() throws {
         let vault = yard.store.vault
-        #expect(try !vault.completeRotation(to: 2))
-        #expect(try vault.beginRotation() == 2)
-        #expect(try !vault.completeRotation(to: 3))
-        #expect(try vault.completeRotation(to: 2))
+        #expect(try !vault.completeRotation(of: .afterFirstUnlock, to: 2))
+        #expect(try vault.beginRotation(of: .afterFirstUnlock) == 2)
+        #expect(try !vault.completeRotation(of: .afterFirstUnlock, to: 3))
+        #expect(try vault.completeRotation(of: .afterFirstUnlock, to: 2))
         // Somebody else has completed it, and begun the next.
-        #expect(try vault.beginRotation() == 3)
-        #expect(try vault.completeRotation(to: 2))
+        #expect(try vault.beginRotation(of: .afterFirstUnlock) == 3)
+        #expect(try vault.completeRotation(of: .afterFirstUnlock, to: 2))
     }
 }

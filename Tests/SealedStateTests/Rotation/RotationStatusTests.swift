@@ -109,7 +109,7 @@ struct RotationStatusTests {
 
     @Test func theVaultItselfKeepsAKeyThatIsNotRetired() throws {
         let vault = yard.store.vault
-        _ = try vault.beginRotation()
+        _ = try vault.beginRotation(of: .afterFirstUnlock)
         // Begun only: somebody may be resealing.
         #expect(
             vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }

@@ -25,13 +25,14 @@ struct RotationSwapTests {
         try yard.write(1)
         try yard.plantStream("s", [1])
         try yard.rotate()
-        let epoch = try yard.store.vault.beginRotation()
+        let epoch = try #require(try yard.store.vault.beginRotation(of: .afterFirstUnlock))
         let blobs = try survey()
         let forged = try yard.forge("r0", sequence: 1000)
         try yard.fixture.plant(forged, "r0")
         try yard.plantStream("s", [2])
         let options = yard.options()
-        let resealer = Resealer(store: yard.store, options: options, throttle: Throttle(options), epoch: epoch)
+        let resealer = Resealer(
+            store: yard.store, options: options, throttle: Throttle(options), epochs: [.afterFirstUnlock: epoch])
         var left: [LeftBlob] = []
         for blob in blobs {
             if case .left(let reason, _) = try resealer.reseal(blob) { left.append(reason) }

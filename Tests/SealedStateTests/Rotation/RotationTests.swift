@@ -223,6 +223,6 @@ struct RotationTests {
         try yard.write(1)
         try FileTree.remove(yard.fixture.container)
         #expect(code { try yard.rotate() } == .containerMissing)
-        #expect(try yard.store.vault.rotationState().isResealing)
+        #expect(try yard.store.vault.rotationState(of: .afterFirstUnlock).isResealing)
     }
 }

@@ -120,7 +120,7 @@ struct RecordChangesTests {
     }
 
     @Test func aValueThatExpiresIsToldAsStale() async throws {
-        try await store.write(Note(text: "a", expiresAt: Date() + 0.4), named: "a")
+        try await store.write(Note(text: "a", expiresAt: Date() + 3), named: "a")
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.word) == "value")
         #expect(try await changes.next(\.refusal) == .stale)

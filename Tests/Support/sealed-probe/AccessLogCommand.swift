@@ -14,7 +14,8 @@ func accessLogCommand(arguments: [String]) -> Int32 {
     var appended = 0
     do throws(FileError) {
         let key = SecretBytes(count: 32) { for index in 0..<32 { $0[index] = UInt8(index) } }
-        let log = AccessLog(directory: try .open(arguments[0]), mode: 0o600, key: key, maximumSize: maximumSize)
+        let log = AccessLog(
+            directory: try .open(arguments[0]), mode: 0o600, keys: AccessLogKeys(key), maximumSize: maximumSize)
         say("ready")
         _ = readLine()
         while count == 0 || appended < count {

@@ -9,7 +9,8 @@ internal import Sealing
 /// | --- | --- |
 /// | `create` | makes the vault where there is none |
 /// | `add ACCOUNT SIZE`, `update ACCOUNT SIZE`, `delete ACCOUNT` | an item of service `s` |
-/// | `slot TEXT` | adds a passphrase |
+/// | `slot PASSPHRASE` | opened with a passphrase: adds an unattended recipient |
+/// | `rekey PASSPHRASE` | opened with a passphrase: new roots, no slot is removed |
 /// | `passphrase OLD NEW` | replaces a passphrase, with which the vault is opened too; waits for a line in between |
 /// | `begin`, `complete EPOCH` | a rotation |
 /// | `destroy` | every key that is not active |
@@ -92,6 +93,8 @@ private struct VaultChange {
         switch verb {
         case "create": _ = try Vault.openOrCreate(accessGroup, in: home)
         case "passphrase": try changePassphrase()
+        case "slot": try openAsPerson().addSlot(.recipient(try Identity.random().recipient, unattended: true))
+        case "rekey": try openAsPerson().rekey()
         case "many":
             // Whoever changes without a pause gives the others few chances: more time than usual to find one.
             try makeMany(of: try Vault.open(accessGroup, in: home, options: VaultOptions(lockTimeout: .seconds(90))))
@@ -103,9 +106,8 @@ private struct VaultChange {
         switch verb {
         case "add", "update": try write(verb, of: vault, account: word(0), size: Int(word(1)) ?? 0)
         case "delete": try vault.deleteItem(service: "s", account: word(0))
-        case "slot": try vault.addSlot(.passphrase(try passphrase(word(0)), .minimum))
-        case "begin": _ = try vault.beginRotation()
-        case "complete": try vault.completeRotation(to: UInt32(word(0)) ?? 0)
+        case "begin": _ = try vault.beginRotation(of: .afterFirstUnlock)
+        case "complete": try vault.completeRotation(of: .afterFirstUnlock, to: UInt32(word(0)) ?? 0)
         case "destroy":
             for key in try vault.keySummaries() where key.state == .decryptOnly { try vault.destroyKey(key.id) }
         default: throw VaultError(.invalidArgument, "do", verb, "It is no verb.")
@@ -117,9 +119,13 @@ private struct VaultChange {
         for index in 0..<(Int(word(0)) ?? 0) { try write("update", of: vault, account: "a", size: index + 1) }
     }
 
+    private func openAsPerson() throws(VaultError) -> Vault {
+        try Vault.open(accessGroup, in: home, with: .passphrase(try passphrase(word(0))))
+    }
+
     private func changePassphrase() throws(VaultError) {
         let old = VaultCredential.passphrase(try passphrase(word(0)))
-        let vault = try Vault.open(accessGroup, in: home, with: old)
+        let vault = try openAsPerson()
         let id = try vault.slotID(openedBy: old) ?? 0
         wait()
         try vault.replaceSlot(id: id, with: .passphrase(try passphrase(word(1)), .minimum))

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SharedFiles
 
 // The real child process of every test that crosses processes: `sealed-probe COMMAND ARGUMENT...`.
 // Each command lives in a file of its own and adds one line here; it answers the exit status.
@@ -79,7 +80,7 @@ let commands: [String: ([String]) -> Int32] = [
     "watch-many": watchManyCommand,
 ]
 
-let arguments = Array(CommandLine.arguments.dropFirst())
+let arguments = Array(ProgramArguments.withoutName)
 guard let name = arguments.first, let command = commands[name] else {
     print("usage: sealed-probe \(commands.keys.sorted().joined(separator: "|")) ARGUMENT...")
     exit(64)

@@ -2,7 +2,29 @@ internal import CryptoPrimitives
 internal import Sealing
 
 /// Blobs that every reader must open, made by the library's own sealer.
-func goodVectors() -> [Vector] { goodRecords() + goodSizes() + goodOthers() }
+func goodVectors() -> [Vector] { goodRecords() + goodSizes() + goodOthers() + goodLimits() + goodSigned() }
+
+/// The layout alone: whether a signature verifies is a question for the roster (docs/writers.md).
+private func goodSigned() -> [Vector] {
+    let trailer = RecordTrailer(rosterVersion: 5, signature: Array(0...63)).encoded
+    func signed(_ name: String, _ description: String, _ contents: [UInt8], _ flags: BlobFlags) -> Vector {
+        let sealed = good(name, description, contents + trailer) { says in
+            (says.flags, says.codec, says.sequence) = (flags, .raw, 9)
+            says.writer = WriterID(bytes: Array(1...16).withUnsafeBytes { Bytes16($0) })
+        }
+        var vector = Vector(
+            name: sealed.name, description: description, blob: sealed.blob, outcome: .opens(to: contents))
+        vector.isForWholeReaders = true
+        return vector
+    }
+    return [
+        signed(
+            "record-signed", "A signed record: the last 80 bytes of the plaintext are no contents.", [1, 2, 3], .signed),
+        signed(
+            "record-signed-two-chunks", "A signed record whose trailer is in two chunks.", patterned(65_500), .signed),
+        signed("record-signed-tombstone", "A signed deletion.", [], [.signed, .tombstone]),
+    ]
+}
 
 private func goodRecords() -> [Vector] {
     let json = Array(#"{"on":true}"#.utf8)
@@ -25,6 +47,9 @@ private func goodRecords() -> [Vector] {
         },
         good("record-name-of-segments", "A record with a slash in its name.", json, .init(name: "accounts/ada")),
         good("record-team-group", "A record of a group in the macOS form.", json, .init(group: "ABCDE12345.notes")),
+        good(
+            "record-names-beyond-ascii", "A group and a name of several scripts, in UTF-8.", json,
+            .init(group: "group.com.ex\u{e4}mple.app", name: "gr\u{f6}\u{df}e/\u{65e5}\u{672c}\u{8a9e}/\u{1f511}")),
         good("record-largest-numbers", "Every number of a record at its largest.", json, key: largest) {
             ($0.schemaVersion, $0.sequence, $0.sealedAt, $0.notAfter) = (.max, .max, .max, .max)
         },
@@ -49,9 +74,20 @@ private func goodOthers() -> [Vector] {
     [
         good("stream-empty", "A stream without contents.", [], .stream),
         good("stream-short", "A stream of less than one chunk.", Array("hello, stream\n".utf8), .stream),
+        good("stream-named", "A stream that is bound to a name.", Array("hello, stream\n".utf8), .namedStream),
         good("stream-three-chunks", "A stream of two full chunks and a short one.", patterned(131_172), .stream),
         good("vault-body", "The sealed body of a vault file.", Array("vault".utf8), .vault),
     ]
+}
+
+/// At the edge of a rule, on the good side.
+private func goodLimits() -> [Vector] {
+    let json = Array(#"{"on":true}"#.utf8)
+    var limited = good("record-at-the-limit", "A record of exactly the reader's limit.", json)
+    limited.limit = limited.blob.count
+    var minimum = good("record-of-the-minimum-epoch", "A record under a key of exactly the minimum epoch.", json)
+    minimum.minimumEpoch = 3
+    return [limited, minimum]
 }
 
 private func good(

@@ -10,6 +10,7 @@ private func sizeFaults() -> [Vector] {
     let blob = BlobForge("sizes").sealed(json)
     var large = fault(1, "too-large", .tooLarge, "One byte more than the reader's limit.", blob)
     large.limit = blob.count - 1
+    large.isForWholeReaders = true
     return [
         large,
         fault(2, "empty-file", .malformed, "No bytes at all.", []),
@@ -32,13 +33,14 @@ private func preambleFaults() -> [Vector] {
 
 private func fieldFaults() -> [Vector] {
     [
-        value(7, "flag-signed", .unsupportedFormat, "The reserved flag for signed blobs.", at: 7, [4]),
+        value(7, "flag-reserved", .unsupportedFormat, "The lowest flag that is not defined.", at: 7, [8]),
         value(7, "flag-unknown", .unsupportedFormat, "A flag that nobody knows.", at: 7, [0x80]),
         value(8, "codec-3", .unsupportedFormat, "Codec 3.", at: 104, [3]),
         value(8, "reserved-first", .unsupportedFormat, "The first reserved byte is set.", at: 105, [1]),
         value(8, "reserved-last", .unsupportedFormat, "The last reserved byte is set.", at: 111, [1]),
         value(9, "epoch-0", .malformed, "Epoch 0.", at: 12, integer(UInt32(0))),
-        value(10, "writer", .unsupportedFormat, "A writer id.", at: 88, Array(1...16)),
+        value(10, "writer", .malformed, "A writer id without the flag of signed blobs.", at: 88, Array(1...16)),
+        value(10, "flag-signed", .malformed, "The flag of signed blobs without a writer id.", at: 7, [4]),
         value(11, "record-sequence-0", .malformed, "A record with sequence 0.", at: 64, integer(UInt64(0))),
     ]
 }
@@ -69,6 +71,7 @@ private func kindFaults() -> [Vector] {
 private func placeFaults() -> [Vector] {
     let blob = BlobForge("places").sealed(json)
     let stream = BlobForge("stream place", place: .init(kind: .stream)).sealed(json)
+    let named = BlobForge("named", place: .namedStream).sealed(json)
     return [
         fault(14, "wrong-kind", .wrongKind, "A stream where a record should be.", stream),
         fault(
@@ -76,6 +79,25 @@ private func placeFaults() -> [Vector] {
         fault(16, "wrong-name", .wrongName, "A record under another record's name.", blob, .init(name: "other")),
         fault(
             16, "name-in-upper-case", .wrongName, "Names are compared byte by byte.", blob, .init(name: "STATE")),
+        fault(
+            16, "name-decomposed", .wrongName, "Names are not normalised: the reader's has a combining mark.",
+            BlobForge("decomposed", place: .init(name: "gr\u{f6}\u{df}e")).sealed(json),
+            .init(name: "gro\u{308}\u{df}e")),
+        fault(
+            16, "named-stream-elsewhere", .wrongName, "A named stream where another name is expected.", named,
+            .init(kind: .stream, name: "backups/2027")),
+        fault(
+            16, "named-stream-for-a-nameless-one", .wrongName, "A named stream where a nameless one is expected.",
+            named,
+            .stream),
+        fault(
+            16, "nameless-stream-for-a-named-one", .wrongName, "A nameless stream where a named one is expected.",
+            BlobForge("named", place: .stream).sealed(json), .namedStream),
+        fault(
+            16, "record-name-for-a-stream", .wrongName, "A stream with the name tag of a record of that name.",
+            BlobForge("named", place: .namedStream)
+                .with(32, Array(BlobForge("named", place: .init(name: Vector.Place.namedStream.name)).fields[32..<48]))
+                .sealed(json), .namedStream),
     ]
 }
 

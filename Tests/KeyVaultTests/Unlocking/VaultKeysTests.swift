@@ -8,14 +8,15 @@ import Testing
 
 @testable import KeyVault
 
-/// Who gets the class keys, through either cache.
-@Suite(.enabled(if: MemoryDirectory.isAvailable)) struct ClassKeysTests {
-    /// A vault's directory and secrets; what it leaves in a cache is removed at the end.
+/// The roots of an open vault, through either cache.
+@Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultKeysTests {
+    /// A vault's directory and roots; what it leaves in a cache is removed at the end.
     final class Place {
         let yard: CacheYard
         let directory: TemporaryDirectory
         let vaultID = SecureRandom.bytes(count: 16)
-        private let secrets = VaultSecrets.random()
+        let service = RootKey.random()
+        let person = RootKey.random()
 
         init(_ kind: CacheKind) throws {
             yard = try CacheYard(kind)
@@ -33,33 +34,24 @@ import Testing
         /// Another opening: by a person's slot, or by an unattended one.
         func keys(
             by reach: SlotReach, caches: UnlockCaches? = nil, openedAt stamp: LockStamp? = nil
-        ) throws -> ClassKeys {
+        ) throws -> VaultKeys {
             let directory = try Directory.open(directory.path)
-            let whenUnlocked = reach == .whenUnlocked ? secrets.whenUnlocked?.copied() : nil
-            return ClassKeys(
-                VaultSecrets(
-                    root: secrets.root.copied(), afterFirstUnlock: secrets.afterFirstUnlock.copied(),
-                    whenUnlocked: whenUnlocked),
-                vaultID: vaultID, directory: directory, openedAt: stamp ?? .ifReadable(in: directory.path),
+            return VaultKeys(
+                service: service, person: reach == .whenUnlocked ? person : nil, slot: nil, vaultID: vaultID,
+                directory: directory, openedAt: stamp ?? .ifReadable(in: directory.path),
                 caches: caches ?? yard.caches)
         }
 
-        /// Names the when-unlocked key that the vault has.
-        var keyID: Bytes16 { secrets.whenUnlockedID }
-
         func state(_ name: UnlockName) throws -> UnlockState {
-            try yard.caches.state(of: name, root: secrets.root, in: FilePath(directory.path))
+            try yard.caches.state(of: name, in: FilePath(directory.path), nil)
         }
 
-        /// The when-unlocked key that the vault has, or the code of the refusal.
-        func use(_ keys: ClassKeys) -> String {
-            func name(_ key: UnsafeRawBufferPointer) -> String {
-                secrets.whenUnlocked?.withUnsafeBytes { ConstantTime.areEqual($0, key) } == true ? "key" : "another key"
-            }
+        /// "key" where the person root is lent, or the code of the refusal.
+        func use(_ keys: VaultKeys) -> String {
             do throws(VaultError) {
-                let bytes = try keys.withKeyBytes(.whenUnlocked) { key throws(VaultError) in name(key) }
-                let secret = try keys.withKey(.whenUnlocked) { key throws(VaultError) in key.withUnsafeBytes(name) }
-                return bytes == secret ? bytes : "\(bytes), \(secret)"
+                return try keys.withPerson { root throws(VaultError) in
+                    root.commitment == person.commitment ? "key" : "another key"
+                }
             } catch {
                 return error.code.rawValue
             }
@@ -78,7 +70,7 @@ import Testing
         defer { withExtendedLifetime(place) {} }
         let keys = try place.keys(by: .whenUnlocked, caches: UnlockCaches([]))
         #expect(place.use(keys) == "key")
-        #expect(try keys.reaches(.whenUnlocked))
+        #expect(try keys.reachesPerson())
         #expect(!SystemFile.exists(place.stamp))
     }
 
@@ -91,11 +83,11 @@ import Testing
         #expect(place.use(keys) == "key")
         try place.lock()
         #expect(place.use(keys) == "locked")
-        #expect(try !keys.reaches(.whenUnlocked))
+        #expect(try !keys.reachesPerson())
         // It was wiped, so putting the old stamp back brings nothing back.
         try SystemFile.write(place.stamp, before)
         #expect(place.use(keys) == "locked")
-        #expect(try keys.withKeyBytes(.afterFirstUnlock) { key in key.count } == 32)
+        #expect(keys.service.commitment == place.service.commitment)
     }
 
     @Test func aStampThatIsGoneIsALock() throws {
@@ -120,36 +112,6 @@ import Testing
         #expect(place.use(try place.keys(by: .whenUnlocked, openedAt: .unknown)) == "locked")
         try place.lock()
         #expect(place.use(try place.keys(by: .whenUnlocked, openedAt: .unknown)) == "locked")
-    }
-
-    // MARK: Which key
-
-    @Test func aKeyThatIsNotTheVaultsAnyMoreIsRefused() throws {
-        let place = try Place(.file)
-        defer { withExtendedLifetime(place) {} }
-        for id in [WhenUnlockedKeyID.none, Bytes16(filling: { SecureRandom.fill($0) })] {
-            let keys = try place.keys(by: .whenUnlocked)
-            keys.expect(whenUnlockedID: place.keyID, asOf: 1)
-            #expect(place.use(keys) == "key")
-            keys.expect(whenUnlockedID: id, asOf: 3)
-            // What an older write says comes too late.
-            keys.expect(whenUnlockedID: place.keyID, asOf: 2)
-            #expect(place.use(keys) == "locked")
-            #expect(code { () throws(VaultError) in _ = try keys.joined(reach: .whenUnlocked) } == .locked)
-            #expect(code { () throws(VaultError) in _ = try keys.share(for: nil) } == .locked)
-        }
-    }
-
-    @Test(arguments: CacheKind.usable) func aKeyInACacheThatIsNotTheVaultsAnyMoreIsRefused(_ kind: CacheKind) throws {
-        let place = try Place(kind)
-        defer { withExtendedLifetime(place) {} }
-        _ = try place.keys(by: .whenUnlocked).share(for: nil)
-        let service = try place.keys(by: .afterFirstUnlock)
-        service.expect(whenUnlockedID: place.keyID, asOf: 1)
-        #expect(place.use(service) == "key")
-        service.expect(whenUnlockedID: Bytes16(filling: { SecureRandom.fill($0) }), asOf: 2)
-        #expect(place.use(service) == "locked")
-        #expect(code { () throws(VaultError) in _ = try service.joined(reach: .whenUnlocked) } == .locked)
     }
 
     // MARK: Shared
@@ -194,16 +156,8 @@ import Testing
         defer { withExtendedLifetime(place) {} }
         let person = try place.keys(by: .whenUnlocked)
         _ = try person.share(for: nil)
-        guard let found = try place.yard.caches.secrets(vaultID: place.vaultID) else {
-            Issue.record("nothing found")
-            return
-        }
-        let isRoot = found.root.isEqual(to: person.root)
-        #expect(isRoot)
-        switch found.whenUnlocked {
-        case .some: Issue.record("the first class carries the second")
-        case .none: break
-        }
+        let found = try #require(try place.yard.caches.serviceRoot(vaultID: place.vaultID))
+        #expect(found.commitment == place.service.commitment)
     }
 
     @Test(arguments: CacheKind.usable) func whoWasLockedCannotUnlockForOthers(_ kind: CacheKind) throws {
@@ -234,15 +188,6 @@ import Testing
         #expect(place.use(person) == "key")
     }
 
-    @Test(arguments: CacheKind.usable) func aKeyUnderAnotherRootIsNotBelieved(_ kind: CacheKind) throws {
-        let place = try Place(kind)
-        defer { withExtendedLifetime(place) {} }
-        let root = SecretBytes.random(count: 32)
-        let ticket = root.withUnsafeBytes { UnlockTicket.make(place.second, secret: $0, deadline: 0, root: root) }
-        try place.yard.caches.store(ticket, as: place.second, for: nil)
-        #expect(place.use(try place.keys(by: .afterFirstUnlock)) == "locked")
-    }
-
     /// The lock comes after the look at the stamp, before the key is in the cache.
     @Test(arguments: [false, true]) func anUnlockThatMeetsALockTakesBackOnlyWhatIsItsOwn(_ wasThere: Bool) throws {
         let place = try Place(.file)
@@ -257,24 +202,6 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try person.share(for: nil) } == .locked)
         #expect(try place.state(place.first).isUnlocked == wasThere)
         #expect(try SystemFile.names(memory.tickets).count == (wasThere ? 1 : 0))
-    }
-
-    // MARK: Slots
-
-    @Test func theKeysAreJoinedAsASlotWrapsThem() throws {
-        let place = try Place(.file)
-        defer { withExtendedLifetime(place) {} }
-        let secrets = VaultSecrets.random()
-        let expected = [SlotReach.afterFirstUnlock, .whenUnlocked].map { reach in
-            secrets.joined(reach: reach)?.withUnsafeBytes { Array($0) }
-        }
-        let keys = ClassKeys(
-            secrets, vaultID: place.vaultID, directory: try Directory.open(place.directory.path), openedAt: .none,
-            caches: UnlockCaches([]))
-        #expect(try keys.joined(reach: .afterFirstUnlock).withUnsafeBytes { Array($0) } == expected[0])
-        #expect(try keys.joined(reach: .whenUnlocked).withUnsafeBytes { Array($0) } == expected[1])
-        try LockStamp.replace(in: Directory.open(place.directory.path))
-        #expect(code { () throws(VaultError) in _ = try keys.joined(reach: .whenUnlocked) } == .locked)
     }
 }
 

@@ -1,0 +1,204 @@
+import CryptoPrimitives
+import Glibc
+import Sealing
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// What a user's programs remember of the vault at one place.
+@Suite struct PlaceMemoryTests {
+    private let fixture: VaultFixture
+    private let identity: Identity
+
+    init() throws {
+        fixture = try VaultFixture()
+        identity = try .random()
+    }
+
+    private var credential: VaultCredential { .identity(identity) }
+
+    /// A person, a service, and an item of each class.
+    private func create() throws -> Vault {
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
+            openingWith: credential)
+        try vault.add("s", "person", .whenUnlocked, [1])
+        try vault.add("s", "service", .afterFirstUnlock, [2])
+        return vault
+    }
+
+    private func memory() throws -> PlaceMemory { try #require(fixture.place.memory.load()) }
+
+    // MARK: The file
+
+    @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {
+        let vault = try create()
+        _ = try fixture.open()
+        let memory = try memory()
+        let register = try #require(try vault.current().register)
+        #expect(memory.vaultID == register.vaultID && memory.hasPersons && memory.period == 1)
+        #expect(
+            memory.personKey == register.personKey?.bytes && memory.formerPersonKey == register.chain.first?.key.bytes)
+        #expect(memory.root == vault.keys.service.commitment)
+        let bytes = memory.encoded
+        #expect(bytes.count == PlaceMemory.size && PlaceMemory(parsing: bytes) == memory)
+        for bit in 0..<bytes.count * 8 {
+            var bad = bytes
+            bad[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(PlaceMemory(parsing: bad) == nil, "bit \(bit)")
+        }
+        for count in 0..<bytes.count { #expect(PlaceMemory(parsing: Array(bytes[..<count])) == nil) }
+        #expect(PlaceMemory(parsing: bytes + [0]) == nil)
+    }
+
+    @Test func itsFileIsTheOwnersAlone() throws {
+        _ = try create()
+        let places = fixture.directory.path("Places")
+        #expect(try SystemFile.mode(places) & 0o777 == 0o700)
+        let name = try #require(try SystemFile.names(places).first)
+        #expect(try SystemFile.names(places).count == 1 && name.utf8.count == 32)
+        #expect(try SystemFile.mode("\(places)/\(name)") == 0o600)
+    }
+
+    @Test func everyPathToAVaultLeadsToOneMemory() throws {
+        _ = try create()
+        let real = try memory()
+        let vaults = fixture.directory.path("Vaults")
+        try fixture.directory.link("linked", to: vaults)
+        let linked = PlaceMemoryFile(
+            directory: fixture.place.memory.directory,
+            vault: .init(fixture.directory.path("linked/\(fixture.accessGroup)")),
+            accessGroup: fixture.accessGroup)
+        #expect(linked.load() == real)
+    }
+
+    @Test func aPlaceThatCannotBeWrittenIsNoReasonToRefuseAVault() throws {
+        try fixture.directory.file("Places", "no directory")
+        let vault = try fixture.create()
+        #expect(try fixture.open().activeKey().id == vault.activeKey().id)
+    }
+
+    // MARK: What is gone
+
+    @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
+        _ = try create()
+        let key = try SystemFile.read(fixture.keyFile)
+        for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
+        for _ in 0..<2 {
+            #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
+            #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
+            #expect(code { () throws(VaultError) in try fixture.create() } == .missing)
+            #expect(!SystemFile.exists(fixture.path))
+            // Nor where the whole directory is gone.
+            rename(fixture.directory.path("Vaults/\(fixture.accessGroup)"), fixture.directory.path("gone"))
+        }
+        #expect(try SystemFile.read(fixture.keyFile) == key)
+        // One who has never opened it may make one.
+        try fixture.forgetPlaces()
+        #expect(throws: Never.self) { try fixture.openOrCreate() }
+    }
+
+    @Test func abandoningGivesTheMemoryUp() throws {
+        let vault = try create()
+        for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
+        _ = try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile])
+        #expect(try fixture.open().vaultID != vault.vaultID)
+    }
+
+    @Test func aServiceGoesOnWithoutTheCompartmentOfPersonsAndWritesNothing() throws {
+        let person = try create()
+        let running = try fixture.open()
+        let copy = try fixture.copy()
+        unlink(fixture.personPath)
+        for vault in [running, try fixture.open()] {
+            #expect(try vault.value("s", "service") == [2])
+            #expect(code { () throws(VaultError) in try vault.add("s", "a") } == .missing)
+            #expect(
+                code { () throws(VaultError) in try vault.deleteItem(service: "s", account: "service") } == .missing)
+            #expect(code { () throws(VaultError) in _ = try vault.beginRotation() } == .missing)
+        }
+        #expect(try SystemFile.read(fixture.path) == copy.files["vault"])
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .missing)
+        #expect(code { () throws(VaultError) in _ = try person.value("s", "person") } == .missing)
+        #expect(!SystemFile.exists(fixture.personPath))
+        // It is back: everything is as it was.
+        try fixture.restore(copy)
+        #expect(try running.items().map(\.account) == ["service"])
+        try running.add("s", "a")
+        #expect(try fixture.open(with: credential).items().map(\.account) == ["a", "person", "service"])
+    }
+
+    @Test func withoutAMemoryAMissingCompartmentOfPersonsClosesTheVault() throws {
+        _ = try create()
+        unlink(fixture.personPath)
+        try fixture.forget()
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
+    }
+
+    @Test func aMissingCompartmentOfServicesLeavesAPersonWhatIsTheirs() throws {
+        _ = try create()
+        unlink(fixture.path)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } != nil)
+        let person = try fixture.open(with: credential)
+        #expect(try person.value("s", "person") == [1])
+        #expect(code { () throws(VaultError) in _ = try person.value("s", "service") } == .missing)
+        #expect(!SystemFile.exists(fixture.path))
+    }
+
+    // MARK: What is another one
+
+    /// Before a credential is tried: a planted file tests no passphrase.
+    @Test func anotherVaultIsRefusedBeforeACredentialIsTried() throws {
+        _ = try create()
+        let other = try VaultFixture()
+        try other.create(with: passphrase("guess"))
+        try fixture.restore(try other.copy())
+        for credential in [try passphrase("guess"), .identity(identity), .defaultKeyFile] {
+            #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .replaced)
+        }
+        #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .damaged)
+    }
+
+    @Test func theFirstContactThroughAPublicKeyIsAccepted() throws {
+        _ = try create()
+        try fixture.forget()
+        // The slot itself says that its holder has trusted the vault.
+        #expect(throws: Never.self) { try fixture.open(with: credential) }
+        let friend = try Identity.random()
+        try fixture.open(with: credential).addSlot(.recipient(friend.recipient))
+        for _ in 0..<2 {
+            #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(friend)) } == .notAccepted)
+            try fixture.forget()
+        }
+        let preview = try Vault.preview(fixture.accessGroup, in: fixture.home)
+        let accepted = try Vault.accept(
+            fixture.accessGroup, in: fixture.home, with: .identity(friend), fingerprint: preview.fingerprint)
+        #expect(try accepted.value("s", "person") == [1])
+        try fixture.forget()
+        #expect(throws: Never.self) { try fixture.open(with: .identity(friend)) }
+    }
+
+    @Test func anUnattendedRecipientNeedsNoAcceptance() throws {
+        let service = try Identity.random()
+        try create().addSlot(.recipient(service.recipient, unattended: true))
+        try fixture.forget()
+        #expect(try fixture.open(with: .identity(service)).value("s", "service") == [2])
+    }
+
+    /// A rekey reseals to public keys as well: a holder who has never trusted a person's key cannot tell it from a forgery.
+    @Test func aResealedSlotThatNobodyRemembersIsNotAccepted() throws {
+        // The key file's slot is from a time without persons: it remembers nobody.
+        try fixture.create().addSlot(.recipient(identity.recipient))
+        try fixture.accept(credential).rekey(RekeyOptions(keeping: [1]))
+        let copy = try fixture.copy()
+        try fixture.forget()
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .notAccepted)
+        #expect(try fixture.copy().files == copy.files)
+        try fixture.accept(.defaultKeyFile)
+        try fixture.forget()
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+}

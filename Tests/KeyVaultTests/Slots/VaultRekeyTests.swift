@@ -1,0 +1,319 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// A vault with two persons and a service, and items of both classes, in the index and in files of their own.
+struct RekeyYard {
+    let fixture: VaultFixture
+    /// Makes the vault and rekeys it.
+    let ada: Identity
+    let bob: Identity
+    let bobSlot: UInt32
+    let serviceSlot: UInt32
+
+    init() throws {
+        fixture = try VaultFixture()
+        (ada, bob) = (try .random(), try .random())
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.recipient(ada.recipient), .defaultKeyFile],
+            openingWith: .identity(ada))
+        bobSlot = try vault.addSlot(.recipient(bob.recipient), label: "Bob").id
+        serviceSlot = try #require(try vault.slots().first { $0.kind == .keyFile }).id
+        try fixture.accept(.identity(bob))
+        for (account, accessibility) in [("service", Accessibility.afterFirstUnlock), ("person", .whenUnlocked)] {
+            try vault.add("small", account, accessibility, Self.small)
+            try vault.add("large", account, accessibility, Self.large)
+        }
+        try vault.makeKey(for: .whenUnlocked)
+    }
+
+    static let small: [UInt8] = [1, 2, 3]
+    static let large = [UInt8](repeating: 7, count: 5000)
+
+    func person(_ identity: Identity? = nil) throws(VaultError) -> Vault {
+        try fixture.open(with: .identity(identity ?? ada))
+    }
+
+    /// Sees that a program reads everything that its slot reaches.
+    func expectAllItems(_ vault: Vault, isPersons: Bool, _ comment: Comment = "") throws {
+        #expect(try vault.value("small", "service") == Self.small, comment)
+        #expect(try vault.value("large", "service") == Self.large, comment)
+        let count = isPersons ? 4 : 2
+        #expect(try vault.items().filter { ["small", "large"].contains($0.service) }.count == count, comment)
+        guard isPersons else {
+            #expect(code { () throws(VaultError) in _ = try vault.value("small", "person") } == .locked, comment)
+            return
+        }
+        #expect(try vault.value("small", "person") == Self.small, comment)
+        #expect(try vault.value("large", "person") == Self.large, comment)
+    }
+
+    /// The three writes of a rekey, as a program makes them that could be killed between them.
+    func writes(_ options: RekeyOptions) throws -> [(role: CompartmentRole, bytes: [UInt8])] {
+        let vault = try person()
+        let contents = try vault.current()
+        var draft = try vault.keys.withPerson { root throws(VaultError) in
+            try VaultDraft(
+                contents, root: vault.keys.service, person: (root, try contents.person(root, place: vault.place)),
+                slotID: 1, place: vault.place)
+        }
+        let plan = try RekeyPlan(draft, options, contents.slotSummaries)
+        try plan.begin(&draft)
+        var writes: [(role: CompartmentRole, bytes: [UInt8])] = [(.person, try draft.file(.person))]
+        try plan.finish(&draft) { draft, role throws(VaultError) in writes.append((role, try draft.file(role))) }
+        return writes
+    }
+
+    func put(_ write: (role: CompartmentRole, bytes: [UInt8])) throws {
+        try SystemFile.write(fixture.beside(write.role.leaf), write.bytes)
+    }
+}
+
+/// New roots: a former member's knowledge ends, and nobody else notices.
+@Suite struct VaultRekeyTests {
+    private let yard: RekeyYard
+    private var fixture: VaultFixture { yard.fixture }
+
+    init() throws { yard = try RekeyYard() }
+
+    private func head(_ role: CompartmentRole) throws -> CompartmentHead {
+        try CompartmentHead(parsing: SystemFile.read(fixture.beside(role.leaf)), path: "")
+    }
+
+    /// Sees that a root opens neither head nor part of a compartment, in any period that it may try.
+    private func expectNothingOpens(_ role: CompartmentRole, with root: RootKey) throws {
+        let directory = try #require(try fixture.place.openDirectory())
+        let file = try #require(try CompartmentFile.open(role, in: directory))
+        #expect(!file.head.isAuthentic(root))
+        for period in 1...file.head.period {
+            let sealing = try PartSealing(fixture.place, role, period: period, root: root)
+            for entry in file.head.parts {
+                let sealed = try #require(try file.sealedPart(entry.number))
+                #expect(code { () throws(VaultError) in _ = try sealing.open(sealed, entry) } == .corrupt)
+            }
+        }
+    }
+
+    // MARK: The removed
+
+    @Test func aRemovedServiceOpensNothingNew() throws {
+        let service = try fixture.open()
+        let old = service.keys.service
+        let before = try fixture.copy()
+        let person = try yard.person()
+        let report = try person.removeSlot(id: yard.serviceSlot)
+        #expect(report.period == 2 && report.removed.map(\.id) == [yard.serviceSlot])
+        #expect(report.kept.map(\.id) == [1, yard.bobSlot])
+        // Running, reopening with the credential, and as a user who has never seen the vault.
+        #expect(code { () throws(VaultError) in _ = try service.value("small", "service") } == .locked)
+        #expect(code { () throws(VaultError) in try service.add("s", "a") } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .wrongKeyFile)
+        try expectNothingOpens(.service, with: old)
+        try expectNothingOpens(.person, with: old)
+        // The old copy is told by everybody who has seen the new one.
+        try fixture.restore(before)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try person.value("small", "service") } == .rolledBack)
+        // For one who has not it is what it was: nothing that was written since.
+        try fixture.forget()
+        try yard.expectAllItems(try fixture.open(), isPersons: false)
+    }
+
+    @Test func aRemovedPersonOpensNothingNew() throws {
+        let bob = try yard.person(yard.bob)
+        let (oldService, oldPerson) = (bob.keys.service, try bob.keys.withPerson { root throws(VaultError) in root })
+        let before = try fixture.copy()
+        let ada = try yard.person()
+        let formerKey = try #require(try ada.current().register?.personKey)
+        try ada.removeSlot(id: yard.bobSlot)
+        #expect(code { () throws(VaultError) in _ = try bob.value("small", "person") } == .locked)
+        #expect(code { () throws(VaultError) in _ = try bob.value("small", "service") } == .locked)
+        #expect(code { () throws(VaultError) in try bob.rekey() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try yard.person(yard.bob) } == .wrongIdentity)
+        for root in [oldService, oldPerson] {
+            try expectNothingOpens(.service, with: root)
+            try expectNothingOpens(.person, with: root)
+        }
+        let register = try #require(try ada.current().register)
+        #expect(register.personKey != formerKey && register.chain.map(\.key).contains(formerKey))
+        #expect(throws: Never.self) { try register.verify(path: "") }
+        try fixture.restore(before)
+        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+    }
+
+    /// A former person keeps the old person key and can write the directory.
+    @Test func aFormerPersonsOwnRekeyIsAForkForThoseWhoSawTheRealOne() throws {
+        let elsewhere = try VaultFixture()
+        try elsewhere.directory.directory("Vaults")
+        try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")
+        let before = try fixture.copy()
+        try elsewhere.restore(before)
+        let ada = try yard.person()
+        let service = try fixture.open()
+        try ada.removeSlot(id: yard.bobSlot)
+        // `service` has seen it as well.
+        try yard.expectAllItems(service, isPersons: false)
+        try elsewhere.accept(.identity(yard.bob)).removeSlot(id: 1)
+        try fixture.restore(try elsewhere.copy())
+        for vault in [ada, service] {
+            #expect(code { () throws(VaultError) in _ = try vault.value("small", "service") } == .forked)
+        }
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .forked)
+        #expect(code { () throws(VaultError) in _ = try yard.person() } == .forked)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .forked)
+    }
+
+    // MARK: Those who stay
+
+    @Test(arguments: VaultSlotTests.Way.all, [false, true])
+    func everyHolderWhoStaysFollowsAndReopens(_ way: VaultSlotTests.Way, renewsPersons: Bool) throws {
+        try fixture.inUnit {
+            let ada = try yard.person()
+            let (slot, credential) = try way.make(fixture)
+            try ada.addSlot(slot)
+            let isPersons = way.reach == .whenUnlocked
+            if isPersons, way.kind == .recipient { try fixture.accept(credential) }
+            let holder = try fixture.open(with: credential)
+            for period in [UInt32(2), 3] {
+                // Another person makes it: nobody but its maker is there.
+                try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: renewsPersons))
+                try yard.expectAllItems(holder, isPersons: isPersons, "period \(period)")
+                try holder.add("s", "\(period)", isPersons ? .whenUnlocked : .afterFirstUnlock)
+                #expect(holder.period == period)
+                let reopened = try fixture.open(with: credential)
+                try yard.expectAllItems(reopened, isPersons: isPersons, "period \(period)")
+                // Its holder has written it in its own form.
+                let own = try #require(try reopened.slots().first { $0.id == reopened.openingSlot })
+                #expect(!own.isResealed)
+                #expect(try reopened.value("s", "\(period)") == [1, 2, 3])
+            }
+        }
+    }
+
+    /// The holder's code for the vault is carried on: nobody has to accept it again.
+    @Test func nobodyHasToAcceptARekeyEvenWithoutAMemoryOfThePlace() throws {
+        try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: true))
+        try fixture.forget()
+        try yard.expectAllItems(try yard.person(), isPersons: true)
+    }
+
+    @Test func valuesAreNotRewritten() throws {
+        func files() throws -> [String: [UInt8]] {
+            var found: [String: [UInt8]] = [:]
+            for leaf in ["values", "values.person"] {
+                for name in try SystemFile.names(fixture.beside(leaf)) {
+                    found["\(leaf)/\(name)"] = try SystemFile.read(fixture.beside("\(leaf)/\(name)"))
+                }
+            }
+            return found
+        }
+        let before = try files()
+        #expect(before.count == 2)
+        try yard.person().rekey(RekeyOptions(renewsPersons: true))
+        #expect(try files() == before)
+        try yard.expectAllItems(try yard.person(), isPersons: true)
+    }
+
+    // MARK: What a period begins with
+
+    @Test(arguments: [false, true]) func eachClassWithANewRootGoesOnInItsNextEpoch(renewsPersons: Bool) throws {
+        let vault = try yard.person()
+        func active(_ protection: ProtectionClass) throws -> UInt32 { try vault.activeKey(for: protection).epoch }
+        let blob = SealedFile(fixture, under: try vault.activeKey())
+        let token = try vault.withTokenKey { id, _ in id }
+        try vault.rekey(RekeyOptions(renewsPersons: renewsPersons))
+        #expect(try active(.afterFirstUnlock) == 2)
+        #expect(try active(.whenUnlocked) == (renewsPersons ? 2 : 1))
+        #expect(try vault.rotationState(of: .afterFirstUnlock).isResealing)
+        #expect(try vault.rotationState(of: .whenUnlocked).isResealing == renewsPersons)
+        #expect(try blob.opens(with: vault.currentKeyring()))
+        // Digests of before are still checked, and new ones are made with another key.
+        #expect(try vault.withTokenKey(token) { $0.count } == 32)
+        #expect(try vault.withTokenKey { id, _ in id } != token)
+        #expect(try head(.service).generation == 1 && head(.service).period == 2)
+    }
+
+    @Test func theAccessLogGoesOnUnderANewKey() throws {
+        let vault = try yard.person()
+        let number = vault.log.keyNumber
+        try vault.rekey()
+        try vault.add("s", "a")
+        #expect(vault.log.keyNumber == number + 1)
+        let service = try fixture.open()
+        var events: [AccessEvent] = []
+        let found = try service.readAccessLog { entry, isAuthentic in
+            #expect(isAuthentic)
+            events.append(entry.event)
+        }
+        #expect(found.isIntact && found.notedHead == .found, "\(found)")
+        #expect(events.contains(.rekeyed) && events.contains(.created))
+    }
+
+    // MARK: Slots without a person's word
+
+    @Test func aSlotThatNoPersonVouchedForStaysOnlyByName() throws {
+        let fixture = try VaultFixture()
+        let service = try fixture.create()
+        let identity = try Identity.random()
+        let added = try service.addSlot(.recipient(identity.recipient))
+        let person = try fixture.accept(.identity(identity))
+        let before = try fixture.copy().files
+        #expect(code { () throws(VaultError) in try person.rekey() } == .unvouchedSlots)
+        #expect(try fixture.copy().files == before)
+        try person.rekey(RekeyOptions(keeping: [1]))
+        #expect(try person.slots().map(\.id) == [1, added.id])
+        #expect(try person.slots().map(\.isVouchedFor) == [true, true])
+        #expect(throws: Never.self) { try fixture.open() }
+        // Whoever names it vouches for it.
+        #expect(throws: Never.self) { try person.rekey() }
+    }
+
+    @Test func aSlotThatIsNotThereOrTheLastOneIsRefusedAndNothingWritten() throws {
+        let vault = try yard.person()
+        let before = try fixture.copy().files
+        func refused(_ ids: Set<UInt32>) -> VaultError.Code? {
+            code { () throws(VaultError) in try vault.rekey(RekeyOptions(removing: ids)) }
+        }
+        #expect(refused([99]) == .slotNotFound)
+        #expect(refused([1, yard.bobSlot]) == .lastSlot)
+        #expect(refused([1, yard.bobSlot, yard.serviceSlot]) == .lastSlot)
+        #expect(try fixture.copy().files == before)
+    }
+
+    // MARK: Without persons
+
+    @Test func aVaultWithoutPersonsIsRekeyedByAService() throws {
+        let fixture = try VaultFixture()
+        let other = fixture.directory.path("other.key")
+        try SystemFile.write(other, keyText())
+        let credential = VaultCredential.keyFile(path: other)
+        let service = try fixture.create()
+        let id = try service.addSlot(.keyFile(path: other)).id
+        try service.add("s", "a")
+        try service.add("s", "large", RekeyYard.large)
+        let removed = try fixture.open(with: credential)
+        let staying = try fixture.open()
+        let old = removed.keys.service
+        try service.removeSlot(id: id)
+        #expect(code { () throws(VaultError) in _ = try removed.value("s", "a") } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .wrongKeyFile)
+        let head = try CompartmentHead(parsing: SystemFile.read(fixture.path), path: "")
+        #expect(!head.isAuthentic(old) && head.period == 2)
+        #expect(try staying.value("s", "a") == [1, 2, 3])
+        #expect(try staying.value("s", "large") == RekeyYard.large)
+        #expect(try fixture.open().value("s", "large") == RekeyYard.large)
+        // The first person comes later.
+        let identity = try Identity.random()
+        try fixture.open().addSlot(.recipient(identity.recipient))
+        let person = try fixture.accept(.identity(identity))
+        try person.rekey(RekeyOptions(keeping: [1]))
+        #expect(try staying.value("s", "a") == [1, 2, 3])
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands that lock others out or empty something, and nobody to ask.
+@Suite(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
+struct ConfirmationTests {
+    /// A command, what has to be there for it, and what has to stay the same without a confirmation.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let words: String
+        var preparation = "true"
+        /// A shell command whose output must not change.
+        let state: String
+        var testDescription: String { words }
+    }
+
+    private static let trash = "$S container trash list --json"
+    private static let slots = "$S vault slot list --json --passphrase-file pass"
+    private static let addPassphrase = "echo secret > pass; $S vault slot add --new-passphrase-file pass"
+    static let cases = [
+        Case(words: "vault slot remove 1 --passphrase-file pass", preparation: addPassphrase, state: slots),
+        Case(words: "vault rekey --keep 1 --passphrase-file pass", preparation: addPassphrase, state: slots),
+        Case(words: "vault accept --passphrase-file pass", preparation: addPassphrase, state: "$S vault status --json"),
+        Case(
+            words: "vault slot change 1 --new-passphrase-file pass --passphrase-file pass", preparation: addPassphrase,
+            state: slots),
+        Case(
+            words: "vault destroy-key --force-key $K $K",
+            preparation: "K=$($S vault keys --json | grep -o '[0-9a-f]\\{32\\}' | head -n 1); $S vault rotate",
+            state: "$S vault keys --json"),
+        Case(words: "container reset", preparation: "echo '{}' | $S put a -", state: "$S list --json; \(trash)"),
+        Case(words: "container trash empty", preparation: "$S container reset --yes", state: trash),
+        Case(
+            words: "container trash restore --replace $N",
+            preparation:
+                "$S container reset --yes; N=$($S container trash list --json | sed 's/.*\"name\":\"//; s/\".*//')",
+            state: trash),
+        Case(
+            words: "container unregister app",
+            preparation: "export SEALCTL_GROUP=group.x; $S container register app /bin/sh --behavior ios",
+            state: "$S container members --json; \(trash)"),
+        Case(
+            words: "init --abandon", preparation: "echo '{}' | $S put a -; rm -r ../groups/Vaults",
+            state: "find ../groups/Vaults ../groups/Containers | sort"),
+        Case(
+            words: "vault import b --set-vault-aside --backup-passphrase-file pass",
+            preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
+            state: "find ../groups/Vaults | sort"),
+        Case(
+            words: "defaults delete s", preparation: "$S defaults write s a 1", state: "$S defaults read s"),
+    ]
+
+    private func run(_ it: Case, _ options: String) throws -> (result: ChildResult, hasChanged: Bool) {
+        let sandbox = try Sandbox.initialised()
+        let script = """
+            { \(it.preparation); } > prepared 2>&1
+            { \(it.state); } > before 2>&1
+            setsid -w $S \(it.words) \(options)
+            status=$?
+            { \(it.state); } > after 2>&1
+            exit $status
+            """
+        let result = try sandbox.shell(script)
+        let files = try ["before", "after"].map { try SystemFile.read(sandbox.path("files/\($0)")) }
+        return (result, files[0] != files[1])
+    }
+
+    @Test(arguments: cases)
+    func withoutAnyoneToAskNothingIsDone(it: Case) throws {
+        for options in ["--json", "--no-input --json"] {
+            let (result, hasChanged) = try run(it, options)
+            #expect(result.exitCode == 64, "\(result.errorText)")
+            #expect(try decode(MachineError.self, result.errors).code == "confirmationNeeded")
+            #expect(!hasChanged)
+        }
+    }
+
+    @Test(arguments: cases)
+    func aStatedYesDoesIt(it: Case) throws {
+        let (result, hasChanged) = try run(it, "--yes")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(hasChanged)
+    }
+
+    @Test(arguments: [("yes", Int32(0)), ("no", 69)])
+    func aPersonIsAsked(answer: String, status: Int32) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.put("a", "{}")
+        let terminal = try PseudoTerminal()
+        let child = try terminal.start(sandbox, ["container", "reset"])
+        _ = try terminal.read(until: "[y/N] ")
+        terminal.type("\(answer)\n")
+        #expect(try child.finish().exitCode == status)
+        #expect(SystemFile.exists(sandbox.record("a")) == (status != 0))
+    }
+
+    /// The number of the slot says nothing; the error names whom it locks out.
+    @Test func theOnlySlotOfUnattendedProgramsIsNamedAsSuch() throws {
+        let sandbox = try Sandbox.initialised()
+        let script = "\(Self.addPassphrase) > log; setsid -w $S vault slot remove 1"
+        let first = try sandbox.shell(script).errorText
+        #expect(first.contains("key file") && first.contains("unattended"))
+    }
+}

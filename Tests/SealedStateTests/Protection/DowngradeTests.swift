@@ -1,0 +1,154 @@
+import FoundationEssentials
+import KeyVault
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Records of the class *after first unlock* under names that are *when unlocked*.
+@Suite(.enabled(if: ProtectedYard.isAvailable)) final class DowngradeTests {
+    private let yard: ProtectedYard
+
+    init() throws {
+        yard = try ProtectedYard()
+        try yard.person.write(Guarded(number: 1))
+    }
+
+    deinit { yard.end() }
+
+    /// A blob under the key that every service of the group has.
+    private func forged(_ flags: BlobFlags = [], sequence: UInt64 = 2) throws -> [UInt8] {
+        var forgery = try Forgery(yard.service)
+        forgery.name = Guarded.recordName
+        forgery.sequence = sequence
+        forgery.flags = flags
+        let isDeletion = flags.contains(.tombstone)
+        (forgery.schemaVersion, forgery.codec) = isDeletion ? (0, .raw) : (1, .json)
+        forgery.payload = .bytes(isDeletion ? [] : Array(#"{"number":666}"#.utf8))
+        return forgery.blob
+    }
+
+    private func expectRefused(_ store: SealedStore) throws {
+        let error = try #require(refusal { _ = try store.read(Guarded.self) })
+        #expect(error.code == .downgraded)
+        #expect(code { _ = try store.read(Unguarded.self) } == .downgraded)
+        #expect(try store.list().first { $0.name == Guarded.recordName }?.rejection?.code == .downgraded)
+    }
+
+    @Test(arguments: [BlobFlags(), .tombstone])
+    func aServiceWithWriteAccessCannotReplaceARecordOfThePersons(flags: BlobFlags) throws {
+        let planted = try forged(flags)
+        try yard.fixture.plant(planted, Guarded.recordName)
+        try expectRefused(yard.person)
+        try expectRefused(yard.service)
+        // The next write of a person goes beyond it, and keeps it as evidence.
+        #expect(try yard.person.write(Guarded(number: 2)) == 3)
+        #expect(try yard.person.read(Guarded.self).number == 2)
+        let kept = try SystemFile.names(yard.fixture.quarantine).filter { $0.hasSuffix(".sealed") }
+        #expect(kept.count == 1)
+        let blob = try SystemFile.read("\(yard.fixture.quarantine)/\(kept.first ?? "")")
+        #expect(blob == planted)
+    }
+
+    @Test func anotherProcessRefusesItToo() throws {
+        try yard.fixture.plant(forged(), Guarded.recordName)
+        for asPerson in [true, false] {
+            let child = try yard.session(asPerson: asPerson)
+            #expect(try child.ask("read \(Guarded.recordName)") == "downgraded")
+            _ = try child.finish()
+        }
+    }
+
+    @Test func whileLockedNoServiceReplacesOrDeletesAListedName() throws {
+        let before = try yard.fixture.blob(Guarded.recordName)
+        #expect(code { try yard.service.write(Unguarded(number: 2)) } == .downgraded)
+        #expect(code { try yard.service.update(Unguarded.self) { $0.number = 2 } } == .downgraded)
+        #expect(code { try yard.service.delete(Unguarded.self) } == .locked)
+        #expect(code { try yard.service.purge(named: Guarded.recordName) } == .locked)
+        #expect(try yard.fixture.blob(Guarded.recordName) == before)
+    }
+
+    private func lowering(_ number: Int) -> RecordPayload {
+        RecordPayload(
+            Data(#"{"number":\#(number)}"#.utf8), codec: .json, schemaVersion: 1, notAfter: 0,
+            protection: .afterFirstUnlock, mayLowerClass: true)
+    }
+
+    /// A type's class is no person's statement: any daemon of an unlocked user has one.
+    @Test func aTypeOfTheLowerClassKeepsTheClassOfTheName() throws {
+        try yard.unlock()
+        #expect(try yard.service.write(Unguarded(number: 2)) == 2)
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(try yard.service.update(Unguarded.self) { $0.number = 3 } == 3)
+        #expect(try yard.protection() == .whenUnlocked)
+        #expect(try yard.person.read(Guarded.self).number == 3)
+        try yard.lock()
+        #expect(code { try yard.service.write(Unguarded(number: 4)) } == .downgraded)
+    }
+
+    @Test func aRefusedStatementTakesNoProtectionAway() throws {
+        let refused = code {
+            try yard.person.write(payload: lowering(2), named: Guarded.recordName, onlyIf: .sequence(77))
+        }
+        #expect(refused == .conflict)
+        #expect(code { try yard.service.write(payload: lowering(2), named: Guarded.recordName) } == .downgraded)
+        #expect(code { try yard.service.write(Unguarded(number: 2)) } == .downgraded)
+    }
+
+    @Test func aPersonWhoHasTheVaultUnlockedMayLowerAName() throws {
+        try yard.unlock()
+        #expect(try yard.service.write(payload: lowering(2), named: Guarded.recordName) == 2)
+        #expect(try yard.protection() == .afterFirstUnlock)
+        try yard.lock()
+        #expect(try yard.service.read(Unguarded.self).number == 2)
+        #expect(try yard.service.write(Unguarded(number: 3)) == 3)
+    }
+
+    @Test func aNameThatWasRefusedToAServiceStaysWithItsValue() throws {
+        try yard.fixture.plant(forged(), Guarded.recordName)
+        #expect(code { try yard.service.write(Unguarded(number: 3)) } == .downgraded)
+        #expect(code { try yard.service.delete(Unguarded.self) } == .locked)
+    }
+
+    @Test func otherNamesOfTheSameServiceAreNotAffected() throws {
+        #expect(try yard.service.write(Unguarded(number: 1), named: "other") == 1)
+        #expect(try yard.person.read(Unguarded.self, named: "other").number == 1)
+    }
+
+    /// The new key does not vouch for what readers refuse, and the rotation goes on.
+    @Test func aRotationDoesNotResealADowngradedBlob() throws {
+        let planted = try forged()
+        try yard.fixture.plant(planted, Guarded.recordName)
+        try yard.person.write(ProbeRecord(number: 1))
+        let report = try yard.person.rotate()
+        #expect(report.isCompleted && report.resealed == 1)
+        #expect(report.left.map(\.code) == [.downgraded])
+        #expect(try yard.fixture.blob(Guarded.recordName) == planted)
+    }
+
+    @Test func aClassThatIsNotStatedIsThatOfTheName() throws {
+        let payload = {
+            RecordPayload(
+                Data(#"{"number":5}"#.utf8), codec: .json, schemaVersion: 1, notAfter: 0, protection: nil)
+        }
+        #expect(code { try yard.service.write(payload: payload(), named: Guarded.recordName) } == .locked)
+        #expect(try yard.person.write(payload: payload(), named: Guarded.recordName) == 2)
+        #expect(try yard.protection() == .whenUnlocked)
+        // A service opens this vault too, so a new name is open to it.
+        #expect(try yard.person.write(payload: payload(), named: "new") == 1)
+        #expect(try yard.protection("new") == .afterFirstUnlock)
+    }
+
+    @Test func aVaultThatOnlyPersonsOpenProtectsNewNames() throws {
+        let fixture = try StoreFixture()
+        let identity = try Identity.random()
+        let store = try SealedStore(
+            group: fixture.group, in: fixture.home, unlockingWith: .identity(identity), options: StoreOptions())
+        let payload = RecordPayload(
+            Data(#"{"number":5}"#.utf8), codec: .json, schemaVersion: 1, notAfter: 0, protection: nil)
+        try store.write(payload: payload, named: "new")
+        let id = try UnverifiedHeader(parsing: fixture.blob("new")).claimed.keyID
+        #expect(store.vault.keyring.protection(of: id) == .whenUnlocked)
+    }
+}

@@ -1,0 +1,288 @@
+import FoundationEssentials
+import Glibc
+import KeyVault
+import Sealing
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// Which roster counts when the file in the container was removed, rolled back, exchanged or renewed.
+@Suite struct RosterChangeTests {
+    private let note = Note(text: "from the app", number: 1)
+
+    private func read(_ store: SealedStore) throws(StoreError) -> Note { try store.read(Note.self) }
+
+    /// A store that looks at the roster's file now.
+    private func looking(_ store: SealedStore) -> SealedStore {
+        store.authority?.look()
+        return store
+    }
+
+    @Test func removedRosterGoesOnFromTheMemory() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        unlink(yard.rosterPath)
+        for store in [looking(app), try yard.open(as: yard.app), try yard.open(as: yard.app, stating: .some(nil))] {
+            #expect(store.rosterStanding?.condition == .missing)
+            #expect(try read(store) == note)
+            try store.write(note)
+            try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = 900 })
+            #expect(code { _ = try read(store) } == .notAuthorized)
+            try store.write(note)
+        }
+    }
+
+    @Test func withoutAnyRosterEveryRecordIsNotAuthorized() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        try yard.open().write(note, named: "other")
+        unlink(yard.rosterPath)
+        yard.forget()
+        let store = try yard.open(as: yard.app)
+        #expect(code { _ = try read(store) } == .notAuthorized)
+        #expect(code { _ = try store.read(Note.self, named: "other") } == .notAuthorized)
+        #expect(code { try store.write(note, named: "new") } == .notAuthorized)
+        // It is noticed at once when it comes.
+        try yard.put(yard.signed(1))
+        #expect(try read(store) == note)
+        #expect(try store.read(Note.self, named: "other") == note)
+    }
+
+    @Test func olderRosterIsIgnored() throws {
+        let yard = try WritersYard(roster: nil)
+        let old = try yard.signed(1) {
+            $0.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all]))
+        }
+        try yard.put(yard.signed(2))
+        try yard.open(as: yard.app).write(note)
+        try yard.put(old)
+        let store = try yard.open(as: yard.app)
+        #expect(store.rosterStanding?.condition == .older(version: 1))
+        #expect(try read(store) == note)
+        #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
+    }
+
+    @Test func rosterOfTheSameVersionWithOtherBytesIsForked() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        try yard.put(
+            yard.signed(1) { $0.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all])) })
+        #expect(looking(app).rosterStanding?.condition == .forked)
+        #expect(try read(app) == note)
+        #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
+    }
+
+    @Test func rosterOfAnotherTeamKeyIsRefused() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        let other = try TeamKey.random()
+        let forged = try SignedRoster(
+            signing: yard.roster(7) { roster in
+                roster.team = other.publicKey
+                roster.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all]))
+            }, with: other)
+        try yard.put(forged)
+        let known = try yard.open(as: yard.widget)
+        #expect(code { try known.write(note) } == .notAuthorized)
+        #expect(try read(known) == note)
+        // A user who comes first has only the key of the program to go by.
+        yard.forget()
+        let first = try yard.open(as: yard.widget)
+        #expect(code { _ = try read(first) } == .notAuthorized)
+        guard case .refused(let error) = first.rosterStanding?.condition else {
+            Issue.record("the roster was not refused")
+            return
+        }
+        #expect(error.code == .wrongTeamKey)
+    }
+
+    @Test(arguments: [0, 40, 100, -70, -1]) func damagedRosterIsRefusedAndTheAcceptedOneGoesOn(_ offset: Int) throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        var bytes = try yard.signed(2).bytes
+        bytes[offset < 0 ? bytes.count + offset : offset] ^= 1
+        try yard.putBytes(bytes)
+        guard case .refused = looking(app).rosterStanding?.condition else {
+            Issue.record("a damaged roster was accepted")
+            return
+        }
+        #expect(try read(app) == note)
+    }
+
+    @Test func successorOfTheTeamKeyIsFollowedAndEndsTheFormerOne() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        let next = try TeamKey.random()
+        var succeeded = try yard.roster(1).succeeded(by: next.publicKey, naming: yard.team)
+        succeeded.version = 2
+        let second = try SignedRoster(signing: succeeded, with: next)
+        try yard.put(second)
+        // A program that states the first key, one that states the second, and one that states none.
+        for key in [yard.team.publicKey, next.publicKey, nil] {
+            let store = try yard.open(as: yard.app, stating: .some(key))
+            #expect(store.rosterStanding?.condition == .current)
+            #expect(store.rosterStanding?.roster?.roster.version == 2)
+            #expect(try read(store) == note)
+        }
+        // The former key signs no more.
+        try yard.put(
+            yard.signed(3) { $0.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all])) })
+        #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
+        // Nor does it name a second successor.
+        let third = try TeamKey.random()
+        var forked = try yard.roster(1).succeeded(by: third.publicKey, naming: yard.team)
+        forked.version = 4
+        try yard.put(SignedRoster(signing: forked, with: third))
+        #expect(try yard.open(as: yard.app, stating: .some(nil)).rosterStanding?.roster?.roster.version == 2)
+    }
+
+    @Test func onlyWriterRevokedLeavesNoRecordValid() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        try yard.put(yard.signed(2) { $0.set(Roster.Writer(yard.app.publicKey, label: "app", state: .revoked)) })
+        #expect(looking(app).rosterStanding?.roster?.roster.version == 2)
+        #expect(code { _ = try read(app) } == .notAuthorized)
+        #expect(code { try app.write(note) } == .notAuthorized)
+        // Another writer with the right begins anew, beyond what was accepted.
+        let next = try WriterKey.random()
+        try yard.put(
+            yard.signed(3) { roster in
+                roster.set(Roster.Writer(yard.app.publicKey, label: "app", state: .revoked))
+                roster.set(Roster.Writer(next.publicKey, label: "next"))
+                roster.set(Roster.Rule(try GovernedPattern("note"), grants: [next.id: .all]))
+            })
+        #expect(try yard.open(as: next).write(note) == 2)
+        #expect(try read(looking(app)) == note)
+    }
+
+    @Test func retiredWriterKeepsTheRecordsThatAreListed() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        try app.write(note, named: "accounts/ada")
+        let (contents, header, trailer) = try yard.plaintext(yard.attacker())
+        let digest = contents.withRawBytes {
+            SignedRecord(header, group: yard.fixture.group.identifier, name: Note.recordName)
+                .digest(rosterVersion: trailer?.rosterVersion ?? 0, contents: $0)
+        }
+        let kept = Roster.RetainedRecord(name: Note.recordName, sequence: header.sequence, signedDigest: digest)
+        try yard.put(
+            yard.signed(2) {
+                $0.set(Roster.Writer(yard.app.publicKey, label: "app", state: .retired, retained: [kept]))
+            })
+        #expect(try read(looking(app)) == note)
+        #expect(code { _ = try app.read(Note.self, named: "accounts/ada") } == .notAuthorized)
+        #expect(code { try app.write(note) } == .notAuthorized)
+    }
+
+    @Test func recordOfANewerRosterSaysSo() throws {
+        let yard = try WritersYard(roster: nil)
+        try yard.put(yard.signed(2))
+        try yard.open(as: yard.app).write(note)
+        // A user who has seen neither the second roster nor its file.
+        yard.forget()
+        try yard.put(yard.signed(1))
+        let behind = try yard.open(as: yard.app)
+        #expect(code { _ = try read(behind) } == .rosterBehind)
+        // It is the writer's word: what it wrote is not overwritten by a program that is behind.
+        #expect(code { try behind.write(note) } == .rosterBehind)
+        try yard.put(yard.signed(2))
+        #expect(try read(behind) == note)
+        #expect(try behind.write(note) == 2)
+    }
+
+    @Test func systemSettingsStateTheTeamKey() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        yard.forget()
+        let directory = yard.fixture.place.path("etc")
+        mkdir(directory, 0o755)
+        let file = "\(directory)/\(yard.fixture.group).team"
+        try SystemFile.write(file, Array("# the team key\n\(yard.team.publicKey)\n".utf8), mode: 0o644)
+        try TeamKeySettings.$current.withValue(TeamKeySettings(directory: directory)) {
+            let store = try yard.open(stating: .some(nil))
+            #expect(try store.snapshot(of: Note.self).provenance.writer == yard.app.id.description)
+            // Two sources that name different keys agree on nothing.
+            yard.forget()
+            let other = try TeamKey.random().publicKey
+            #expect(code { _ = try read(yard.open(stating: .some(other))) } == .notAuthorized)
+            // What others may change states nothing.
+            chmod(file, 0o666)
+            #expect(code { _ = try yard.open() } == .roster)
+        }
+    }
+
+    @Test func damagedMemoryIsReportedAndStaysAsItIs() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        var bytes = try SystemFile.read(yard.memoryPath)
+        bytes[60] ^= 1
+        unlink(yard.memoryPath)
+        try SystemFile.write(yard.memoryPath, bytes, mode: 0o600)
+        #expect(code { _ = try yard.open() } == .roster)
+        #expect(try SystemFile.read(yard.memoryPath) == bytes)
+    }
+
+    @Test func memoryIsReadableForItsUserAlone() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        var facts = stat()
+        #expect(stat(yard.memoryPath, &facts) == 0)
+        #expect(facts.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func signedRecordOutlivesThreeRotationsWithoutItsWriter() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        let anyone = try yard.open(stating: .some(nil))
+        var options = RotationOptions()
+        options.durability = .unsynced
+        for epoch in 2...4 as ClosedRange<UInt32> {
+            #expect(try anyone.rotate(options).isCompleted)
+            let snapshot = try yard.open().snapshot(of: Note.self)
+            #expect(snapshot.value == note)
+            #expect(snapshot.provenance.epoch == epoch)
+            #expect(snapshot.provenance.writer == yard.app.id.description)
+            #expect(snapshot.provenance.sequence == 1)
+        }
+        #expect(try yard.open(as: yard.app).write(note) == 2)
+    }
+
+    @Test func rotationGivesNoRightAndLosesNothing() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        try app.write(note)
+        try app.write(note, named: "accounts/ada")
+        try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = 5 })
+        var options = RotationOptions()
+        options.durability = .unsynced
+        // By a user who knows the team key and has no roster.
+        let roster = try SystemFile.read(yard.rosterPath)
+        unlink(yard.rosterPath)
+        yard.forget()
+        let stranger = try yard.open()
+        #expect(code { _ = try stranger.read(Note.self, named: "accounts/ada") } == .notAuthorized)
+        #expect(try stranger.rotate(options).isCompleted)
+        try yard.putBytes(roster)
+        #expect(try yard.open().read(Note.self, named: "accounts/ada") == note)
+        #expect(code { _ = try read(yard.open()) } == .notAuthorized)
+        let place = try app.places.place(Note.recordName)
+        #expect(app.watermarks.mark(of: place.context.nameTag)?.sequence == 1)
+        #expect(try app.write(note) == 2)
+        #expect(try read(app) == note)
+    }
+
+    @Test func unsafeMemoryIsNoMissingOne() throws {
+        let yard = try WritersYard()
+        try yard.open(as: yard.app).write(note)
+        chmod(yard.fixture.place.path("Rosters"), 0o777)
+        #expect(code { _ = try yard.open(stating: .some(nil)) } == .roster)
+        chmod(yard.fixture.place.path("Rosters"), 0o700)
+        #expect(try read(yard.open(stating: .some(nil))) == note)
+    }
+}
