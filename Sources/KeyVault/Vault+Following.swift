@@ -1,5 +1,5 @@
 internal import CryptoPrimitives
-package import Sealing
+internal import Sealing
 internal import SharedFiles
 
 /// Following the files: another program may have changed them since they were read.

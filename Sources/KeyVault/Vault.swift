@@ -1,7 +1,7 @@
 public import AppGroups
 internal import CryptoPrimitives
 package import Sealing
-package import SharedFiles
+internal import SharedFiles
 internal import Synchronization
 
 /// An open vault: the file-backed keychain of one access group.

@@ -1,5 +1,5 @@
 internal import CryptoPrimitives
-package import Sealing
+internal import Sealing
 
 /// The roster's bytes (docs/writers.md, section "Roster"): a head, parts, the team key's signature.
 extension Roster {

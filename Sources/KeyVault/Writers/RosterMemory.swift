@@ -2,7 +2,7 @@ package import AppGroups
 internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
-package import SystemPackage
+internal import SystemPackage
 
 /// A user's memory of a group's team key and of the roster that was accepted last: one file of mode 0600 below the user's
 /// state directory, beside the watermarks, replaced durably.
