@@ -80,7 +80,15 @@ extension Vault {
         for role in order where files.contains(role) {
             doubt = try replace(try draft.file(role), role, under: lock) ?? doubt
         }
-        if publishing { try takeOver(draft, written: doubt == nil ? files : []) }
+        if publishing {
+            do throws(VaultError) { try takeOver(draft, written: doubt == nil ? files : []) } catch {
+                // The change is in place: a caller that takes it for refused would repeat it.
+                guard error.code == .file else { throw error }
+                throw VaultError(
+                    .durabilityUnknown, "read the changed vault", path, "It is written. \(error.reason)",
+                    advice: "Open the vault again before you repeat the change.", underlying: error.underlying)
+            }
+        }
         if let doubt { throw doubt }
     }
 

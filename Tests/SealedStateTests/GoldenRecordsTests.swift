@@ -289,7 +289,7 @@ private struct Overversioned: SealedRecord, Equatable {
 private struct Diary: SealedRecord, Equatable {
     static let recordName = "diary"
     static let schemaVersion = 1
-    static let protection = ProtectionClass.whenUnlocked
+    static let protection = RecordProtection.whenUnlocked
     var text: String
 }
 

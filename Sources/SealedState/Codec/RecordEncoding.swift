@@ -21,7 +21,7 @@ extension SealedStore {
         let codec = Record.format.codec
         return RecordPayload(
             try payload(of: value, as: codec, named: name), codec: codec, schemaVersion: schemaVersion,
-            notAfter: notAfter, protection: Record.protection)
+            notAfter: notAfter, protection: Record.protection.stated)
     }
 
     private func payload(

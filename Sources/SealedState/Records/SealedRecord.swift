@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import KeyVault
+internal import KeyVault
 
 /// A value that programs of an app group share: versioned, with rules for when it is valid.
 ///
@@ -25,8 +25,9 @@ public protocol SealedRecord: Codable, Sendable {
     static var migrations: SchemaMigrations<Self> { get }
     /// How it is written down; JSON unless stated.
     static var format: RecordFormat { get }
-    /// When it can be read: after the vault's first unlock, the default, or only while the vault is unlocked.
-    static var protection: ProtectionClass { get }
+    /// When it can be read: after the vault's first unlock, or only while the vault is unlocked; the vault's default unless
+    /// stated.
+    static var protection: RecordProtection { get }
     /// How long after its sealing a value may be read; nil, the default, means for ever.
     static var maximumAge: Duration? { get }
     /// When the value stops being true; nil, the default, means never. A reader refuses it from that moment on.
@@ -47,8 +48,8 @@ extension SealedRecord {
     public static var migrations: SchemaMigrations<Self> { .none }
     /// JSON.
     public static var format: RecordFormat { .json }
-    /// From the first unlock on.
-    public static var protection: ProtectionClass { .afterFirstUnlock }
+    /// The vault's default.
+    public static var protection: RecordProtection { .vaultDefault }
     /// No rule.
     public static var rules: [FieldRule<Self>] { [] }
     /// No limit.
@@ -57,4 +58,24 @@ extension SealedRecord {
     public var expiresAt: Date? { nil }
     /// Every value is valid.
     public func validate() throws(ValidationFailure) {}
+}
+
+/// When records of a type can be read (`docs/data-protection.md`).
+public enum RecordProtection: Sendable, Hashable {
+    /// The class of the value that a write replaces. A new record is *when unlocked* where only persons open the vault, and
+    /// *after first unlock* where an unattended program opens it as well.
+    case vaultDefault
+    /// From the vault's first unlock until the machine restarts; always, where the vault has a key file or a credential.
+    case afterFirstUnlock
+    /// While the vault is unlocked.
+    case whenUnlocked
+
+    /// The class that the type states.
+    var stated: ProtectionClass? {
+        switch self {
+        case .vaultDefault: nil
+        case .afterFirstUnlock: .afterFirstUnlock
+        case .whenUnlocked: .whenUnlocked
+        }
+    }
 }

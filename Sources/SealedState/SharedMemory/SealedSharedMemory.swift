@@ -65,8 +65,9 @@ public final class SealedSharedMemory: Sendable {
             throw StoreError(
                 .tooLarge, "write", name.name, "It has \(payload.count) bytes; \(capacity) fit into the memory.")
         }
-        try store.prepareKey(for: Record.protection)
-        let key = try store.activeKey(for: Record.protection)
+        let protection = Record.protection.stated ?? store.vault.defaultProtection
+        try store.prepareKey(for: protection)
+        let key = try store.activeKey(for: protection)
         var sequence: UInt64 = 0
         do throws(AppGroupError) {
             try memory.replace(timeout ?? store.options.lockTimeout) { standing in

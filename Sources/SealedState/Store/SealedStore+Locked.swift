@@ -56,7 +56,7 @@ extension SealedStore {
         _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
         lookAtVault()
-        return try raising(place, to: Record.protection) { place throws(StoreError) in
+        return try raising(place, to: Record.protection.stated ?? protection(at: place)) { place throws(StoreError) in
             try locked(place, request) { writer throws(StoreError) in
                 try writer.require(request.condition)
                 var value = try current(type, at: place, startingWith: initial)

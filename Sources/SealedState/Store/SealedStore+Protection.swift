@@ -26,6 +26,8 @@ extension SealedStore {
     /// and what changes meanwhile is seen by it.
     func protection(at place: RecordPlace) -> ProtectionClass {
         if isProtected(place) { return .whenUnlocked }
+        // Where a service opens the vault, a name that is not listed is *after first unlock* whatever its file holds.
+        guard vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
         return (try? standing(at: place)).map { protection(of: $0, at: place) } ?? .afterFirstUnlock
     }
 

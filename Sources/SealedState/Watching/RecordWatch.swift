@@ -131,7 +131,7 @@ extension RecordWatch {
             outcome: .value(snapshot), mark: mark, accepted: accepted,
             changesIn: store.secondsToChange(of: snapshot, at: place),
             // What needs its user goes out of reach when the vault is locked.
-            hangsOnVault: Record.protection == .whenUnlocked)
+            hangsOnVault: Record.protection == .whenUnlocked || store.isProtected(place))
     }
 
     private func finding(_ error: StoreError, _ store: SealedStore) -> Finding {

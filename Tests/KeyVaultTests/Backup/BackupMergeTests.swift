@@ -154,7 +154,7 @@ import Testing
         }
         #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)
-        #expect(try other.currentKeyring().minimumEpoch == 2)
+        #expect(try other.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 2)
     }
 
     @Test func allComesInOrNothing() throws {

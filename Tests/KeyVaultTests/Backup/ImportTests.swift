@@ -148,7 +148,8 @@ import Testing
         let (backup, vault) = (try SystemFile.read(yard.path), try SystemFile.read(yard.here.path))
         try SystemFile.write(yard.path, vault)
         #expect(code { () throws(VaultError) in try yard.bringIn() } == .notAnExport)
-        try SystemFile.write(yard.here.path, backup)
+        // A refused file concerns its own class: a person opens the other one.
+        try SystemFile.write(yard.here.personPath, backup)
         let credential = yard.credential
         #expect(code { () throws(VaultError) in _ = try yard.here.open(with: credential) } == .isAnExport)
         #expect(code { () throws(VaultError) in _ = try yard.here.openOrCreate(with: credential) } == .isAnExport)

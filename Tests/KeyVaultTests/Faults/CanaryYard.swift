@@ -42,6 +42,7 @@ struct CanaryYard {
             fixture.accessGroup, in: fixture.home,
             slots: [.defaultKeyFile, .passphrase(try passphrase(), .minimum), .recipient(identity.recipient)],
             openingWith: credential)
+        try fixture.accept(.identity(identity))
         try addText("key file", of: fixture.keyFile, from: "sealed-key-1 ")
         try addKeys(of: vault)
         return vault

@@ -12,21 +12,25 @@ struct VaultKillFaultTests {
     func killingAChangeAtEverySystemCallLeavesOldOrNew(_ change: SweptChange) throws {
         let swept = try SweptVault(change)
         var outcomes: Set<Bool> = []
+        var unreached = 0
         for call in try calls(of: swept) {
             let old = try swept.prepare()
-            #expect(try swept.litter() == [], "before \(call)")
+            // A complete file that never got its name goes with the next write of that file.
+            #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames), "before \(call)")
             let traced = swept.probe
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
-            #expect(killed.status == .signalled(SIGKILL), "\(call)")
+            // A round that has less to sweep ends before the last calls of the undisturbed one.
+            if killed.status == .exited(0) { unreached += 1 } else { #expect(killed.status == .signalled(SIGKILL), "\(call)") }
             let isNew = try swept.wasChanged(old, "\(call)")
             // What was acknowledged is kept.
             if killed.outputText.contains("done") { #expect(isNew, "\(call)") }
             #expect(Set(try swept.litter(withValues: false)).isSubset(of: SweptVault.pendingNames), "\(call)")
             outcomes.insert(isNew)
         }
+        #expect(unreached <= 2)
         _ = try swept.prepare()
-        #expect(try swept.litter() == [])
+        #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames))
         // Both were met: the sweep crossed the rename.
         #expect(outcomes == [true, false])
     }

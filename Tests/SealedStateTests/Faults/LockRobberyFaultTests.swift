@@ -20,8 +20,9 @@ import Testing
     }
 
     private static let rounds = isLongForm ? 3000 : 60
-    /// What a robbed writer may be told.
-    private static let refusals = notices.union(["lockTimeout"])
+    /// What a robbed writer may be told. A complete new file has one name: of two robbed writers the second can take the first
+    /// one's away before it is renamed (`file`).
+    private static let refusals = notices.union(["lockTimeout", "file"])
     /// Of these, what says that an update may be lost.
     private static let notices: Set = ["lockLost", "forked", "replayed"]
 

@@ -11,7 +11,7 @@ import TestSupport
 struct Guarded: SealedRecord, Equatable {
     static let recordName = "guarded"
     static let schemaVersion = 1
-    static let protection = ProtectionClass.whenUnlocked
+    static let protection = RecordProtection.whenUnlocked
     var number: Int
 }
 

@@ -165,6 +165,45 @@ import Testing
         #expect(try yard.service.write(ProbeRecord(number: 2)) == 2)
     }
 
+    // MARK: Types that state no class
+
+    /// A record whose type says that unattended programs read it.
+    private struct Shared: SealedRecord {
+        static let recordName = "shared"
+        static let schemaVersion = 1
+        static let protection = RecordProtection.afterFirstUnlock
+        var number: Int
+    }
+
+    @Test func aTypeWithoutAClassFollowsTheVault() throws {
+        #expect(try yard.person.write(Unguarded(number: 1)) == 1)
+        #expect(try yard.protection() == .afterFirstUnlock)
+
+        let other = try StoreFixture("group.com.example.persons")
+        let identity = try Identity.random()
+        _ = try Vault.create(
+            AccessGroup(other.group), in: other.home, slots: [.recipient(identity.recipient)],
+            openingWith: .identity(identity))
+        let store = try SealedStore(group: other.group, in: other.home, unlockingWith: .identity(identity))
+        try store.write(Unguarded(number: 1))
+        try store.update(ProbeRecord.self, startingWith: ProbeRecord(number: 1)) { $0.number += 1 }
+        try store.write(Shared(number: 3))
+        let classes = Dictionary(
+            uniqueKeysWithValues: try store.list().map { ($0.name, $0.header.flatMap { store.protection(of: $0) }) })
+        #expect(
+            classes == [
+                Unguarded.recordName: .whenUnlocked, ProbeRecord.recordName: .whenUnlocked,
+                Shared.recordName: .afterFirstUnlock,
+            ])
+        // What a person has given a class keeps it when a service comes to the vault.
+        try store.vault.addSlot(.defaultKeyFile)
+        try store.write(Unguarded(number: 2))
+        try store.write(Shared(number: 4))
+        let service = try SealedStore(group: other.group, in: other.home)
+        #expect(try service.read(Shared.self).number == 4)
+        #expect(code { _ = try service.read(Unguarded.self) } == .locked)
+    }
+
     // MARK: Processes
 
     @Test func sixteenProcessesMakeOneKey() throws {

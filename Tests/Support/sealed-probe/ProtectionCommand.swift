@@ -8,7 +8,7 @@ internal import SealedState
 private struct GuardedRecord: SealedRecord {
     static let recordName = "guarded"
     static let schemaVersion = 1
-    static let protection = ProtectionClass.whenUnlocked
+    static let protection = RecordProtection.whenUnlocked
     var number: Int
 }
 

@@ -2,7 +2,7 @@ internal import AppGroups
 internal import Glibc
 internal import KeyVault
 
-/// `vault-cost HOME GROUP [PASSPHRASE]`: opens the vault at each line of its input, with its key file or a passphrase.
+/// `vault-cost HOME GROUP [PASSPHRASE]`: opens the vault, and lists its items, at each line of its input, with its key file or a passphrase.
 ///
 /// Prints `opened` or the error's code, by how many KiB the peak of resident memory was above what was resident before
 /// (proc(5), `VmHWM` and `VmRSS`), and how many microseconds it took.
@@ -27,7 +27,8 @@ func vaultCostCommand(arguments: [String]) -> Int32 {
 
 private func opening(_ accessGroup: AccessGroup, _ home: GroupsHome, _ credential: VaultCredential) -> String {
     do throws(VaultError) {
-        _ = try Vault.open(accessGroup, in: home, with: credential)
+        // An opening does not read the items.
+        _ = try Vault.open(accessGroup, in: home, with: credential).items()
         return "opened"
     } catch {
         return error.code.rawValue
