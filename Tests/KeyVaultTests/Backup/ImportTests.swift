@@ -189,7 +189,9 @@ import Testing
         let restored = try yard.opened(yard.here)
         let verified = try restored.log.verify(noted: restored.current().service.state.logHead)
         #expect(verified.badCount == 0)
-        #expect(verified.count == 3)
+        var events: [String] = []
+        _ = try restored.readAccessLog { entry, _ in events.append("\(entry.event)") }
+        #expect(verified.count == 3, "\(events)")
         let kept = try #require(
             try SystemFile.names(yard.here.beside(".")).first { $0.hasPrefix("access.log.abandoned-") })
         #expect(try SystemFile.read(yard.here.beside(kept)) == log)

@@ -19,6 +19,7 @@ struct Guarded: SealedRecord, Equatable {
 struct Unguarded: SealedRecord, Equatable {
     static let recordName = Guarded.recordName
     static let schemaVersion = 1
+    static let protection = RecordProtection.afterFirstUnlock
     var number: Int
 }
 

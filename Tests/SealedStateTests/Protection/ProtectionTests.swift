@@ -167,17 +167,18 @@ import Testing
 
     // MARK: Types that state no class
 
-    /// A record whose type says that unattended programs read it.
-    private struct Shared: SealedRecord {
-        static let recordName = "shared"
+    private struct Plain: SealedRecord {
+        static let recordName = Guarded.recordName
         static let schemaVersion = 1
-        static let protection = RecordProtection.afterFirstUnlock
         var number: Int
     }
 
     @Test func aTypeWithoutAClassFollowsTheVault() throws {
-        #expect(try yard.person.write(Unguarded(number: 1)) == 1)
+        #expect(try yard.person.write(Plain(number: 1)) == 1)
         #expect(try yard.protection() == .afterFirstUnlock)
+        try yard.person.write(Guarded(number: 2))
+        // It asks for no lower class, so the class of the name is what it lacks.
+        #expect(code { try yard.service.write(Plain(number: 3)) } == .locked)
 
         let other = try StoreFixture("group.com.example.persons")
         let identity = try Identity.random()
@@ -185,23 +186,22 @@ import Testing
             AccessGroup(other.group), in: other.home, slots: [.recipient(identity.recipient)],
             openingWith: .identity(identity))
         let store = try SealedStore(group: other.group, in: other.home, unlockingWith: .identity(identity))
-        try store.write(Unguarded(number: 1))
+        try store.write(Plain(number: 1))
         try store.update(ProbeRecord.self, startingWith: ProbeRecord(number: 1)) { $0.number += 1 }
-        try store.write(Shared(number: 3))
-        let classes = Dictionary(
-            uniqueKeysWithValues: try store.list().map { ($0.name, $0.header.flatMap { store.protection(of: $0) }) })
-        #expect(
-            classes == [
-                Unguarded.recordName: .whenUnlocked, ProbeRecord.recordName: .whenUnlocked,
-                Shared.recordName: .afterFirstUnlock,
-            ])
-        // What a person has given a class keeps it when a service comes to the vault.
+        try store.write(Unguarded(number: 3), named: "shared")
+        func classes() throws -> [ProtectionClass?] {
+            try store.list().map { $0.header.flatMap { store.protection(of: $0) } }
+        }
+        #expect(try store.list().map(\.name) == [Plain.recordName, ProbeRecord.recordName, "shared"].sorted())
+        #expect(try classes() == [.whenUnlocked, .whenUnlocked, .afterFirstUnlock])
+        // A name keeps its class when a service comes to the vault.
         try store.vault.addSlot(.defaultKeyFile)
-        try store.write(Unguarded(number: 2))
-        try store.write(Shared(number: 4))
+        try store.write(Plain(number: 2))
+        try store.write(Unguarded(number: 4), named: "shared")
+        #expect(try classes() == [.whenUnlocked, .whenUnlocked, .afterFirstUnlock])
         let service = try SealedStore(group: other.group, in: other.home)
-        #expect(try service.read(Shared.self).number == 4)
-        #expect(code { _ = try service.read(Unguarded.self) } == .locked)
+        #expect(try service.read(Unguarded.self, named: "shared").number == 4)
+        #expect(code { _ = try service.read(Plain.self) } == .locked)
     }
 
     // MARK: Processes
