@@ -50,7 +50,8 @@ struct VaultFiles: Sendable {
         }
         guard let person, let register = person.head.register else {
             let files = try withoutPersons(place, service, serviceDamage, personDamage, memory)
-            if let register = files.register { try team?.check(register) } else { try team?.check(period: files.period) }
+            if let register = files.register { try team?.check(register) }
+            try team?.check(period: files.period)
             return files
         }
         try requireKnown(person.head, memory, place)

@@ -49,7 +49,8 @@ extension Vault {
         }
         let restoring = BackupRestoring(backup: backup, place: place, home: home, options: options)
         return try restoring.run(
-            VaultPlan(slots: slots.map { $0.owned(by: credential) }, sharing: importing.sharing, certifier: team), importing)
+            VaultPlan(slots: slots.map { $0.owned(by: credential) }, sharing: importing.sharing, certifier: team),
+            importing)
     }
 
     /// The vault that is there; nil where none is, though this user's programs may remember one: a backup brings it back.

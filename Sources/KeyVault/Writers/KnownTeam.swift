@@ -68,7 +68,8 @@ struct KnownTeam {
         guard register.person != nil else {
             // Services know the last person key: it vouches for nothing that a team key could confirm.
             guard lowestPeriod == 0 else {
-                throw .replaced(place.path, "It has no persons, and the roster counts only periods of certified persons.")
+                throw .replaced(
+                    place.path, "It has no persons, and the group's roster counts only periods of certified persons.")
             }
             return
         }
@@ -179,7 +180,7 @@ extension VaultError {
         VaultError(
             .rolledBack, "open the vault", path,
             "It is of period \(period); the group's roster counts none below \(lowest).",
-            advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key lowers "
-                + "the period: sealctl roster sign --lowest-period.")
+            advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key "
+                + "lowers the period: sealctl roster sign --lowest-period.")
     }
 }

@@ -1,7 +1,5 @@
 public import AppGroups
 internal import CryptoPrimitives
-internal import Sealing
-internal import SharedFiles
 
 /// Team keys: the offline key of a group that says which person keys count (`docs/vault.md`, sections 5 and 10).
 extension Vault {
@@ -23,7 +21,8 @@ extension Vault {
     ///   certified; `.locked` without a person; those of opening and changing a vault.
     @discardableResult
     public static func certify(
-        _ accessGroup: AccessGroup, in home: GroupsHome, by team: TeamKey, with credential: VaultCredential = .automatic,
+        _ accessGroup: AccessGroup, in home: GroupsHome, by team: TeamKey,
+        with credential: VaultCredential = .automatic,
         fingerprint: String? = nil, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         var certifying = options

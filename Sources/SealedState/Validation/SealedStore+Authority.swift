@@ -23,7 +23,9 @@ extension SealedStore {
     ///
     /// - Throws: `StoreError` `.vaultRolledBack`.
     func requireLowestPeriod() throws(StoreError) {
-        guard let lowest = authority?.standing().roster?.roster.lowestPeriod, lowest > UInt64(vault.period) else { return }
+        guard let lowest = authority?.standing().roster?.roster.lowestPeriod, lowest > UInt64(vault.period) else {
+            return
+        }
         // The roster may be newer than the last look at the vault.
         _ = try? vault.currentKeyring()
         guard lowest > UInt64(vault.period) else { return }

@@ -62,8 +62,8 @@ struct VaultImportCommand: SealctlCommand {
         let backup = try backupCredential()
         let team = try certifying.open()
         let report = try Failure.onVault { () throws(VaultError) in
-            try Vault.import(from: file, opening: backup, group, in: home, with: credential, importing: options,
-                certifiedBy: team)
+            try Vault.import(
+                from: file, opening: backup, group, in: home, with: credential, importing: options, certifiedBy: team)
         }
         let view = ImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)

@@ -48,7 +48,8 @@ struct CertifiedYard {
     /// A rekey by Bob, who is removed later: another person key, on a copy of the files elsewhere.
     ///
     /// - Parameter forge: Changes the draft, first before the rekey and then after it.
-    func forgedRekey(_ forge: (_ draft: inout VaultDraft, _ isRekeyed: Bool) throws -> Void) throws -> VaultFixture.Copy {
+    func forgedRekey(_ forge: (_ draft: inout VaultDraft, _ isRekeyed: Bool) throws -> Void) throws -> VaultFixture.Copy
+    {
         let elsewhere = try VaultFixture()
         try elsewhere.directory.directory("Vaults")
         try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")

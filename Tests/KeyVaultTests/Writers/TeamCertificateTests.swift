@@ -357,7 +357,8 @@ import Testing
         withExtendedLifetime(mounted) {}
     }
 
-    @Test(.enabled(if: ReadOnlyMount.isPossible)) func aVaultThatWasRolledBackIsNotAcceptedWhereItCannotBeWritten() throws {
+    @Test(.enabled(if: ReadOnlyMount.isPossible))
+    func aVaultThatWasRolledBackIsNotAcceptedWhereItCannotBeWritten() throws {
         let yard = try RekeyYard()
         let before = try yard.fixture.copy()
         try yard.person().add("s", "later", .whenUnlocked)
