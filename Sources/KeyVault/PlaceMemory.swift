@@ -117,7 +117,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
     ///
-    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period.
+    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period, and so does
+    /// the team key that it has seen.
     /// - Parameters:
     ///   - durable: Whether it has to outlive a power loss.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
@@ -125,8 +126,10 @@ struct PlaceMemoryFile: Hashable, Sendable {
         try? file.update("remember the vault", durability: durable ? .durable : .unsynced) {
             guard let current = load() else { return memory.encoded }
             let isSameVault = current.vaultID == memory.vaultID
-            guard isAccepted || (isSameVault && current.period <= memory.period), memory != current else { return nil }
-            return memory.encoded
+            guard isAccepted || (isSameVault && current.period <= memory.period) else { return nil }
+            var memory = memory
+            if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
+            return memory == current ? nil : memory.encoded
         }
     }
 

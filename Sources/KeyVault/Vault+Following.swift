@@ -85,6 +85,7 @@ extension Vault {
         let contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
         if contents.register?.period != held.register?.period
             || contents.register?.personKey != held.register?.personKey
+            || contents.register?.teamKey != held.register?.teamKey
         {
             contents.remember(place.memory.load(), in: place, root)
         }
