@@ -90,6 +90,21 @@ def sign(seed, context, message):
     return out.raw
 
 
+def team_sign(seed, personal, data):
+    """writers.md: the context of team keys, then a BLAKE2b-512 whose personalisation says what is signed."""
+    out, message = ctypes.create_string_buffer(64), TEAM_CONTEXT + H(64, None, personal, data)
+    sodium.crypto_sign_detached(out, None, message, ctypes.c_ulonglong(len(message)), signing_key(seed)[1])
+    return out.raw
+
+
+def team_signed(public, signature, personal, data):
+    message = TEAM_CONTEXT + H(64, None, personal, data)
+    return sodium.crypto_sign_verify_detached(signature, message, ctypes.c_ulonglong(len(message)), public) == 0
+
+
+TEAM_CONTEXT = b"SealedState.tmk1"
+
+
 def verified(public, signature, context, message):
     whole = context.encode() + b"\0" + message
     return sodium.crypto_sign_verify_detached(signature, whole, ctypes.c_ulonglong(len(whole)), public) == 0
@@ -518,9 +533,9 @@ class Register:
             5: b"".join(self.slot_data(s) for s in self.slots),
             9: u32(self.next_slot),
         }
-        if self.team:
-            fields[3] = self.team
         if self.keys is not None:
+            if self.team:
+                fields[3] = self.team
             fields[6] = b"".join(k.id + u32(k.epoch) + u8(k.state) + u8(k.suite) + bytes(2) + u64(k.created) for k in self.keys)
             fields[7] = struct.pack("<IIQQ", self.rotation.minimum, self.rotation.state, self.rotation.began, self.rotation.completed)
             fields[8] = u32(self.names[0]) + bytes(4) + self.names[1]
@@ -554,7 +569,7 @@ class Register:
         slots = cls.parse_slots(fields[5][1])
         following = struct.unpack("<I", fields[9][1])[0]
         require(all(s.id < following for s in slots), "V8", "corrupt", "next slot")
-        register = cls(vault_id, period, generation, persons, fields.get(3, (1, b""))[1], [roots[i:i + 32] for i in (0, 32, 64, 96)],
+        register = cls(vault_id, period, generation, persons, fields.get(3, (1, b""))[1] if 6 in fields else b"", [roots[i:i + 32] for i in (0, 32, 64, 96)],
                        slots, following, others={n: f for n, f in fields.items() if n not in REGISTER_FIELDS}, raw=raw)
         if 6 in fields:
             register.keys = cls.parse_keys(fields[6][1], period)
@@ -612,22 +627,22 @@ class Register:
             entry.kind, entry.reach, entry.created, entry.public, entry.parameters) == (slot.kind, slot.reach, slot.created, slot.public, slot.parameters)
 
     def check_signatures(self):
-        """V11: links, certificates, signature."""
+        """V11: links, signature."""
         before = None
         for key in self.persons:
             if before is not None:  # the first link may be that of a key which was left out
                 message = self.vault_id + u32(key.period) + before.public + key.public
                 require(verified(before.public, key.link, "SealedState vault successor 2", message), "V11", "corrupt", "link")
-            if key.certificate != bytes(64):
-                message = self.vault_id + u32(key.period) + key.public
-                require(self.team and verified(self.team, key.certificate, "SealedState vault person key 2", message),
-                        "V11", "corrupt", "certificate")
             before = key
         require(verified(before.public, self.raw[-64:], "SealedState vault register 2", self.raw[:-64]), "V11", "corrupt", "signature")
 
 
 def certify(team_seed, vault_id, period, public):
-    return sign(team_seed, "SealedState vault person key 2", vault_id + u32(period) + public)
+    return team_sign(team_seed, b"tpk1", vault_id + u32(period) + public)
+
+
+def is_certified(team, vault_id, key):
+    return team_signed(team, key.certificate, b"tpk1", vault_id + u32(key.period) + key.public)
 
 
 def link(seed, vault_id, period, before, public):
@@ -1049,11 +1064,10 @@ class Place:
     register: bytes
     before: bytes = b""
     memory: bytes = bytes(32)
-    roster: int = 0
 
     def data(self):
         body = b"SPLC\x01\0\0\0" + self.vault_id + u32(self.period) + u32(1 if self.has_persons else 0) + self.person_key + \
-            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + u64(self.roster) + bytes(56)
+            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + bytes(64)
         return body + H(32, None, b"plc1", body)
 
     @classmethod
@@ -1061,8 +1075,8 @@ class Place:
         """None for what does not parse: no memory."""
         if len(data) != 320 or data[:8] != b"SPLC\x01\0\0\0" or H(32, None, b"plc1", data[:288]) != data[288:]:
             return None
-        vault_id, period, flags, person, team, root, register, before, memory, roster = struct.unpack_from("<16sII32s32s32s32s32s32sQ", data, 8)
-        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory, roster)
+        vault_id, period, flags, person, team, root, register, before, memory = struct.unpack_from("<16sII32s32s32s32s32s32s", data, 8)
+        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory)
 
     @staticmethod
     def tag(directory, group):
@@ -1162,8 +1176,9 @@ def read_file(path, shared=False):
 class Vault:
     """An open vault. Attributes are None where the credential does not reach: `person`, `person_seed`."""
 
-    def __init__(self, directory, group, memory=None):
-        self.directory, self.group, self.memory = pathlib.Path(directory), group, memory
+    def __init__(self, directory, group, memory=None, stated=b""):
+        """`stated` is the team key that the program or the machine states."""
+        self.directory, self.group, self.memory, self.stated = pathlib.Path(directory), group, memory, stated
         self.service = self.person = self.register = self.names = None
         self.slot = self.credential = self.secret = None
         self.damage = {}
@@ -1171,10 +1186,10 @@ class Vault:
     # opening
 
     @classmethod
-    def open(cls, directory, group, credential, memory=None, marks=None, accept=False):
+    def open(cls, directory, group, credential, memory=None, marks=None, accept=False, stated=b""):
         attempts = 3
         while True:
-            self = cls(directory, group, memory)
+            self = cls(directory, group, memory, stated)
             try:
                 self.verify()
                 self.unlock(credential, accept)
@@ -1225,8 +1240,12 @@ class Vault:
         require(not memory or register.period >= memory.period, "V12", "rolledBack")
         if memory and memory.person_key not in persons:
             raise Refused("V13", "forked" if memory.before in persons else "replaced", "chain")
-        require(not memory or not memory.team or memory.team == register.team, "V14", "replaced", "team key")
-        require(not register.team or register.persons[-1].certificate != bytes(64), "V14", "replaced", "the last person key has no certificate")
+        if known.role == PERSON:
+            teams = {t for t in (memory.team if memory else b"", self.stated) if t}
+            require(len(teams) < 2, "V14", "wrongTeamKey", "sources that disagree")
+            team = next(iter(teams), register.team)
+            require(team == register.team, "V14", "replaced", "team key")
+            require(not team or is_certified(team, register.vault_id, register.persons[-1]), "V14", "replaced", "the last person key has no certificate")
         if self.service:
             during = any(register.roots[1])
             if not (self.service.period == register.period or during and self.service.period == register.period - 1):
@@ -1548,6 +1567,13 @@ class Vault:
         own.fill_by_holder(self.credential, self.secret, self.vault_id, compartment.root)
         self.save(self.slot.reach)
 
+    def certify(self, team_seed):
+        """Names the team key in the register, which has certified the last person key."""
+        last = self.register.persons[-1]
+        last.certificate = certify(team_seed, self.vault_id, last.period, last.public)
+        self.register.team = signing_key(team_seed)[0]
+        self.save_person()
+
     # rekey
 
     def rekey(self, remove=(), stop_after=3, team_seed=None, keep=None):
@@ -1584,6 +1610,8 @@ class Vault:
             item.rewrap(self.vault_id, before, root)
         person.root = root
         register.persons.append(successor)
+        if team_seed:
+            register.team = signing_key(team_seed)[0]
         self.retire_key(PERSON)
         self.reseal(person, root)
 
@@ -1702,7 +1730,7 @@ def create(directory, group, slots, *, vault_id=None, team_seed=None, seed=None)
     persons = [s for s in slots if s[2] == PERSON]
     public = signing_key(seed)[0]
     key = PersonKey(period, 0 if persons else 1, public)
-    if team_seed:
+    if team_seed and persons:
         key.certificate = certify(team_seed, vault_id, period, public)
     watermark_key, service_root = random(32), random(32)
     roots = [commitment(service_root), bytes(32), watermark_commitment(watermark_key), bytes(32)]
@@ -1961,10 +1989,15 @@ class SelfTest:
         bob.rekey(remove=[2])
         self.refused(place, self.first, "replaced", "a successor without a certificate", memory=memory)
         self.refused(place, self.first, "replaced", "the same, without memory")
+        self.refused(place, self.first, "replaced", "the same, with a stated key", stated=memory.team)
         for name, data in honest.items():
             write_file(place / name, data)
         self.open(place, self.words, memory=memory).rekey(remove=[3], team_seed=team)
         self.check(self.open(place, self.first, memory=memory).register.period, 2, "a certified successor")
+        self.check(self.open(place, self.first, stated=memory.team).register.period, 2, "the same, with a stated key")
+        self.refused(place, self.first, "wrongTeamKey", "sources that disagree", memory=memory, stated=random(32))
+        self.open(place, self.words).certify(random(32))
+        self.refused(place, self.first, "replaced", "another team key", memory=memory)
 
     def backups(self):
         place = self.folder / "backup"

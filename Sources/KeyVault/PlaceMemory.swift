@@ -34,8 +34,6 @@ struct PlaceMemory: Hashable, Sendable {
     /// A person's memory code over the trusted key, for a slot that its holder could not write; zero for none. Without it,
     /// or the slot's own, nothing here is a memory about persons: another program of the user can edit this file.
     var memoryCode = Bytes32.zero
-    /// Of the last roster that was accepted; 0 for none.
-    var rosterVersion: UInt64 = 0
 
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
@@ -68,8 +66,7 @@ struct PlaceMemory: Hashable, Sendable {
         registerCode.withUnsafeBytes { writer.append($0) }
         writer.append(formerPersonKey)
         memoryCode.withUnsafeBytes { writer.append($0) }
-        writer.append(rosterVersion)
-        writer.append([UInt8](repeating: 0, count: 56))
+        writer.append([UInt8](repeating: 0, count: 64))
         writer.append(BLAKE2b.hash(writer.bytes, personalization: .placeChecksum, count: 32))
         return writer.bytes
     }
@@ -85,10 +82,10 @@ struct PlaceMemory: Hashable, Sendable {
         personKey = Array(bytes[32..<64])
         teamKey = team.allSatisfy { $0 == 0 } ? nil : team
         formerPersonKey = Array(bytes[160..<192])
-        (period, hasPersons, root, registerCode, memoryCode, rosterVersion) = bytes.withUnsafeBytes { bytes in
+        (period, hasPersons, root, registerCode, memoryCode) = bytes.withUnsafeBytes { bytes in
             (
                 bytes.number(at: 24), bytes.number(at: 28, as: UInt32.self) & 1 != 0, Bytes32(bytes.part(96, 32)),
-                Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
+                Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32))
             )
         }
     }
@@ -111,65 +108,33 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
+    private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
+
     /// The memory; nil where there is none, or one that cannot be read.
     func load() -> PlaceMemory? {
-        guard let directory = try? Directory.openOwn(directory),
-            let bytes = try? directory.read(leaf, limit: PlaceMemory.size)
-        else { return nil }
-        return PlaceMemory(parsing: bytes)
+        (try? file.read(limit: PlaceMemory.size)).flatMap { $0 }.flatMap(PlaceMemory.init(parsing:))
     }
 
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
     ///
-    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period.
+    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period, and so does
+    /// the team key that it has seen.
     /// - Parameters:
     ///   - durable: Whether it has to outlive a power loss.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
     func store(_ memory: PlaceMemory, durable: Bool, isAccepted: Bool = false) {
-        guard let directory = try? Directory.createOwn(directory) else { return }
-        let lock = DirectoryLock(self.directory)
-        defer { lock?.unlock() }
-        var memory = memory
-        if let current = load() {
+        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) {
+            guard let current = load() else { return memory.encoded }
             let isSameVault = current.vaultID == memory.vaultID
-            guard isAccepted || (isSameVault && current.period <= memory.period) else { return }
-            if isSameVault { memory.rosterVersion = max(memory.rosterVersion, current.rosterVersion) }
-            if memory == current { return }
+            guard isAccepted || (isSameVault && current.period <= memory.period) else { return nil }
+            var memory = memory
+            if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
+            return memory == current ? nil : memory.encoded
         }
-        try? directory.replace(
-            leaf, with: memory.encoded, mode: 0o600, durability: durable ? .durable : .unsynced, strategy: .named)
     }
 
     /// Forgets the place: a person has given the vault up.
-    func remove() {
-        try? Directory.openOwn(directory).remove(leaf, durability: .unsynced)
-    }
-}
-
-/// An exclusive lock on a directory of this user, between looking at a file in it and replacing that file.
-private struct DirectoryLock {
-    private static let attempts = 500
-    private static let pause: UInt32 = 10_000
-
-    private let descriptor: Int32
-
-    /// Waits five seconds. Nil where the directory cannot be locked: then the look alone has to do.
-    init?(_ path: FilePath) {
-        let descriptor = open(path.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        for _ in 0..<Self.attempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                self.descriptor = descriptor
-                return
-            }
-            guard errno == EWOULDBLOCK || errno == EINTR else { break }
-            usleep(Self.pause)
-        }
-        close(descriptor)
-        return nil
-    }
-
-    func unlock() { close(descriptor) }
+    func remove() { file.remove() }
 }
 
 /// Paths without links.

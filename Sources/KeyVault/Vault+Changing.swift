@@ -95,7 +95,7 @@ extension Vault {
     /// Reads back what was written: no program goes on with a vault that it wrote and cannot open.
     private func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
         keys.follow(service: draft.service.root, person: draft.person?.root, slot: nil)
-        guard let files = try VaultFiles.read(place, in: directory, memory: nil) else {
+        guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else {
             throw .missing(path, "Its files were removed meanwhile.")
         }
         let contents = try VaultContents(files, root: draft.service.root, place: place, memory: nil)

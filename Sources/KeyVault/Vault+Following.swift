@@ -73,7 +73,9 @@ extension Vault {
         let held = heldContents
         let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
         let known = options.acceptsRollback ? nil : memory
-        guard let files = try VaultFiles.read(place, in: directory, memory: known) else {
+        place.followRoster(known?.team)
+        let team = KnownTeam(place: place, memory: known, isCertifying: options.isCertifying)
+        guard let files = try VaultFiles.read(place, in: directory, memory: known, team: team) else {
             throw .missing(path, "Its files were removed while it was open.")
         }
         seen = files.marks()
@@ -83,6 +85,7 @@ extension Vault {
         let contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
         if contents.register?.period != held.register?.period
             || contents.register?.personKey != held.register?.personKey
+            || contents.register?.teamKey != held.register?.teamKey
         {
             contents.remember(place.memory.load(), in: place, root)
         }

@@ -15,7 +15,7 @@ extension Vault {
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         try options.requireEntitlement(to: accessGroup)
-        let place = VaultPlace(accessGroup, in: home)
+        let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         guard let vault = try openIfPresent(place, with: credential, options) else {
             throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")
         }
@@ -35,6 +35,7 @@ extension Vault {
             }
             return nil
         }
+        place.followRoster(memory?.team)
         do throws(VaultError) {
             guard
                 let opened = try VaultOpening(place: place, directory: directory, memory: memory, options: options)
@@ -108,7 +109,8 @@ struct VaultOpening {
     private func openOnce(
         with credential: VaultCredential, _ seen: inout [[UInt8]]
     ) throws(VaultError) -> OpenedVault? {
-        guard let files = try VaultFiles.read(place, in: directory, memory: memory) else { return nil }
+        let team = KnownTeam(place: place, memory: memory, isCertifying: options.isCertifying)
+        guard let files = try VaultFiles.read(place, in: directory, memory: memory, team: team) else { return nil }
         seen = files.marks()
         if let expected = options.expectedFingerprint { try requireFingerprint(expected, files) }
         // A person's credential is tried on nothing that the persons of the vault have not signed.
@@ -276,7 +278,6 @@ extension VaultContents {
     ) {
         guard let register else { return }
         var memory = PlaceMemory(register, root: root)
-        memory.rosterVersion = known?.rosterVersion ?? 0
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         guard memory != known else { return }
         place.memory.store(

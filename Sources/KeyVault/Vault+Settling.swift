@@ -5,11 +5,19 @@ internal import SharedFiles
 
 /// Finishing what others left, after an opening; and accepting a vault on purpose.
 extension Vault {
-    /// Writes the opened slot in its own form after a rekey, and completes a rekey that was begun. A vault that cannot be
-    /// written is used as it is.
+    /// Writes the opened slot in its own form after a rekey, and with a memory of the team key once there is one; completes
+    /// a rekey that was begun. A vault that cannot be written is used as it is.
     func settle() throws(VaultError) {
         if heldContents.register?.nextRoot != nil { try? completeRekey() }
-        if keys.slot?.slot.form == .resealed { try? renewSlot() }
+        guard let opened = keys.slot else { return }
+        if opened.slot.form == .resealed || remembersOnlyPersonKey(opened) { try? renewSlot() }
+    }
+
+    /// Whether the holder's memory code is from before the team key: a former person could continue that key's chain.
+    private func remembersOnlyPersonKey(_ opened: OpenedSlot) -> Bool {
+        let contents = heldContents
+        guard let team = contents.register?.teamKey, opened.slot.memoryCode != .zero else { return false }
+        return !opened.slot.isRecognised(by: opened.holder, [team], vaultID: contents.vaultID)
     }
 
     /// Seals the root for the credential that has just opened the slot.
@@ -27,7 +35,8 @@ extension Vault {
     ///
     /// A person decides this: after an older copy was restored on purpose, or after comparing the fingerprint with one who
     /// shares the vault. Changes since an older copy are lost. A vault that was not refused is written anew as it is. Losses
-    /// and damage of this user's watermarks are no longer reported.
+    /// and damage of this user's watermarks are no longer reported. In a directory that cannot be written this user's memory
+    /// of the place gets the memory code instead of the slot; a vault that was rolled back is refused there.
     /// - Parameter fingerprint: The fingerprint that was compared: a vault with another one is not accepted. Nil accepts
     ///   the vault that is there.
     /// - Throws: `VaultError` `.replaced` for another fingerprint; as for `open` without the refusals that are accepted.
@@ -37,12 +46,17 @@ extension Vault {
         fingerprint: String? = nil, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         try options.requireEntitlement(to: accessGroup)
-        let place = VaultPlace(accessGroup, in: home)
+        let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         var accepting = options
         accepting.acceptsRollback = true
         accepting.isTentative = true
         accepting.expectedFingerprint = fingerprint?.lowercased()
-        if let pending = try acceptUnderLock(place, with: credential, accepting) {
+        let pending: Vault?
+        do throws(VaultError) { pending = try acceptUnderLock(place, with: credential, accepting) } catch {
+            guard error.meansUnwritable, try acceptUnwritten(place, with: credential, accepting) else { throw error }
+            return try open(accessGroup, in: home, with: credential, options: options)
+        }
+        if let pending {
             // A rekey was begun. Its completion takes the lock itself; then the vault is looked at anew.
             accepting.expectedFingerprint = pending.fingerprint
             try pending.completeRekey()
@@ -70,6 +84,24 @@ extension Vault {
         if vault.heldContents.register?.nextRoot != nil, try vault.keys.reachesPerson() { return vault }
         try vault.writeAccepted(under: lock)
         return nil
+    }
+
+    /// Accepts a vault whose files this user cannot write: this user's memory of the place gets the holder's memory code.
+    ///
+    /// - Returns: Whether the vault can be accepted so: one that was rolled back has to be written anew.
+    private static func acceptUnwritten(
+        _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
+    ) throws(VaultError) -> Bool {
+        guard let vault = try openIfPresent(place, with: credential, options) else { throw absent(place) }
+        let contents = vault.heldContents
+        guard let register = contents.register, register.nextRoot == nil,
+            contents.accept(vault.watermarks, accessGroup: place.accessGroup).isGood
+        else { return false }
+        let code = vault.keys.slot.flatMap { opened in
+            register.trustedKey.map { opened.holder.memoryCode(vaultID: contents.vaultID, trusted: $0) }
+        }
+        contents.remember(nil, in: place, vault.keys.service, memoryCode: code, isAccepted: true)
+        return true
     }
 
     private static func absent(_ place: VaultPlace) -> VaultError {
@@ -120,7 +152,7 @@ extension Vault {
     public static func preview(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) -> VaultPreview {
         let place = VaultPlace(accessGroup, in: home)
         guard let directory = try place.openDirectory(),
-            let files = try VaultFiles.read(place, in: directory, memory: nil), let register = files.register
+            let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil), let register = files.register
         else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
         try register.verify(path: place.path)
         return VaultPreview(
@@ -166,5 +198,12 @@ extension VaultDraft {
         }
         service.generation = max(service.generation, seen(.service, service.period))
         if let person { self.person?.generation = max(person.generation, seen(.person, person.period)) }
+    }
+}
+
+extension VaultError {
+    /// Whether a change failed because the vault's directory belongs to others or is mounted read-only.
+    fileprivate var meansUnwritable: Bool {
+        code == .denied || underlying.map { [.permissionDenied, .readOnly].contains($0.code) } ?? false
     }
 }

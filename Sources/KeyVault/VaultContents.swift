@@ -24,16 +24,21 @@ struct VaultFiles: Sendable {
         return all.filter { slot in register.slot(slot.id)?.isListing(slot) ?? false }
     }
 
+    /// The period of the register, else of the service compartment.
+    private var period: UInt32 { register?.period ?? service?.head.period ?? 0 }
+
     /// The first bytes of both files: what they are compared by.
     func marks() -> [[UInt8]] { [service?.head.bytes ?? [], person?.head.bytes ?? []] }
 
     /// Reads the files; nil where there is none.
     ///
-    /// - Parameter memory: What this user's programs know of the place.
+    /// - Parameters:
+    ///   - memory: What this user's programs know of the place.
+    ///   - team: The team keys that are known; nil judges no certificate, as for what this process has just written.
     /// - Throws: `VaultError` `.replaced`, `.rolledBack`, `.forked`, `.missing`, `.corrupt`, `.unsupported`,
-    ///   `.unsafeFile`, `.denied`, `.isAnExport`, `.file`.
+    ///   `.unsafeFile`, `.denied`, `.isAnExport`, `.file`; those of `team`.
     static func read(
-        _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?
+        _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?, team: KnownTeam?
     ) throws(VaultError) -> VaultFiles? {
         // The person compartment first: whoever changes both writes it first, and its register decides.
         let (person, personDamage) = try open(.person, in: directory)
@@ -44,7 +49,10 @@ struct VaultFiles: Sendable {
             throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
         }
         guard let person, let register = person.head.register else {
-            return try withoutPersons(place, service, serviceDamage, personDamage, memory)
+            let files = try withoutPersons(place, service, serviceDamage, personDamage, memory)
+            if let register = files.register { try team?.check(register) }
+            try team?.check(period: files.period)
+            return files
         }
         try requireKnown(person.head, memory, place)
         try register.requireIdentity(of: person.head, path: place.path(of: .person))
@@ -52,6 +60,7 @@ struct VaultFiles: Sendable {
             throw .corrupt(place.path(of: .person), "Its register is of another file.")
         }
         try register.check(against: memory, path: place.path)
+        try team?.check(register)
         let failure = serviceDamage ?? mismatch(service, register, memory, place)
         return VaultFiles(
             service: failure == nil ? service : nil, person: person, register: register, vaultID: person.head.vaultID,
@@ -138,26 +147,20 @@ extension Register {
     ///
     /// - Throws: `VaultError` `.rolledBack`, `.forked`, `.replaced`.
     func check(against memory: PlaceMemory?, path: String) throws(VaultError) {
-        if let memory {
-            guard period >= memory.period else {
-                throw VaultError(
-                    .rolledBack, "open the vault", path,
-                    "It is of period \(period); this user's programs have seen period \(memory.period).")
-            }
-            guard chain.contains(where: { $0.key.bytes == memory.personKey }) else {
-                let isFork = chain.contains { $0.key.bytes == memory.formerPersonKey }
-                throw VaultError(
-                    isFork ? .forked : .replaced, "open the vault", path,
-                    isFork
-                        ? "Its keys of persons follow the one that this user's programs knew before, and not the one that they know."
-                        : "The persons who vouch for it are not those that this user's programs know.",
-                    advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
-            }
+        guard let memory else { return }
+        guard period >= memory.period else {
+            throw VaultError(
+                .rolledBack, "open the vault", path,
+                "It is of period \(period); this user's programs have seen period \(memory.period).")
         }
-        guard let known = memory?.teamKey ?? teamKey else { return }
-        guard teamKey == known, let key = try? Ed25519.PublicKey(bytes: known), let last = chain.last,
-            last.isCertified(by: key, vaultID: vaultID)
-        else { throw .replaced(path, "The team key has not certified the persons who vouch for it.") }
+        guard !chain.contains(where: { $0.key.bytes == memory.personKey }) else { return }
+        let isFork = chain.contains { $0.key.bytes == memory.formerPersonKey }
+        throw VaultError(
+            isFork ? .forked : .replaced, "open the vault", path,
+            isFork
+                ? "Its keys of persons follow the one that this user's programs knew before, and not the one that they know."
+                : "The persons who vouch for it are not those that this user's programs know.",
+            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
     }
 }
 

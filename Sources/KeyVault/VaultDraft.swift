@@ -18,6 +18,8 @@ struct VaultDraft {
     private let oldNames: Set<Bytes16>
     /// The slot that opened the vault; 0 where that is unknown.
     let slotID: UInt32
+    /// The team key at hand, which certifies a new person key.
+    var certifier: TeamKey?
 
     /// - Parameter person: The person root and what it opens, for changes that need it.
     init(

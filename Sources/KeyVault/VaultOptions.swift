@@ -10,6 +10,9 @@ public struct VaultOptions: Sendable, Hashable {
     ///
     /// Asked where a vault is opened, made, brought in or given up; never for its status, nor to lock it.
     public var entitlements: EntitlementPolicy
+    /// The group's team key. With it a person key counts only where the team key has certified it; without it that depends
+    /// on the machine's settings, on what this user has accepted before, and on the vault. See docs/vault.md, section 10.
+    public var teamKey: TeamPublicKey?
 
     /// Whether an older copy is taken for the vault; for `Vault.accept` alone.
     var acceptsRollback = false
@@ -17,16 +20,19 @@ public struct VaultOptions: Sendable, Hashable {
     var expectedFingerprint: String?
     /// Whether the opening leaves no trace in this user's memory and watermarks; for `Vault.accept` alone.
     var isTentative = false
+    /// Whether the vault is opened to be certified; for `Vault.certify` alone.
+    var isCertifying = false
     /// Whether the opening finishes the rekeys of other programs, which takes the vault's lock.
     var settles = true
 
-    /// The defaults: changes need the access log; ten seconds; this program's entitlements.
+    /// The defaults: changes need the access log; ten seconds; this program's entitlements; no team key.
     public init(
         accessLog: AccessLogPolicy = .requiredForChanges, lockTimeout: Duration = .seconds(10),
-        entitlements: EntitlementPolicy = .program
+        entitlements: EntitlementPolicy = .program, teamKey: TeamPublicKey? = nil
     ) {
         self.accessLog = accessLog
         self.lockTimeout = lockTimeout
         self.entitlements = entitlements
+        self.teamKey = teamKey
     }
 }

@@ -16,9 +16,12 @@ package struct VaultPlace: Sendable, Hashable {
     let keysPath: FilePath
     let watermarksPath: FilePath
     let memory: PlaceMemoryFile
+    /// The team key that the program states.
+    let teamKey: TeamPublicKey?
 
-    package init(_ accessGroup: AccessGroup, in home: GroupsHome) {
+    package init(_ accessGroup: AccessGroup, in home: GroupsHome, teamKey: TeamPublicKey? = nil) {
         self.accessGroup = accessGroup
+        self.teamKey = teamKey
         self.home = home
         directoryPath = home.vaultPath ?? home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath

@@ -8,6 +8,7 @@ import Testing
     ]
     static let vaultCommands = [
         "create", "status", "unlock", "lock", "slot", "slot list", "slot add", "slot remove", "slot change", "rekey",
+        "certify",
         "identity", "keys", "rotate", "destroy-key", "log", "accept",
     ].map { "vault \($0)" }
     static let itemCommands =

@@ -61,7 +61,8 @@ public struct AccessEvent: RawRepresentable, Hashable, Sendable, CustomStringCon
     private static let names: [AccessEvent: String] = [
         .opened: "opened", .openFailed: "openFailed", .created: "created", .unlocked: "unlocked", .locked: "locked",
         .itemRead: "itemRead", .itemAdded: "itemAdded", .itemUpdated: "itemUpdated", .itemDeleted: "itemDeleted",
-        .slotAdded: "slotAdded", .rekeyed: "rekeyed", .slotRenewed: "slotRenewed", .slotRemoved: "slotRemoved",
+        .slotAdded: "slotAdded", .rekeyed: "rekeyed", .slotRenewed: "slotRenewed", .certified: "certified",
+        .slotRemoved: "slotRemoved",
         .slotReplaced: "slotReplaced", .keyAdded: "keyAdded",
         .keyRetired: "keyRetired", .keyDestroyed: "keyDestroyed", .rotationBegun: "rotationBegun",
         .rotationCompleted: "rotationCompleted", .exported: "exported", .imported: "imported",

@@ -103,11 +103,17 @@ struct Backup {
 
     /// A draft that continues the vault of the backup: the same id, the next period, and a person key that the backup's
     /// person key signs, so that no user has to accept it. Without that key it is a new vault.
-    func restoredDraft(_ place: VaultPlace, knownPeriod: UInt32) throws(VaultError) -> VaultDraft {
+    ///
+    /// - Parameters:
+    ///   - knownPeriod: The period that this user remembers of the place.
+    ///   - lowestPeriod: The lowest one that readers of the group's roster accept.
+    func restoredDraft(
+        _ place: VaultPlace, knownPeriod: UInt32, lowestPeriod: UInt32
+    ) throws(VaultError) -> VaultDraft {
         guard continuesVault, let register, let watermark = contents.secrets.last(.watermarkKey) else {
-            return try VaultDraft(making: SecureRandom.bytes(count: 16), place: place)
+            return try VaultDraft(making: SecureRandom.bytes(count: 16), period: lowestPeriod, place: place)
         }
-        let period = max(register.period, knownPeriod) + 1
+        let period = max(max(register.period, knownPeriod) + 1, lowestPeriod)
         var draft = try VaultDraft(making: vaultID, period: period, place: place)
         try draft.continueChain(
             of: register, from: CompartmentDraft(contents, root: root, register: register), watermark, path: path)

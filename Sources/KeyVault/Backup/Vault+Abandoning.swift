@@ -16,16 +16,17 @@ extension Vault {
     /// - Parameters:
     ///   - slots: What will open the new vault: one at least.
     ///   - sharing: Who shares a vault directory that has to be made; one that is there stays as it is.
+    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed where one is known.
     /// - Throws: `VaultError` `.durabilityUnknown` where the new vault is in place, and may not outlive a power loss;
     ///   `.otherFileSystem` where sealed files lie on a mounted one, and nothing was moved; `.orphanedBlobs` while another program keeps sealing streams under the old key;
     ///   `.lockTimeout` while one keeps a record locked; those of making a vault. What was moved by then is told.
     public static func abandon(
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
-        options: VaultOptions = VaultOptions()
+        certifiedBy team: TeamKey? = nil, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> AbandonReport {
         try options.requireEntitlement(to: accessGroup)
-        let place = VaultPlace(accessGroup, in: home)
-        let plan = VaultPlan(slots: slots, sharing: sharing)
+        let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
+        let plan = VaultPlan(slots: slots, sharing: sharing, certifier: team)
         var room = MakingRoom(in: place)
         let epoch = try room.naming { room throws(VaultError) in
             try VaultCreation(place: place, home: home, plan: plan, options: options)

@@ -22,6 +22,7 @@ extension Vault {
     ///   - slots: What will open a vault that is made, and is not needed before; without any, what `credential` stands
     ///     for.
     ///   - importing: What is taken, and what happens to what is there.
+    ///   - team: The team key, which certifies the person key of a vault that is made; needed where one is known.
     /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code for
     ///   the backup; `.invalidArgument` where it holds what needs a person and no slot of a new vault reaches that;
     ///   `.epochClash` for a backup of another vault; `.locked` where the vault's part that it belongs to is locked;
@@ -30,10 +31,11 @@ extension Vault {
     public static func `import`(
         from path: String, opening backup: VaultCredential, _ accessGroup: AccessGroup, in home: GroupsHome,
         with credential: VaultCredential = .automatic, slots: [NewSlot] = [],
-        importing: ImportOptions = ImportOptions(), options: VaultOptions = VaultOptions()
+        importing: ImportOptions = ImportOptions(), certifiedBy team: TeamKey? = nil,
+        options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> ImportReport {
         try options.requireEntitlement(to: accessGroup)
-        let place = VaultPlace(accessGroup, in: home)
+        let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         let backup = try Backup.open(path, with: backup, for: place, taking: importing.contents)
         if !importing.setsVaultAside, let vault = try openUnlessGone(place, with: credential, options) {
             return try vault.merge(backup, replacingItems: importing.replacesItems)
@@ -46,7 +48,9 @@ extension Vault {
                 advice: "Add a passphrase or a recipient.")
         }
         let restoring = BackupRestoring(backup: backup, place: place, home: home, options: options)
-        return try restoring.run(VaultPlan(slots: slots, sharing: importing.sharing), importing)
+        return try restoring.run(
+            VaultPlan(slots: slots.map { $0.owned(by: credential) }, sharing: importing.sharing, certifier: team),
+            importing)
     }
 
     /// The vault that is there; nil where none is, though this user's programs may remember one: a backup brings it back.
@@ -117,8 +121,8 @@ extension NewSlot {
     /// Whether it gives what needs a person.
     var reachesWhenUnlocked: Bool {
         switch self {
-        case .passphrase, .recipient(_, unattended: false): true
-        case .keyFile, .defaultKeyFile, .systemdCredential, .recipient: false
+        case .passphrase, .recipient(_, unattended: false), .identity(_, unattended: false): true
+        case .keyFile, .defaultKeyFile, .systemdCredential, .recipient, .identity: false
         }
     }
 }

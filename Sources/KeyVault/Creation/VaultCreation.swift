@@ -15,7 +15,7 @@ extension Vault {
         sharing: Sharing = .ownerOnly, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         try options.requireEntitlement(to: accessGroup)
-        let place = VaultPlace(accessGroup, in: home)
+        let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         if let vault = try openIfPresent(place, with: credential, options) { return vault }
         let plan = VaultPlan(slots: [try NewSlot(for: credential, place)], sharing: sharing)
         return try VaultCreation(place: place, home: home, plan: plan, options: options)
@@ -28,16 +28,18 @@ extension Vault {
     ///   - slots: The slots that open it: one at least.
     ///   - sharing: Whether the members of a unix group share it.
     ///   - credential: The credential of one of the slots: the vault is opened with it.
+    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed where one is known.
     /// - Throws: `VaultError`, `.alreadyExists` where there is a vault, whatever its state; `.missing` where this user's
     ///   programs have opened one that is gone.
     public static func create(
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
-        openingWith credential: VaultCredential, options: VaultOptions = VaultOptions()
+        openingWith credential: VaultCredential, certifiedBy team: TeamKey? = nil,
+        options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         try options.requireEntitlement(to: accessGroup)
         return try VaultCreation(
-            place: VaultPlace(accessGroup, in: home), home: home, plan: VaultPlan(slots: slots, sharing: sharing),
-            options: options
+            place: VaultPlace(accessGroup, in: home, teamKey: options.teamKey), home: home,
+            plan: VaultPlan(slots: slots, sharing: sharing, certifier: team), options: options
         ).run(openingWith: credential, mayExist: false)
     }
 }
@@ -46,6 +48,8 @@ extension Vault {
 struct VaultPlan {
     var slots: [NewSlot]
     var sharing = Sharing.ownerOnly
+    /// The team key at hand.
+    var certifier: TeamKey?
     /// The backup that it begins with; without one, or where that has no active key, it begins with a fresh key.
     var backup: Backup?
 }
@@ -74,7 +78,7 @@ struct VaultCreation {
     static let making = "make the vault"
 
     func run(openingWith credential: VaultCredential, mayExist: Bool) throws(VaultError) -> Vault {
-        let vault = try underLock { directory, lock, makers throws(VaultError) in
+        let vault = try underLock(openingWith: credential) { directory, lock, makers throws(VaultError) in
             var opening = options
             // It would take the lock that is held here.
             opening.settles = false
@@ -97,10 +101,6 @@ struct VaultCreation {
             return vault
         }
         try vault.settle()
-        // A recipient's slot was made from public bytes: now its holder is here. After the lock, which the change takes.
-        if vault.keys.slot?.slot.kind == .recipient, vault.keys.slot?.slot.memoryCode == .zero {
-            try? vault.renewSlot()
-        }
         return vault
     }
 
@@ -157,10 +157,11 @@ struct VaultCreation {
     }
 
     private func underLock<Result>(
+        openingWith credential: VaultCredential? = nil,
         _ body: (Directory, borrowing HeldLock, [any SlotMaker]) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         // A fault of a slot's credential shows before anything is made.
-        let makers = try makers()
+        let makers = try makers(openingWith: credential)
         let directory = try VaultError.onTheWay { () throws(VaultError) in
             try VaultError.onFiles(Self.making) { () throws(FileError) in
                 try place.makeDirectory(sharing: plan.sharing)
@@ -174,12 +175,13 @@ struct VaultCreation {
         return result
     }
 
-    private func makers() throws(VaultError) -> [any SlotMaker] {
+    /// - Parameter credential: What opens the new vault: the slot of its recipient is made by its holder.
+    private func makers(openingWith credential: VaultCredential?) throws(VaultError) -> [any SlotMaker] {
         guard (1...CompartmentHead.maximumSlots).contains(plan.slots.count) else {
             throw VaultError(.invalidArgument, Self.making, place.path, "A vault has 1 to 32 key slots.")
         }
         var makers: [any SlotMaker] = []
-        for slot in plan.slots { makers.append(try slot.maker(for: place)) }
+        for slot in plan.slots { makers.append(try slot.owned(by: credential).maker(for: place)) }
         return makers
     }
 
@@ -230,16 +232,22 @@ extension VaultCreation {
     /// - Parameter firstEpoch: Of its first key, unless the backup that it is made of has an active one.
     /// - Throws: `VaultError`, those of the slots and of the backup; nothing was made but key files.
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
+        let memory = place.memory.load()
+        let team = KnownTeam(place: place, memory: memory)
+        // Readers of the group's roster refuse an earlier one.
+        let period = UInt32(clamping: max(team.lowestPeriod, 1))
         var draft: VaultDraft
         if let backup = plan.backup {
-            draft = try backup.restoredDraft(place, knownPeriod: place.memory.load()?.period ?? 0)
+            draft = try backup.restoredDraft(place, knownPeriod: memory?.period ?? 0, lowestPeriod: period)
         } else {
-            draft = try VaultDraft(making: SecureRandom.bytes(count: 16), place: place)
+            draft = try VaultDraft(making: SecureRandom.bytes(count: 16), period: period, place: place)
         }
+        draft.certifier = plan.certifier
         // Those of persons first: then they vouch for the others.
         for maker in makers.sorted(by: { $0.reach.rawValue > $1.reach.rawValue }) {
             try draft.add(try maker.prepare(vaultID: draft.vaultID))
         }
+        try team.check(draft.register)
         let values = try plan.backup?.fill(&draft) ?? []
         if plan.backup?.continuesVault == true { try draft.endKnownEpochs() }
         let epoch = draft.addFirstKey(firstEpoch)

@@ -43,7 +43,7 @@ extension Register {
         case .chain:
             for entry in chain { entry.encode(into: &writer) }
         case .teamKey:
-            guard let teamKey else { return nil }
+            guard person != nil, let teamKey else { return nil }
             writer.append(teamKey)
         case .roots:
             root.withUnsafeBytes { writer.append($0) }
@@ -101,6 +101,7 @@ extension Register {
             (person == nil) == (personRoot == .zero), slots.allSatisfy({ [nextSlotID] in $0.id < nextSlotID }),
             chain.last.map({ [period] in $0.period <= period }) == true
         else { throw .corrupt(path, "Its register has impossible numbers.") }
+        if person == nil { teamKey = nil }
         otherFields = fields.mapValues(Array.init)
         signedBytes = Array(bytes)
     }

@@ -5,6 +5,7 @@ extension Personalization {
     static let namesDigest = Personalization("SealedState.vnd2")
     static let registerHash = Personalization("SealedState.plr1")
     static let registerCodeKey = Personalization("SealedState.vrk2")
+    static let personKeyCertificate = Personalization("SealedState.tpk1")
 }
 
 /// A person key in the register's chain: each signs its successor (`docs/vault.md`, section 5).
@@ -37,19 +38,18 @@ struct PersonKeyEntry: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The message that a team key signs.
-    static func certificateMessage(vaultID: [UInt8], period: UInt32, key: Ed25519.PublicKey) -> [UInt8] {
+    /// The hash that a team key signs.
+    static func certificateDigest(vaultID: [UInt8], period: UInt32, key: Ed25519.PublicKey) -> [UInt8] {
         var writer = ByteWriter()
-        writer.append("SealedState vault person key 2\0".utf8)
         writer.append(vaultID)
         writer.append(period)
         writer.append(key.bytes)
-        return writer.bytes
+        return BLAKE2b.hash(writer.bytes, personalization: .personKeyCertificate, count: 64)
     }
 
     /// Whether a team key has certified it.
-    func isCertified(by team: Ed25519.PublicKey, vaultID: [UInt8]) -> Bool {
-        (try? team.verify(certificate, of: Self.certificateMessage(vaultID: vaultID, period: period, key: key))) != nil
+    func isCertified(by team: TeamPublicKey, vaultID: [UInt8]) -> Bool {
+        team.hasSigned(Self.certificateDigest(vaultID: vaultID, period: period, key: key), certificate)
     }
 }
 
@@ -128,6 +128,7 @@ struct Register: Hashable, Sendable {
     var period: UInt32
     var generation: UInt64
     var chain: [PersonKeyEntry]
+    /// Nil in a vault without persons: services could name any.
     var teamKey: [UInt8]?
     var root: Bytes32
     /// During a rekey the service root that the second write puts in force.
@@ -205,11 +206,14 @@ struct Register: Hashable, Sendable {
         }
     }
 
-    /// The keys that a holder may recognise the vault by: the team key, or person keys that no service has known.
+    /// The keys that a holder may recognise the vault by: the team key, and person keys that no service has known. A holder
+    /// may have made the code before the vault had a team key.
     var trustworthyKeys: [[UInt8]] {
-        if let teamKey { return [teamKey] }
-        return chain.filter { !$0.isKnownToServices }.map(\.key.bytes)
+        (teamKey.map { [$0] } ?? []) + chain.filter { !$0.isKnownToServices }.map(\.key.bytes)
     }
+
+    /// The team key; nil where there is none, or bytes that are no key.
+    var team: TeamPublicKey? { teamKey.flatMap(TeamPublicKey.init(bytes:)) }
 
     /// The key that memory codes are made over now; nil while services know the person key.
     var trustedKey: [UInt8]? { teamKey ?? chain.last.flatMap { $0.isKnownToServices ? nil : $0.key.bytes } }

@@ -15,6 +15,10 @@ public enum NewSlot: Sendable {
     /// Somebody's recipient. It reaches all that the vault holds, or as much as `keyFile` where nobody attends to it.
     case recipient(Recipient, unattended: Bool = false)
 
+    /// The slot of this identity's own recipient. It reaches as much as `recipient`; the holder recognises the vault by it
+    /// from the first opening on.
+    case identity(Identity, unattended: Bool = false)
+
     /// What makes such slots. Whatever a person has to mend shows here, before anything is made.
     ///
     /// - Throws: `VaultError`: `.file`, `.unsafeFile`, `.denied` or `.malformedKeyFile` for a key file, `.noCredential`
@@ -31,7 +35,18 @@ public enum NewSlot: Sendable {
             return KeyTextSlot(.credential, key: try CredentialDirectory.current.read(name ?? place.credentialName))
         case .recipient(let recipient, let isUnattended):
             return RecipientMaker(recipient: recipient, isUnattended: isUnattended)
+        case .identity(let identity, let isUnattended):
+            return RecipientMaker(
+                recipient: identity.recipient, isUnattended: isUnattended, holder: identity.keys[0].holder)
         }
+    }
+
+    /// The same slot, made by its holder where the credential is that of its recipient.
+    func owned(by credential: VaultCredential?) -> NewSlot {
+        guard case .recipient(let recipient, let isUnattended) = self, case .identity(let identity)? = credential,
+            identity.recipient == recipient
+        else { return self }
+        return .identity(identity, unattended: isUnattended)
     }
 
     /// - Throws: `VaultError` `.unsafeFile` for a pipe: what it gives is gone, and with it the slot's only key.
@@ -57,7 +72,7 @@ extension NewSlot {
         case .keyFile(let path): self = .keyFile(path: path)
         case .passphrase(let passphrase): self = .passphrase(passphrase)
         case .systemdCredential(let name): self = .systemdCredential(name: name)
-        case .identity(let identity): self = .recipient(identity.recipient)
+        case .identity(let identity): self = .identity(identity)
         case .unlocked:
             throw VaultError(
                 .invalidArgument, "make the vault", place.path,

@@ -48,7 +48,7 @@ struct PreparedSlot: Sendable {
     let vaultID: [UInt8]
     let publicKey: X25519.PublicKey
     let parameters: [UInt8]
-    /// Nil for a recipient.
+    /// Nil for another's recipient.
     let holder: HolderSecret?
 
     /// - Throws: `VaultError` `.invalidArgument`.
@@ -64,13 +64,13 @@ struct PreparedSlot: Sendable {
         }
     }
 
-    init(recipient: X25519.PublicKey, _ reach: SlotReach, vaultID: [UInt8]) {
+    init(recipient: X25519.PublicKey, _ reach: SlotReach, vaultID: [UInt8], holder: HolderSecret? = nil) {
         kind = .recipient
         self.reach = reach
         self.vaultID = vaultID
         publicKey = recipient
         parameters = []
-        holder = nil
+        self.holder = holder
     }
 
     /// The slot.
@@ -259,15 +259,17 @@ struct RecipientOpener: SlotOpener {
     func holder(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) -> HolderSecret { key.holder }
 }
 
-/// Makes slots for a recipient, from public bytes only.
+/// Makes slots for a recipient, from public bytes only, or with the identity of the holder who makes it.
 struct RecipientMaker: SlotMaker {
     let recipient: Recipient
     let isUnattended: Bool
+    /// Nil for another's recipient.
+    var holder: HolderSecret?
 
     var kind: SlotKind { .recipient }
     var reach: SlotReach { isUnattended ? .afterFirstUnlock : .whenUnlocked }
 
     func prepare(vaultID: [UInt8]) -> PreparedSlot {
-        PreparedSlot(recipient: recipient.key, reach, vaultID: vaultID)
+        PreparedSlot(recipient: recipient.key, reach, vaultID: vaultID, holder: holder)
     }
 }

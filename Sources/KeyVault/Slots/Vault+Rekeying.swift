@@ -47,11 +47,15 @@ extension Vault {
     /// Removing a service renews the service root only; removing a person renews both. A former member who can still write
     /// the container can plant blobs of the old epochs until the rotation is completed (`SealedStore.rotate`): only then
     /// is the member removed for good.
+    /// - Parameter team: The team key, where one is known and persons get a new person key. A rekey that keeps theirs does
+    ///   not need it.
     /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
-    /// - Throws: `VaultError` `.slotNotFound`; `.lastSlot`; `.unvouchedSlots` where slots that no person vouched for would
+    /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`; `.unvouchedSlots` where slots that no person vouched for would
     ///   stay and are not named; `.locked` in a vault with persons that is locked; those of every change.
     @discardableResult
-    public func rekey(_ rekeying: RekeyOptions = RekeyOptions()) throws(VaultError) -> RekeyReport {
+    public func rekey(
+        _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
+    ) throws(VaultError) -> RekeyReport {
         // Once: a look at the files shows a rekey that another program left.
         try reload()
         try completeRekey()
@@ -64,6 +68,7 @@ extension Vault {
                 advice: "Unlock the vault and try again.")
         }
         var draft = try rekeyDraft(of: contents)
+        draft.certifier = team
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
         let summaries = contents.slotSummaries
         guard rekeying.confirmed?.isSuperset(of: summaries.map(\.id)) ?? true else {
@@ -101,8 +106,10 @@ extension Vault {
     ///
     /// - Throws: As `rekey(_:)`.
     @discardableResult
-    public func removeSlot(id: UInt32, keeping: Set<UInt32> = []) throws(VaultError) -> RekeyReport {
-        try rekey(RekeyOptions(removing: [id], keeping: keeping))
+    public func removeSlot(
+        id: UInt32, keeping: Set<UInt32> = [], certifiedBy team: TeamKey? = nil
+    ) throws(VaultError) -> RekeyReport {
+        try rekey(RekeyOptions(removing: [id], keeping: keeping), certifiedBy: team)
     }
 
     private func rekeyDraft(of contents: VaultContents) throws(VaultError) -> VaultDraft {

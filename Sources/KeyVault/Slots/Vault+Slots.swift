@@ -22,18 +22,23 @@ extension Vault {
 
     /// Adds a way to open the vault. The first slot of a person makes the compartment of *when unlocked*.
     ///
-    /// - Parameter label: A name for people, at most 255 bytes; the register shows it.
+    /// - Parameters:
+    ///   - label: A name for people, at most 255 bytes; the register shows it.
+    ///   - team: The team key, where one is known and this is the first slot of a person.
     /// - Returns: The new slot.
-    /// - Throws: `VaultError`: `.locked` where the vault has persons and is locked, for only they say who opens it;
+    /// - Throws: `VaultError`: `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.locked` where the vault has persons and is locked, for only they say who opens it;
     ///   `.tooLarge` where the vault has as many slots as it can hold; `.tooCostly` for a passphrase that would make the
     ///   search for the right slot cost more than one slot may; the refusals of its credential's file; those of every
     ///   change.
     @discardableResult
-    public func addSlot(_ slot: NewSlot, label: String = "") throws(VaultError) -> SlotSummary {
+    public func addSlot(
+        _ slot: NewSlot, label: String = "", certifiedBy team: TeamKey? = nil
+    ) throws(VaultError) -> SlotSummary {
         let prepared = try prepare(slot)
         try requireLabel(label)
         return try change(.slotAdded, needsPerson: true) { draft throws(VaultError) in
-            try draft.add(prepared, label: label)
+            draft.certifier = team
+            return try draft.add(prepared, label: label)
         }
     }
 
@@ -42,15 +47,20 @@ extension Vault {
     ///
     /// It ends what the old credential opens in the file as it will be. In a vault that others open too, and where the old
     /// credential may be known to others, `rekey` follows it.
-    /// - Parameter id: The old slot's; the new one gets a number of its own.
+    /// - Parameters:
+    ///   - id: The old slot's; the new one gets a number of its own.
+    ///   - team: The team key, where one is known and the new slot is the first one of a person.
     /// - Returns: The new slot.
     /// - Throws: `VaultError` `.slotNotFound` when another program has removed or replaced it first; `.lastSlot` when
     ///   the slots would no longer reach as far; otherwise as `addSlot(_:label:)`.
     @discardableResult
-    public func replaceSlot(id: UInt32, with slot: NewSlot) throws(VaultError) -> SlotSummary {
+    public func replaceSlot(
+        id: UInt32, with slot: NewSlot, certifiedBy team: TeamKey? = nil
+    ) throws(VaultError) -> SlotSummary {
         try requireSlot(id, in: try current().register)
         let prepared = try prepare(slot)
         return try change(.slotReplaced, subject: Self.subject(id), needsPerson: true) { draft throws(VaultError) in
+            draft.certifier = team
             let old = try requireSlot(id, in: draft.register)
             try draft.remove(old)
             let added = try draft.add(prepared, label: old.label)
@@ -157,9 +167,11 @@ extension VaultDraft {
         self.person = person
     }
 
-    /// Adds a successor to the chain of person keys.
+    /// Adds a successor to the chain of person keys. One that services do not know is certified by the team key, where one
+    /// is known or at hand.
     ///
     /// - Parameter former: The compartment that has the present person key's seed.
+    /// - Throws: `VaultError` `.teamKeyNeeded`, `.wrongTeamKey`, `.corrupt`.
     mutating func addPersonKey(
         to draft: inout CompartmentDraft, signedBy former: CompartmentDraft, knownToServices: Bool = false
     ) throws(VaultError) {
@@ -172,12 +184,15 @@ extension VaultDraft {
         guard let old = try? Ed25519.SigningKey(seed: oldSeed), let new = try? Ed25519.SigningKey(seed: seed),
             old.publicKey == last.key
         else { throw .corrupt(path, "Its person key is not that of its register.") }
+        let certificate =
+            knownToServices
+            ? PersonKeyEntry.noSignature : try certificate(of: new.publicKey, period: draft.period)
         let message = PersonKeyEntry.linkMessage(
             vaultID: vaultID, period: draft.period, from: old.publicKey, to: new.publicKey)
         register.chain.append(
             PersonKeyEntry(
                 period: draft.period, isKnownToServices: knownToServices, key: new.publicKey, link: old.sign(message),
-                certificate: PersonKeyEntry.noSignature))
+                certificate: certificate))
         register.chain = register.chain.suffix(PersonKeyEntry.maximumCount)
         draft.secrets.remove(.personSeed)
         seed.withUnsafeBytes { secret in

@@ -63,7 +63,7 @@ extension Vault {
         // emptied looks at it once more.
         var failure: VaultError?
         do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
-        guard let files = try VaultFiles.read(place, in: directory, memory: nil) else { throw absent(place) }
+        guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else { throw absent(place) }
         let caches = UnlockCaches.current
         let log = try? logAtHand(files, place, directory, caches, options)
         // Where no service opens the vault, nobody else is meant to go on after a lock.

@@ -62,7 +62,8 @@ extension Vault {
         do throws(VaultError) {
             let memory = place.memory.load()
             guard let directory = try place.openDirectory(),
-                let files = try VaultFiles.read(place, in: directory, memory: memory)
+                let files = try VaultFiles.read(
+                    place, in: directory, memory: memory, team: KnownTeam(place: place, memory: memory))
             else { return found }
             found = Look(
                 availability: .ready, vaultID: files.vaultID,

@@ -33,6 +33,12 @@ public struct TeamPublicKey: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ key: Ed25519.PublicKey) { self.key = key }
 
+    /// Nil for bytes that are no canonical key of the prime-order group.
+    init?(bytes: [UInt8]) {
+        guard let key = try? Ed25519.PublicKey(validating: bytes) else { return nil }
+        self.init(key)
+    }
+
     /// Reads the text.
     ///
     /// - Throws: `VaultError` `.malformedKey`.

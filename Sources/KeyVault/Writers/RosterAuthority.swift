@@ -62,14 +62,20 @@ package final class RosterAuthority: Sendable {
 
     /// The authority of a group's container; nil where no team key is known.
     ///
-    /// - Parameter teamKey: The key that the program states.
+    /// - Parameters:
+    ///   - teamKey: The key that the program states.
+    ///   - vaultTeamKey: The key that the group's vault names.
     /// - Throws: `VaultError` for settings or a memory that cannot be read: what is known then is not known.
     package static func find(
-        _ group: AppGroup, in container: Directory, home: GroupsHome, teamKey: TeamPublicKey?
+        _ group: AppGroup, in container: Directory, home: GroupsHome, teamKey: TeamPublicKey?,
+        vaultTeamKey: TeamPublicKey? = nil
     ) throws(VaultError) -> RosterAuthority? {
         let memory = RosterMemory(of: group, in: home)
-        var stated = teamKey.map { [$0] } ?? []
-        if let key = try TeamKeySettings.current.teamKey(of: group), !stated.contains(key) { stated.append(key) }
+        var stated: [TeamPublicKey] = []
+        let settings = try TeamKeySettings.current.teamKey(of: AccessGroup(group))
+        for key in [teamKey, vaultTeamKey, settings].compactMap({ $0 }) where !stated.contains(key) {
+            stated.append(key)
+        }
         // Before the stamp: what is stored in between is looked at again. Only a file that is not there is none.
         let remembered = try memory.load()
         if stated.isEmpty && remembered == nil { return nil }

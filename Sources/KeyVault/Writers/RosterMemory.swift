@@ -4,10 +4,10 @@ internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
-/// A user's memory of a group's team key and of the roster that was accepted last: one file of mode 0600 below the user's
-/// state directory, beside the watermarks, replaced durably.
+/// A user's memory of a group's team key and of the roster that was accepted last: a ``MemoryFile``, replaced durably.
 ///
-/// A program of the same user can edit it, as it can edit that user's other files; other users cannot.
+/// It is a file of its own, not a part of ``PlaceMemory``: a group may have a roster and no vault, and a copy of a vault that
+/// is opened at another place has the same roster (docs/decisions/0026).
 package struct RosterMemory: Sendable {
     /// What is remembered.
     package struct Contents: Sendable, Hashable {
@@ -26,41 +26,34 @@ package struct RosterMemory: Sendable {
     private static let checkSize = 32
     private static let headSize = 8 + 4 + 4 + 32
     private static let maximumSize = headSize + Roster.maximumSize + checkSize
-    private static let lockLeaf = ".lock"
 
-    private let directoryPath: FilePath
-    private let leaf: String
+    private let file: MemoryFile
     private let group: String
 
     /// The memory of this process's user.
     package init(of group: AppGroup, in home: GroupsHome) {
-        directoryPath = home.watermarksPath.removingLastComponent().appending("Rosters")
-        leaf = "\(group.identifier).roster"
+        file = MemoryFile(
+            directory: home.watermarksPath.removingLastComponent().appending("Rosters"),
+            leaf: "\(group.identifier).roster")
         self.group = group.identifier
     }
 
     /// The file's path, for messages.
-    package var path: String { directoryPath.appending(leaf).string }
+    package var path: String { file.directory.appending(file.leaf).string }
 
     /// Which file it is and when it was written last; nil for none.
-    package var stamp: RosterFileStamp? {
-        (try? Directory.openOwn(directoryPath)).flatMap { try? $0.attributes(leaf) }.map(RosterFileStamp.init)
-    }
+    package var stamp: RosterFileStamp? { file.attributes.map(RosterFileStamp.init) }
 
     /// What is remembered; nil only where there is no file.
     ///
     /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
     package func load() throws(VaultError) -> Contents? {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try Directory.openOwn(directoryPath).read(leaf, limit: Self.maximumSize)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw VaultError(error, "read what is remembered of the roster")
-        }
+        let operation = "read what is remembered of the roster"
+        let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: Self.maximumSize) }
+        guard let bytes = found else { return nil }
         guard let contents = Self.parse(bytes, group: group) else {
             throw VaultError(
-                .corrupt, "read what is remembered of the roster", path, "It is damaged.",
+                .corrupt, operation, path, "It is damaged.",
                 advice: "State the team key in the program or in the system's settings, then move the file away.")
         }
         return contents
@@ -72,37 +65,20 @@ package struct RosterMemory: Sendable {
     /// - Throws: `VaultError` `.durabilityUnknown`, `.lockTimeout`, `.denied`, `.file`; `.corrupt`.
     @discardableResult
     package func store(_ contents: Contents) throws(VaultError) -> Contents {
-        try locked { directory throws(VaultError) in
-            if let known = try load(), !contents.isNewer(than: known) { return known }
-            try replace(contents, in: directory)
-            return contents
+        var remembered = contents
+        try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
+            if let known = try load(), !contents.isNewer(than: known) {
+                remembered = known
+                return nil
+            }
+            return Self.encode(contents)
         }
+        return remembered
     }
 
     /// Remembers exactly this, whatever was there: for a person's decision.
     package func overwrite(_ contents: Contents) throws(VaultError) {
-        try locked { directory throws(VaultError) in try replace(contents, in: directory) }
-    }
-
-    private func locked<Result>(
-        _ body: (Directory) throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
-        let operation = "remember the roster"
-        let directory = try VaultError.onFiles(operation) { () throws(FileError) in
-            try Directory.createOwn(directoryPath)
-        }
-        let lock = try VaultError.onFiles(operation) { () throws(FileError) in
-            try LockFile(directory: directory, name: Self.lockLeaf).acquire(.whole, .exclusive, timeout: .seconds(5))
-        }
-        let result = try body(directory)
-        lock.unlock()
-        return result
-    }
-
-    private func replace(_ contents: Contents, in directory: Directory) throws(VaultError) {
-        try VaultError.onFiles("remember the roster") { () throws(FileError) in
-            try directory.replace(leaf, with: Self.encode(contents), mode: 0o600, durability: .durable)
-        }
+        try file.update("remember the roster", durability: .durable) { Self.encode(contents) }
     }
 
     // MARK: Format

@@ -17,12 +17,12 @@ package struct TeamKeySettings: Sendable {
     private static let maximumSize = 4096
 
     /// The file of a group.
-    package func path(of group: AppGroup) -> String { "\(directory)/\(group.identifier).team" }
+    package func path(of group: AccessGroup) -> String { "\(directory)/\(group.identifier).team" }
 
     /// The key that the file states; nil only where there is no file.
     ///
     /// - Throws: `VaultError` `.unsafeFile` for a file that others than root and this user may change, `.malformedKey`, `.file`.
-    package func teamKey(of group: AppGroup) throws(VaultError) -> TeamPublicKey? {
+    package func teamKey(of group: AccessGroup) throws(VaultError) -> TeamPublicKey? {
         let path = path(of: group)
         // The usual case, at the price of one call.
         if access(path, F_OK) != 0 && errno == ENOENT { return nil }

@@ -52,7 +52,7 @@ public final class SealedStore: Sendable {
         } catch {
             throw StoreError(error, "open the store of")
         }
-        vault = try Self.openVault(group, home, credential, container, options.entitlements, creating: creating)
+        vault = try Self.openVault(group, home, credential, container, options, creating: creating)
         self.home = home
         self.group = group
         self.options = options
@@ -61,10 +61,12 @@ public final class SealedStore: Sendable {
         backend = FileBackend(container: container)
         places = RecordPlaces(group: group.identifier)
         do throws(VaultError) {
-            authority = try RosterAuthority.find(group, in: container.root, home: home, teamKey: options.teamKey)
+            authority = try RosterAuthority.find(
+                group, in: container.root, home: home, teamKey: options.teamKey, vaultTeamKey: vault.teamKey)
         } catch {
             throw StoreError(roster: error, "find the roster of")
         }
+        try requireLowestPeriod()
     }
 
     /// The same store on the container that has the group's place now.
@@ -99,11 +101,11 @@ public final class SealedStore: Sendable {
 
     private static func openVault(
         _ group: AppGroup, _ home: GroupsHome, _ credential: VaultCredential, _ container: GroupContainer,
-        _ entitlements: EntitlementPolicy, creating: Bool
+        _ storeOptions: StoreOptions, creating: Bool
     ) throws(StoreError) -> Vault {
         do throws(VaultError) {
             let accessGroup = AccessGroup(group)
-            let options = VaultOptions(entitlements: entitlements)
+            let options = VaultOptions(entitlements: storeOptions.entitlements, teamKey: storeOptions.teamKey)
             return creating
                 ? try Vault.openOrCreate(
                     accessGroup, in: home, with: credential, sharing: container.sharing, options: options)

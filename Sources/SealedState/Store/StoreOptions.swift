@@ -28,8 +28,9 @@ public struct StoreOptions: Sendable {
     /// Whose entitlements have to hold the group. This program's unless stated; a program without any may open every group.
     public var entitlements: EntitlementPolicy = .program
     /// The group's team key, which signs its roster of writers. With it records that the roster governs are believed only
-    /// with the signature of a writer that may write them; without it that depends on the system's settings and on what
-    /// this user has accepted before. See docs/writers.md.
+    /// with the signature of a writer that may write them, and the vault's persons only where it has certified them; without
+    /// it that depends on the system's settings, on what this user has accepted before, and on the vault. See
+    /// docs/writers.md.
     public var teamKey: TeamPublicKey?
     /// The key by which this program signs what it writes under governed names; nil for a program that only reads them.
     public var writerKey: WriterKey?

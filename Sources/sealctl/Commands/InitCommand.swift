@@ -32,6 +32,7 @@ struct InitCommand: SealctlCommand {
     @OptionGroup var share: ShareOption
     @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
     var abandon = false
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -62,10 +63,11 @@ struct InitCommand: SealctlCommand {
             )
         }
         let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
+        let team = try certifying.open()
         // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
         // be made later.
-        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing) : []
-        if !abandon { try makeVault(of: group, in: home, slot, sharing) }
+        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing, team) : []
+        if !abandon { try makeVault(of: group, in: home, slot, sharing, team) }
         let container = try makeContainer(of: group, in: home, sharing)
         let keyFile = keyOptions.isUnstated ? existing.place.keyFilePath : keyOptions.keyFile
         try InitAnswer(
@@ -76,21 +78,22 @@ struct InitCommand: SealctlCommand {
     }
 
     private func startAnew(
-        _ group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing
+        _ group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing, _ team: TeamKey?
     ) throws(Failure) -> [SetAsideFile] {
         let report = try Failure.onVault { () throws(VaultError) in
             try Vault.abandon(
-                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing)
+                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, certifiedBy: team)
         }
         return report.setAside + report.quarantined
     }
 
     private func makeVault(
-        of group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing
+        of group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing, _ team: TeamKey?
     ) throws(Failure) {
         do throws(VaultError) {
             _ = try Vault.create(
-                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential)
+                AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential,
+                certifiedBy: team)
         } catch {
             if error.code == .orphanedBlobs, let failure = StatedVault.missing { throw failure }
             throw error.code == .alreadyExists ? ExistingVault(group, in: home).duplicate : Failure(error)

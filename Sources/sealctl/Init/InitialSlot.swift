@@ -22,7 +22,7 @@ extension KeyOptions {
         case .systemdCredential(let name):
             return InitialSlot(slot: .systemdCredential(name: name), credential: credential, word: "credential")
         case .identity(let identity):
-            return InitialSlot(slot: .recipient(identity.recipient), credential: credential, word: "identity")
+            return InitialSlot(slot: .identity(identity), credential: credential, word: "identity")
         case .automatic, .defaultKeyFile, .unlocked:
             return InitialSlot(slot: .defaultKeyFile, credential: .defaultKeyFile, word: "key file")
         }

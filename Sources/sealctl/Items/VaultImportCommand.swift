@@ -14,7 +14,8 @@ struct VaultImportCommand: SealctlCommand {
             that opens with what is stated for it (--passphrase, --key-file, --identity, --credential), else with the \
             group's own key file. Where there is one, the backup is added in one step: keys that it lacks come in to \
             open only, items that it has stay and are named. With both passphrases on standard input the vault's \
-            comes first. Bring in only backups whose origin you know. Before --set-vault-aside renames a vault, the \
+            comes first. A vault that is made of a backup needs --team-key where the group's team key is known. Bring in \
+            only backups whose origin you know. Before --set-vault-aside renames a vault, the \
             command says whose it is and asks; --yes says yes.
 
             Examples:
@@ -36,6 +37,7 @@ struct VaultImportCommand: SealctlCommand {
     var replaceItems = false
     @Flag(help: "Rename a vault that is there, whatever its state, and make a new one.")
     var setVaultAside = false
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var share: ShareOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -58,8 +60,10 @@ struct VaultImportCommand: SealctlCommand {
         let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
         let credential = stated ?? .automatic
         let backup = try backupCredential()
+        let team = try certifying.open()
         let report = try Failure.onVault { () throws(VaultError) in
-            try Vault.import(from: file, opening: backup, group, in: home, with: credential, importing: options)
+            try Vault.import(
+                from: file, opening: backup, group, in: home, with: credential, importing: options, certifiedBy: team)
         }
         let view = ImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)

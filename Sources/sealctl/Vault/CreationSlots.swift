@@ -85,7 +85,7 @@ struct CreationSlots: ParsableArguments {
         }
         if let identity {
             let own = try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: identity) }
-            plan.add(.recipient(own.recipient), openedBy: .identity(own))
+            plan.add(.identity(own), openedBy: .identity(own))
         }
         if let source = passphraseSource {
             let chosen = try source.read(for: group.identifier, isNew: true)

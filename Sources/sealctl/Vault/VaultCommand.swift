@@ -12,8 +12,8 @@ struct VaultCommand: ParsableCommand {
     static let subcommands: [any ParsableCommand.Type] = [
         VaultCreateCommand.self, VaultStatusCommand.self, VaultUnlockCommand.self, VaultLockCommand.self,
         VaultAddCommand.self, VaultFindCommand.self, VaultItemsCommand.self, VaultUpdateCommand.self,
-        VaultDeleteCommand.self, VaultSlotCommand.self, VaultRekeyCommand.self, VaultIdentityCommand.self,
-        VaultKeysCommand.self,
+        VaultDeleteCommand.self, VaultSlotCommand.self, VaultRekeyCommand.self, VaultCertifyCommand.self,
+        VaultIdentityCommand.self, VaultKeysCommand.self,
         VaultRotateCommand.self, VaultDestroyKeyCommand.self, VaultExportCommand.self, VaultImportCommand.self,
         VaultLogCommand.self, VaultAcceptCommand.self,
     ]

@@ -11,7 +11,8 @@ struct VaultCreateCommand: SealctlCommand {
         discussion: """
             Every option that names a way to open it adds a key slot; without any, the group's own key file is made. \
             Key files and credentials are for unattended programs and never reach what is protected when unlocked. \
-            sealctl init makes the group's container as well. A vault that is there is never replaced.
+            sealctl init makes the group's container as well. A vault that is there is never replaced. With --team-key \
+            the team key certifies the persons of the new vault; where the group's team key is known it has to.
 
             Examples:
               sealctl vault create --group group.com.example.app
@@ -22,6 +23,7 @@ struct VaultCreateCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var newSlots: CreationSlots
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var share: ShareOption
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -32,11 +34,13 @@ struct VaultCreateCommand: SealctlCommand {
         // Nobody should think of a passphrase in vain.
         if VaultPlace(group, in: home).isTaken { throw Self.duplicate(group, home) }
         let plan = try newSlots.plan(for: group)
+        let team = try certifying.open()
         let vault: Vault
         let slots: [SlotSummary]
         do throws(VaultError) {
             vault = try Vault.create(
-                group, in: home, slots: plan.slots, sharing: sharing, openingWith: plan.credential)
+                group, in: home, slots: plan.slots, sharing: sharing, openingWith: plan.credential,
+                certifiedBy: team)
             slots = try vault.slots()
         } catch {
             throw error.code == .alreadyExists ? Self.duplicate(group, home) : Failure(error)

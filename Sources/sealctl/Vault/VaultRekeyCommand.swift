@@ -12,7 +12,8 @@ struct VaultRekeyCommand: SealctlCommand {
             Begins a new period: new roots, every slot that stays is resealed to its holder's public key, all keys are \
             wrapped again, and every sealed blob of the container is resealed. Slots that stay are listed with their \
             fingerprints and confirmed. In a vault with persons, slots that no person added are refused unless \
-            --keep names them.
+            --keep names them. Removing a person, and --persons, make a new person key: in a vault with a team key \
+            that needs --team-key.
 
             The exit status is 75 while blobs of earlier epochs are left: the removed members are locked out of what \
             is written from now on, and can plant old blobs until it is completed. Running the command's rotation \
@@ -32,13 +33,16 @@ struct VaultRekeyCommand: SealctlCommand {
     var keep: [UInt32] = []
     @Flag(help: "Renew the root of persons too, although none is removed.")
     var persons = false
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let options = RekeyOptions(removing: Set(removing), keeping: Set(keep), renewsPersons: persons)
-        try Rekeying(target: target, keyOptions: keyOptions, confirmation: confirmation, output: output).run(options)
+        try Rekeying(
+            target: target, keyOptions: keyOptions, certifying: certifying, confirmation: confirmation, output: output
+        ).run(options)
     }
 }
 
@@ -46,6 +50,7 @@ struct VaultRekeyCommand: SealctlCommand {
 struct Rekeying {
     let target: VaultTarget
     let keyOptions: KeyOptions
+    let certifying: CertifyingOptions
     let confirmation: Confirmation
     let output: OutputOptions
 
@@ -57,9 +62,10 @@ struct Rekeying {
         if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
         if store == nil { try target.requireNoContainer(of: vault) }
+        let team = try certifying.open()
         try confirm(options, slots, vault)
         options.confirmed = Set(slots.map(\.id))
-        let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options) }
+        let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options, certifiedBy: team) }
         let (isCompleted, hint) = rotation(of: store, vault)
         try print(report, isCompleted: isCompleted)
         guard !isCompleted else { return }

@@ -22,6 +22,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
     @Argument(help: ArgumentHelp("The slot's number, as slot list shows it.", valueName: "id"))
     var id: UInt32?
     @OptionGroup var newSlot: AddedSlot
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -35,7 +36,10 @@ struct VaultSlotChangeCommand: SealctlCommand {
             try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences)
         }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)
-        let new = try Failure.onVault { () throws(VaultError) in try vault.replaceSlot(id: old, with: slot) }
+        let team = try certifying.open()
+        let new = try Failure.onVault { () throws(VaultError) in
+            try vault.replaceSlot(id: old, with: slot, certifiedBy: team)
+        }
         if output.json {
             let fields: [(String, JSONText)] = [("replaced", .unsigned(UInt64(old))), ("slot", SlotView(new).json)]
             return try StandardStreams.print(JSONText.object(fields).text)

@@ -74,7 +74,8 @@ struct VaultSlotAddCommand: SealctlCommand {
         abstract: "Add something that opens a vault.",
         discussion: """
             Options that begin with --new- and --recipient name the new slot, the others what opens the vault now. A \
-            slot that reaches what is protected when unlocked can only be added by somebody who reaches it.
+            slot that reaches what is protected when unlocked can only be added by somebody who reaches it. The first \
+            person's slot needs --team-key where the group's team key is known.
 
             Examples:
               sealctl vault slot add --recipient sealed1... --passphrase
@@ -86,6 +87,7 @@ struct VaultSlotAddCommand: SealctlCommand {
     @OptionGroup var newSlot: AddedSlot
     @Option(help: ArgumentHelp("A name that slot list shows, at most 255 bytes.", valueName: "TEXT"))
     var label = ""
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -94,7 +96,10 @@ struct VaultSlotAddCommand: SealctlCommand {
         try newSlot.requireOne()
         let vault = try keyOptions.openVault(of: group)
         let slot = try newSlot.slot(for: group)
-        let added = try Failure.onVault { () throws(VaultError) in try vault.addSlot(slot, label: label) }
+        let team = try certifying.open()
+        let added = try Failure.onVault { () throws(VaultError) in
+            try vault.addSlot(slot, label: label, certifiedBy: team)
+        }
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }
@@ -108,7 +113,7 @@ struct VaultSlotRemoveCommand: SealctlCommand {
             The command names who is locked out and which slots stay, and asks first; --yes says yes. It rekeys the \
             vault and reseals the container (see sealctl vault rekey), so that an old copy of the vault and the old \
             credential open nothing that is written afterwards. The last slot stays, and so does the last one of a \
-            person.
+            person. Removing a person from a vault with a team key needs --team-key.
 
             Examples:
               sealctl vault slot remove 2
@@ -120,12 +125,14 @@ struct VaultSlotRemoveCommand: SealctlCommand {
     var id: UInt32
     @Option(parsing: .singleValue, help: ArgumentHelp("Keep slot ID though no person added it.", valueName: "ID"))
     var keep: [UInt32] = []
+    @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
-        try Rekeying(target: target, keyOptions: keyOptions, confirmation: confirmation, output: output)
-            .run(RekeyOptions(removing: [id], keeping: Set(keep)))
+        try Rekeying(
+            target: target, keyOptions: keyOptions, certifying: certifying, confirmation: confirmation, output: output
+        ).run(RekeyOptions(removing: [id], keeping: Set(keep)))
     }
 }

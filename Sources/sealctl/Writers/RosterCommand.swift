@@ -42,13 +42,17 @@ struct RosterInitCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
-        if let known = try place.standing() {
+        // A person may have accepted the team key before there was a roster.
+        let known = try place.standing()
+        if let roster = known?.roster?.roster {
             throw Failure(
-                .duplicate, "alreadyExists",
-                "\(place.group) has a team key\(known.roster.map { ", \($0.roster.team)" } ?? "")",
+                .duplicate, "alreadyExists", "\(place.group) has a team key, \(roster.team)",
                 hint: "Change its roster: sealctl roster sign.")
         }
-        let key = try teamKey()
+        let key = try teamKey(isKnown: known != nil)
+        try Failure.onVault { () throws(VaultError) in
+            try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey)
+        }
         let roster = Roster(
             group: place.group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
             signedAt: Timestamp.now.milliseconds, team: key.publicKey)
@@ -60,9 +64,10 @@ struct RosterInitCommand: SealctlCommand {
         try StandardStreams.print(output.json ? JSONText.object(fields).text : key.publicKey.description)
     }
 
-    private func teamKey() throws(Failure) -> TeamKey {
+    /// - Parameter isKnown: Whether a team key is known: then a new one is another.
+    private func teamKey(isKnown: Bool) throws(Failure) -> TeamKey {
         do throws(Failure) { return try keys.open() } catch {
-            guard error.status == .noInput else { throw error }
+            guard error.status == .noInput, !isKnown else { throw error }
         }
         let protection = try KeyFilePassphrase(file: keys.teamPassphraseFile)
             .protection(of: keys.teamKey, isUnprotected: unprotected)

@@ -86,16 +86,21 @@ struct RosterPlace {
 
     /// Signs a changed roster as the next version and puts it in place.
     func sign(_ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey) throws(Failure) -> SignedRoster {
-        let next = try Self.next(roster().roster, change, with: key)
+        let next = try next(change, with: key)
         try put(next)
         return next
     }
 
-    /// The next version of a roster, signed and not put anywhere.
-    static func next(
-        _ present: Roster, _ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey
+    /// The period of the group's vault that this user's programs have seen; 0 where no team key has certified it.
+    var certifiedPeriod: UInt64 { VaultPlace(AccessGroup(group), in: home).certifiedPeriod }
+
+    /// The next version of the roster that counts, signed and not put anywhere. It ends the periods of the vault before the
+    /// one that this user's programs have seen.
+    func next(
+        _ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey
     ) throws(Failure) -> SignedRoster {
-        var roster = present
+        var roster = try roster().roster
+        roster.lowestPeriod = max(roster.lowestPeriod, certifiedPeriod)
         try change(&roster)
         roster.version += 1
         roster.signedAt = Timestamp.now.milliseconds

@@ -13,7 +13,8 @@ struct RosterSignCommand: SealctlCommand {
             A pattern is a record's name, whole segments and /*, or * for every name; the longest one that governs a name \
             counts, and a name that none governs may be written by every program with the group's keys. RIGHTS are \
             write, delete or both; both unless stated. With --dry-run nothing is signed: listed is what readers would \
-            refuse that they accept now.
+            refuse that they accept now. Where the team key has certified the vault (sealctl vault certify), the roster ends \
+            the vault's periods before the one that this user's programs have seen; --lowest-period states another one.
 
             Examples:
               sealctl roster sign --team-key t.key --add-writer app=sealedwriter1...
@@ -36,6 +37,11 @@ struct RosterSignCommand: SealctlCommand {
         help: ArgumentHelp("Name the team key in FILE as the next one, which signs from now on.", valueName: "FILE"),
         completion: .file())
     var succeededBy: String?
+    @Option(
+        help: ArgumentHelp(
+            "The lowest period of the vault that readers accept, instead of the present one; 0 for any.",
+            valueName: "N"))
+    var lowestPeriod: UInt64?
     @Flag(help: "Sign nothing; list the records that would become unreadable.")
     var dryRun = false
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -50,10 +56,10 @@ struct RosterSignCommand: SealctlCommand {
                 try TeamKey(contentsOf: path, passphrase: phrase)
             }
         }
-        let next = try RosterPlace.next(
-            try place.roster().roster,
+        let next = try place.next(
             { roster throws(Failure) in
                 try change(&roster)
+                if let lowestPeriod { roster.lowestPeriod = try checked(lowestPeriod, place) }
                 guard succeededBy != nil else { return }
                 roster = try Failure.onVault { () throws(VaultError) in
                     try roster.succeeded(by: signer.publicKey, naming: key)
@@ -69,6 +75,21 @@ struct RosterSignCommand: SealctlCommand {
             output.json
                 ? JSONText.object([("version", .unsigned(next.roster.version))]).text
                 : "version \(next.roster.version) signed")
+    }
+
+    /// A period that no program has seen would end every vault that there is.
+    private func checked(_ period: UInt64, _ place: RosterPlace) throws(Failure) -> UInt64 {
+        let seen = place.certifiedPeriod
+        guard period <= seen else {
+            throw Failure(
+                .dataError, "periodNotSeen",
+                seen == 0
+                    ? "this user's programs have seen no vault of \(place.group) that a team key has certified"
+                    : "this user's programs have seen period \(seen) of the vault of \(place.group), and none after it",
+                hint: seen == 0
+                    ? "Certify it first: sealctl vault certify --team-key FILE." : "Give a period up to \(seen).")
+        }
+        return period
     }
 
     private func change(_ roster: inout Roster) throws(Failure) {

@@ -189,8 +189,7 @@ struct WriterRevokeCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
-        let next = try RosterPlace.next(
-            try place.roster().roster,
+        let next = try place.next(
             { roster throws(Failure) in
                 var ended = try roster.writer(named: writer)
                 ended.state = .revoked

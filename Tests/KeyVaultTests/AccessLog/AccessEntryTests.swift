@@ -41,7 +41,7 @@ import Testing
             numbers == [
                 "1 opened", "2 openFailed", "3 created", "4 unlocked", "5 locked", "16 itemRead", "17 itemAdded",
                 "18 itemUpdated", "19 itemDeleted", "32 slotAdded", "33 slotRemoved", "34 slotReplaced", "35 rekeyed",
-                "36 slotRenewed",
+                "36 slotRenewed", "37 certified",
                 "48 keyAdded", "49 keyRetired", "50 keyDestroyed", "51 rotationBegun", "52 rotationCompleted",
                 "64 exported", "65 imported", "66 abandoned", "67 accepted", "80 continued",
             ])

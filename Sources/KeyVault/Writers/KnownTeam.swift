@@ -1,0 +1,186 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import SharedFiles
+
+/// The team keys that a program knows for a vault, from every source: its code, the machine's settings, this user's memory
+/// of the vault and of the group's roster. They decide which person keys count (`docs/vault.md`, rule V14).
+struct KnownTeam {
+    let place: VaultPlace
+    /// Nil also where a person accepts a vault whatever was remembered of it.
+    let memory: PlaceMemory?
+    /// Whether the vault is opened to be certified: then a person key without any certificate does.
+    let isCertifying: Bool
+    /// What this user accepted of the group's roster, or why that cannot be read.
+    private let accepted: Result<RosterMemory.Contents?, VaultError>
+
+    init(place: VaultPlace, memory: PlaceMemory?, isCertifying: Bool = false) {
+        self.place = place
+        self.memory = memory
+        self.isCertifying = isCertifying
+        do throws(VaultError) { accepted = .success(try place.rosterMemory?.load()) } catch {
+            accepted = .failure(error)
+        }
+    }
+
+    /// The present team key, and those that named it through their successors.
+    struct Keys {
+        var present: TeamPublicKey?
+        var former: [TeamPublicKey] = []
+    }
+
+    /// - Throws: `VaultError` `.wrongTeamKey` where two sources name different keys and no accepted roster says that one
+    ///   succeeded the other; the reasons why a source cannot be read: what is known then is not known.
+    func keys() throws(VaultError) -> Keys {
+        let accepted = try accepted.get()
+        var found: [TeamPublicKey] = []
+        let settings = try TeamKeySettings.current.teamKey(of: place.accessGroup)
+        for key in [place.teamKey, settings, memory?.team, accepted?.teamKey].compactMap({ $0 })
+        where !found.contains(key) {
+            found.append(key)
+        }
+        guard let first = found.first else { return Keys() }
+        guard let roster = accepted?.roster, found.allSatisfy(roster.isOfTeam) else {
+            guard found.count == 1 else { throw disagreement(found) }
+            return Keys(present: first)
+        }
+        return Keys(present: roster.roster.team, former: roster.teamKeys.dropLast())
+    }
+
+    private func disagreement(_ keys: [TeamPublicKey]) -> VaultError {
+        VaultError(
+            .wrongTeamKey, "use the vault", place.path,
+            "Its team key is stated in different ways: \(keys.map(\.description).joined(separator: ", ")).",
+            advice: "Correct the program, \(TeamKeySettings.current.path(of: place.accessGroup)), or what this user "
+                + "remembers: sealctl roster verify.")
+    }
+
+    /// The lowest period that the accepted roster names; 0 for none. What cannot be read is reported with the records.
+    var lowestPeriod: UInt64 { (try? accepted.get())?.roster?.roster.lowestPeriod ?? 0 }
+
+    // MARK: Judging a register
+
+    /// Judges a register that parsed, before any credential is tried.
+    ///
+    /// - Throws: `VaultError` `.rolledBack` for a period below the lowest one of the roster; `.replaced` for a person key
+    ///   that the team key has not certified; `.wrongTeamKey`, and as `keys()`.
+    func check(_ register: Register) throws(VaultError) {
+        try check(period: register.period)
+        guard register.person != nil else {
+            // Services know the last person key: it vouches for nothing that a team key could confirm.
+            guard lowestPeriod == 0 else {
+                throw .replaced(
+                    place.path, "It has no persons, and the group's roster counts only periods of certified persons.")
+            }
+            return
+        }
+        let keys = try keys()
+        guard let last = register.chain.last, keys.present != nil || register.teamKey != nil else { return }
+        let own = register.team
+        let isCertified = own.map { last.isCertified(by: $0, vaultID: register.vaultID) } ?? false
+        if isCertified, own == keys.present ?? own { return }
+        // Until its successor certifies the vault, a former team key vouches for the persons that were accepted before,
+        // and for nobody new.
+        let isFormer = own.map(keys.former.contains) ?? false
+        if isCertified, isFormer, isCertifying || memory?.personKey == last.key.bytes { return }
+        if isCertifying, register.teamKey == nil { return }
+        throw VaultError(
+            .replaced, "open the vault", place.path,
+            "The team key\((keys.present ?? own).map { " \($0)" } ?? "") has not certified the persons who vouch for it.",
+            advice: register.teamKey == nil || isFormer
+                ? "Where it is the group's own vault, a person certifies it: sealctl vault certify --team-key FILE."
+                : "Ask who shares it with you who replaced it; the team key's holder knows which persons it certified.")
+    }
+
+    /// - Throws: `VaultError` `.rolledBack`.
+    func check(period: UInt32) throws(VaultError) {
+        let lowest = lowestPeriod
+        guard UInt64(period) < lowest else { return }
+        throw .belowLowestPeriod(place.path, period, lowest)
+    }
+
+    // MARK: Certifying
+
+    /// The certificate of a new person key.
+    ///
+    /// - Parameters:
+    ///   - vault: The team key that the vault, or the backup that it is restored from, names.
+    ///   - team: The team key at hand; nil for none.
+    /// - Returns: No signature where no team key is known and none is at hand.
+    /// - Throws: `VaultError` `.teamKeyNeeded`; `.wrongTeamKey` for another key than the present one.
+    func certificate(
+        of key: Ed25519.PublicKey, vaultID: [UInt8], period: UInt32, vault: TeamPublicKey?, by team: TeamKey?
+    ) throws(VaultError) -> [UInt8] {
+        let required = try keys().present ?? vault
+        guard let team else {
+            guard let required else { return PersonKeyEntry.noSignature }
+            throw VaultError(
+                .teamKeyNeeded, "make a new person key of", place.path,
+                "The team key \(required) certifies its person keys, and is not at hand.")
+        }
+        guard required == nil || required == team.publicKey else {
+            throw .wrongTeamKey(place.path, given: team.publicKey, required)
+        }
+        return team.sign(PersonKeyEntry.certificateDigest(vaultID: vaultID, period: period, key: key))
+    }
+}
+
+extension VaultPlace {
+    /// What this user remembers of the group's roster; nil for an access group that is no app group.
+    var rosterMemory: RosterMemory? {
+        (try? AppGroup(accessGroup.identifier)).map { RosterMemory(of: $0, in: home) }
+    }
+
+    /// Accepts the roster in the group's container where a team key is known: it may name the key's successor, or a later
+    /// lowest period. Where it cannot be accepted the one that was accepted last goes on.
+    ///
+    /// - Parameter remembered: The team key that this user remembers of the vault.
+    func followRoster(_ remembered: TeamPublicKey?) {
+        guard let group = try? AppGroup(accessGroup.identifier),
+            teamKey != nil || remembered != nil || rosterMemory?.stamp != nil
+                || (try? TeamKeySettings.current.teamKey(of: accessGroup)) != nil,
+            let container = try? GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
+        else { return }
+        _ = try? RosterAuthority.find(
+            group, in: container.root, home: home, teamKey: teamKey, vaultTeamKey: remembered)
+    }
+
+    /// - Throws: `VaultError` `.wrongTeamKey` where another team key is known, from whichever source; as `KnownTeam.keys()`.
+    package func requireKnown(_ key: TeamPublicKey) throws(VaultError) {
+        let known = try KnownTeam(place: self, memory: memory.load()).keys().present
+        guard known == nil || known == key else { throw .wrongTeamKey(path, given: key, known) }
+    }
+
+    /// The period that this user's programs have seen of a vault whose persons a team key has certified; 0 for none.
+    package var certifiedPeriod: UInt64 {
+        guard let memory = memory.load(), memory.hasPersons, memory.teamKey != nil else { return 0 }
+        return UInt64(memory.period)
+    }
+}
+
+extension PlaceMemory {
+    /// The team key that the vault named when this user's programs saw it.
+    var team: TeamPublicKey? { hasPersons ? teamKey.flatMap(TeamPublicKey.init(bytes:)) : nil }
+}
+
+extension VaultError.Code {
+    /// The vault has a team key, which has to certify a new person key, and it was not given.
+    public static let teamKeyNeeded = VaultError.Code(rawValue: "teamKeyNeeded")
+}
+
+extension VaultError {
+    static func wrongTeamKey(_ path: String, given: TeamPublicKey, _ required: TeamPublicKey?) -> VaultError {
+        VaultError(
+            .wrongTeamKey, "certify the persons of", path,
+            "The key is \(given)\(required.map { ", and the team key is \($0)" } ?? "").",
+            advice: "Give the file of the present team key.")
+    }
+
+    /// A vault of a period that the roster has ended.
+    package static func belowLowestPeriod(_ path: String, _ period: UInt32, _ lowest: UInt64) -> VaultError {
+        VaultError(
+            .rolledBack, "open the vault", path,
+            "It is of period \(period); the group's roster counts none below \(lowest).",
+            advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key "
+                + "lowers the period: sealctl roster sign --lowest-period.")
+    }
+}

@@ -1,0 +1,76 @@
+public import AppGroups
+internal import CryptoPrimitives
+
+/// Team keys: the offline key of a group that says which person keys count (`docs/vault.md`, sections 5 and 10).
+extension Vault {
+    /// The team key that the vault names and that has certified its person key; nil without one, and without persons.
+    public var teamKey: TeamPublicKey? { heldContents.register?.team }
+
+    /// Certifies the vault's person key and names the team key in the vault. From then on a rekey that renews the person key
+    /// needs the team key, and users who have seen it recognise the vault by it.
+    ///
+    /// A person does it once, and again after the team key has named a successor. The vault is opened although no team key
+    /// has certified it yet, so compare the fingerprint first: a person key that was certified counts for everybody.
+    /// - Parameters:
+    ///   - team: The team key.
+    ///   - credential: A person's.
+    ///   - fingerprint: The fingerprint that was compared; nil certifies the vault that is there.
+    /// - Returns: The vault, with another fingerprint than before.
+    /// - Throws: `VaultError` `.alreadyExists` where the key has certified it already; `.wrongTeamKey` for another key than
+    ///   the known one; `.replaced` for another fingerprint, and for a person key that a key which the vault names has not
+    ///   certified; `.locked` without a person; those of opening and changing a vault.
+    @discardableResult
+    public static func certify(
+        _ accessGroup: AccessGroup, in home: GroupsHome, by team: TeamKey,
+        with credential: VaultCredential = .automatic,
+        fingerprint: String? = nil, options: VaultOptions = VaultOptions()
+    ) throws(VaultError) -> Vault {
+        var certifying = options
+        certifying.isCertifying = true
+        certifying.expectedFingerprint = fingerprint?.lowercased()
+        let vault = try open(accessGroup, in: home, with: credential, options: certifying)
+        let expected = vault.fingerprint
+        try vault.change(.certified, needsPerson: true) { draft throws(VaultError) in
+            guard draft.register.fingerprint == expected else {
+                throw .replaced(vault.path, "It was changed after its fingerprint was compared.")
+            }
+            try draft.certify(by: team)
+        }
+        return try open(accessGroup, in: home, with: credential, options: options)
+    }
+}
+
+extension AccessEvent {
+    /// The team key certified the person key.
+    public static let certified = AccessEvent(rawValue: 37)
+}
+
+extension VaultDraft {
+    /// The certificate of a new person key; names the team key in the register.
+    mutating func certificate(of key: Ed25519.PublicKey, period: UInt32) throws(VaultError) -> [UInt8] {
+        let certificate = try KnownTeam(place: place, memory: place.memory.load()).certificate(
+            of: key, vaultID: vaultID, period: period, vault: register.team, by: certifier)
+        if let certifier { register.teamKey = certifier.publicKey.key.bytes }
+        return certificate
+    }
+
+    /// Certifies the person key in force.
+    fileprivate mutating func certify(by team: TeamKey) throws(VaultError) {
+        guard hasPersons, person != nil, var last = register.chain.last else {
+            throw VaultError(
+                .locked, "certify the persons of", place.path, "None of its key slots is a person's.",
+                advice: "Add the first one with the team key: sealctl vault slot add --team-key FILE.")
+        }
+        if register.team == team.publicKey, last.isCertified(by: team.publicKey, vaultID: vaultID) {
+            throw VaultError(
+                .alreadyExists, "certify the persons of", place.path, "This team key has certified them already.",
+                advice: "Nothing is to be done.")
+        }
+        // The key that the vault names was judged when it was opened: none, or a former one.
+        let known = KnownTeam(place: place, memory: place.memory.load())
+        last.certificate = try known.certificate(
+            of: last.key, vaultID: vaultID, period: last.period, vault: register.team, by: team)
+        register.chain[register.chain.endIndex - 1] = last
+        register.teamKey = team.publicKey.key.bytes
+    }
+}
