@@ -113,10 +113,17 @@ extension Vault {
         guard let files = try VaultFiles.read(place, in: directory, memory: nil) else {
             throw .missing(path, "Its files were removed meanwhile.")
         }
-        var person = draft.person?.root
-        // A person who changes something else goes on beside keys that do not open.
-        if person == nil, files.person != nil { person = try? keys.withPerson { root throws(VaultError) in root } }
-        let contents = try VaultContents(files, root: draft.service.root, person: person, place: place, memory: nil)
+        let root = draft.service.root
+        let contents: VaultContents
+        do throws(VaultError) {
+            contents = try VaultContents(files, root: root, person: draft.person?.root, place: place, memory: nil)
+        } catch {
+            // A person who changes what is of services goes on beside keys of theirs that do not open.
+            guard error.code == .corrupt, let person = try? keys.withPerson({ root throws(VaultError) in root }) else {
+                throw error
+            }
+            contents = try VaultContents(files, root: root, person: person, place: place, memory: nil)
+        }
         if draft.serviceFailure == nil { _ = try contents.service }
         if let root = draft.person?.root { _ = try contents.person(root, place: place) }
         _ = contents.accept(watermarks, accessGroup: accessGroup, acknowledged: written)

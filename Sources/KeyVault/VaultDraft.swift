@@ -207,8 +207,11 @@ struct VaultDraft {
             service.items = .empty
             service.losses.isItemIndexLost = true
         } else {
-            guard let person, let watermark = person.secrets.last(.watermarkKey) else { throw lacksPerson }
-            var fresh = CompartmentDraft(new: .service, root: service.root, period: register.period)
+            guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
+                throw lacksPerson
+            }
+            var fresh = CompartmentDraft(
+                new: .service, root: try opened.serviceRoot(0, root: person.root), period: register.period)
             fresh.secrets.set(
                 try watermark.rewrapped(vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
             // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.

@@ -25,11 +25,11 @@ struct MakingRoom {
         try setAside(VaultPlace.leaves + Self.valueLeaves + Self.logLeaves, in: directory)
     }
 
-    /// Sets the service compartment aside, alone.
+    /// Sets the service compartment and its values aside, and nothing else.
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAsideService(in directory: Directory) throws(VaultError) {
-        try setAside([CompartmentRole.service.leaf], in: directory)
+        try setAside([CompartmentRole.service.leaf, ItemValues.leaf(.service)], in: directory)
     }
 
     /// The access log's files as they are now.

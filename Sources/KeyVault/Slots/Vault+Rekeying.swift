@@ -87,8 +87,8 @@ public struct RekeyLosses: Sendable, Hashable {
     public internal(set) var isItemIndexLost = false
     /// Whether the whole compartment was given up, with all keys and items of *after first unlock*.
     public internal(set) var isCompartmentLost = false
-    /// The file of the compartment that was given up; nil where there was none.
-    public internal(set) var setAside: SetAsideFile?
+    /// The file of the compartment that was given up and the directory of its values, as far as they were there.
+    public internal(set) var setAside: [SetAsideFile] = []
 
     /// Whether everything was carried on.
     public var isEmpty: Bool { self == RekeyLosses() }
@@ -166,11 +166,11 @@ extension Vault {
         return [directory, container].compactMap { $0.flatMap(WritableDirectory.init) }
     }
 
-    /// Renames the file of a service compartment that is given up: nothing is destroyed because it could not be read.
-    private func setServiceAside() throws(VaultError) -> SetAsideFile? {
+    /// Renames the file of a service compartment that is given up, and the directory of its values: nothing is destroyed because it could not be read.
+    private func setServiceAside() throws(VaultError) -> [SetAsideFile] {
         var room = MakingRoom(in: place)
         try room.setAsideService(in: directory)
-        return room.files.first
+        return room.files
     }
 
     /// Removes a slot, and with a rekey what its holder knows.

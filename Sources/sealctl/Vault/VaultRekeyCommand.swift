@@ -173,7 +173,7 @@ private struct RekeyLossesView {
 
     func warn(asJSON: Bool) {
         if losses.isEmpty { return }
-        let aside = losses.setAside.map { " The damaged file is \($0.to) now." } ?? ""
+        let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
         Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside).report(asJSON: asJSON)
     }
 
@@ -198,7 +198,11 @@ private struct RekeyLossesView {
                     losses.keys.map { .object([("id", .string($0.id)), ("epoch", .unsigned(UInt64($0.epoch)))]) })
             ),
             ("tokenKeys", .number(losses.tokenKeyCount)), ("items", .bool(losses.isItemIndexLost)),
-            ("compartment", .bool(losses.isCompartmentLost)), ("setAside", .optional(losses.setAside?.to)),
+            ("compartment", .bool(losses.isCompartmentLost)),
+            (
+                "setAside",
+                .array(losses.setAside.map { .object([("from", .string($0.from)), ("to", .string($0.to))]) })
+            ),
         ])
     }
 }
