@@ -23,7 +23,8 @@ package enum ContainerLayout {
     package static func isReserve(_ path: some StringProtocol) -> Bool {
         guard path.hasPrefix(reservePrefix) else { return false }
         let user = path.utf8.dropFirst(reservePrefix.utf8.count)
-        return !user.isEmpty && user.count <= 10 && user.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return (1...10).contains(user.count)
+            && user.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
     /// One file for each notification that was ever posted.
     package static let notifications = ".notifications"

@@ -213,7 +213,8 @@ struct VaultDraft {
             var fresh = CompartmentDraft(
                 new: .service, root: try opened.serviceRoot(0, root: person.root), period: register.period)
             fresh.secrets.set(
-                try watermark.rewrapped(vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
+                try watermark.rewrapped(
+                    vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
             // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
             fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
             fresh.losses.isCompartmentLost = true

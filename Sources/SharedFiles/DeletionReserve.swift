@@ -12,7 +12,12 @@ package final class DeletionReserve: Sendable {
         var wanted: Int64
         /// The size that this process has seen it to have; 0 while that is unknown.
         var kept: Int64 = 0
+        /// When it was seen, in seconds since the machine was started.
+        var seen = 0
     }
+
+    /// For so many seconds a file is taken to be there that another program may have used meanwhile.
+    private static let patience = 60
 
     /// File systems allocate blocks of this size; the smallest reserve, and more than a tombstone takes.
     package static let blockSize: Int64 = 4096
@@ -35,12 +40,25 @@ package final class DeletionReserve: Sendable {
         state.withLock { $0.wanted = max($0.wanted, wanted) }
     }
 
-    /// Makes the file where it is missing or too small; to be called after a write that succeeded. Costs no system call while
-    /// this process knows that the file is there. What fails is tried again after the next write.
+    /// Makes the file where it is missing or too small; to be called after a write that succeeded. Costs no system call for a
+    /// minute after this process has seen the file. What fails is tried again after the next write.
     package func keep() {
-        let (wanted, isKept) = state.withLock { ($0.wanted, $0.kept >= $0.wanted) }
+        let now = Self.seconds
+        let (wanted, isKept) = state.withLock { state in
+            (state.wanted, state.kept >= state.wanted && now - state.seen < Self.patience)
+        }
         guard !isKept, allocate(wanted) else { return }
-        state.withLock { $0.kept = max($0.kept, wanted) }
+        state.withLock { state in
+            state.kept = max(state.kept, wanted)
+            state.seen = now
+        }
+    }
+
+    /// A clock that is read without a call of the system, and that nobody sets.
+    private static var seconds: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return time.tv_sec
     }
 
     /// Replaces a file by a deletion's: in the ordinary way, and with the reserve where that finds no space.

@@ -231,7 +231,8 @@ extension VaultError {
     fileprivate var advisingRebuild: VaultError {
         VaultError(
             code, operation, subject, reason,
-            advice: "Restore the file from a copy; to give up its keys and items instead, sealctl vault rekey --without-vault.",
+            advice: "Restore the file from a copy; to give up its keys and items instead, "
+                + "sealctl vault rekey --without-vault.",
             underlying: underlying)
     }
 }

@@ -26,8 +26,8 @@ extension Directory {
         let path = display(".")
         throw FileError(
             .noSpace, operation: operation, path: path,
-            advice: "It needs \(needed) bytes and \(free) are free; nothing was changed. Free some: df -h \(path.shellQuoted)"
-        )
+            advice: "It needs \(needed) bytes and \(free) are free; nothing was changed. Free some: "
+                + "df -h \(path.shellQuoted)")
     }
 
     /// Tries it out. Nothing is left behind, and nothing shows meanwhile.

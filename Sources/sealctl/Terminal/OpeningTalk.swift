@@ -11,7 +11,8 @@ enum OpeningTalk {
     static func tell(of vault: Vault) {
         if let failure = vault.rekeyFailure {
             Warning(
-                "rekeyNotCompleted", "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason)",
+                "rekeyNotCompleted",
+                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason)",
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }

@@ -174,7 +174,8 @@ private struct RekeyLossesView {
     func warn(asJSON: Bool) {
         if losses.isEmpty { return }
         let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
-        Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside).report(asJSON: asJSON)
+        Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside)
+            .report(asJSON: asJSON)
     }
 
     private var parts: [String] {

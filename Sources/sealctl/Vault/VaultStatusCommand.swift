@@ -66,7 +66,9 @@ private struct StatusView {
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
         if let fingerprint = status.fingerprint { fields.add("fingerprint", fingerprint) }
         if let period = status.period { fields.add("period", String(period)) }
-        if status.isRekeyPending { fields.add("rekey", "begun and not completed: the next person who opens it goes on") }
+        if status.isRekeyPending {
+            fields.add("rekey", "begun and not completed: the next person who opens it goes on")
+        }
         if let generation = status.generation {
             fields.add("written", generation == 1 ? "once" : "\(generation) times")
         }

@@ -51,7 +51,8 @@ struct ChangeCallFaultTests {
         #expect(Self.answers(call, error, hasReserve: hasReserve).contains(answer), comment)
         // A failed sync is never asked again: it would succeed, after the kernel has dropped what it could not write.
         if call.name == "fdatasync" || (call.name == "fsync" && change != .purge) {
-            #expect(try traced.count(of: call.name) == (hasReserve && isNew && call.name == "fdatasync" ? 2 : 1), comment)
+            let expected = hasReserve && isNew && call.name == "fdatasync" ? 2 : 1
+            #expect(try traced.count(of: call.name) == expected, comment)
         }
         #expect(try fixture.litter() == [], comment)
         return answer
