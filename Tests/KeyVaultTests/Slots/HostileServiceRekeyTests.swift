@@ -267,7 +267,7 @@ import Testing
     @Test func aBackupBringsBackWhatWasGivenUp() throws {
         let key = try fixture.open().activeKey()
         let file = fixture.directory.path("backup")
-        try yard.person().export(
+        _ = try yard.person().export(
             to: file, for: [.recipient(yard.ada.recipient)])
         try damage(.garbage)
         try yard.person().rekey(rebuilding())
