@@ -925,6 +925,7 @@ class Compartment:
         self.slots, self.parts, self.register_raw, self.body, self.code = [], {}, b"", b"", b""
         self.root = self.state = self.secrets = self.keyring = self.items = None
         self.tokens, self.plain, self.values = [], {}, b""
+        self.epoch_floor = 0
 
     @classmethod
     def parse(cls, data, role):
@@ -1576,8 +1577,8 @@ class Vault:
 
     # rekey
 
-    def rekey(self, remove=(), stop_after=3, team_seed=None, keep=None):
-        """Begins a period. `stop_after` 1 or 2 leaves the work for the next person who opens the vault. Of the slots that no person
+    def rekey(self, remove=(), stop_after=3, team_seed=None, keep=None, without_vault=False):
+        """Begins a period, with `without_vault` on a fresh `vault` in the place of one that does not open. `stop_after` 1 or 2 leaves the work for the next person who opens the vault. Of the slots that no person
         vouched for those in `keep` stay, all where it is None."""
         if self.person and keep is not None:
             remove = set(remove) | {s.id for s in self.register.slots if not s.vouched and s.id not in keep}
@@ -1590,15 +1591,27 @@ class Vault:
             return self.rekey_alone()
         require(self.person.root, "section 11", "locked")
         present, following = self.person.secrets[SERVICE_ROOT, 0], random(32)
+        if without_vault:
+            require(SERVICE in self.damage, "section 11", "invalidArgument", "`vault` opens")
+            self.fresh_service(present)
         self.person.period, self.person.generation = self.person.period + 1, 0
         if any(s.reach == PERSON for s in removed):
             self.renew_person(team_seed)
         self.person.slots = [s for s in self.person.slots if self.register.lists(s)]
         self.person.secrets[SERVICE_ROOT, 1] = following
         self.save_person(fresh=True)
+        for name in (FILES[SERVICE], VALUE_FOLDERS[SERVICE]) if without_vault else ():
+            if (self.directory / name).exists():
+                (self.directory / name).rename(self.directory / f"{name}.abandoned-{now()}")
         if stop_after > 1:
             self.complete(stop_after)
         return present, following
+
+    def fresh_service(self, present):
+        """What takes the place of a `vault` that is given up: no items, and a key of a later epoch than the former period allows."""
+        service = self.service = Compartment(SERVICE, self.vault_id, self.person.period)
+        service.root, service.state, service.items, service.keyring = present, State(Rotation(), log_key=self.person.period + 1), [], []
+        service.secrets, service.epoch_floor = {(WATERMARK_KEY, 0): self.person.secrets[WATERMARK_KEY, 0]}, self.person.period << 21
 
     def renew_person(self, team_seed):
         person, register = self.person, self.register
@@ -1650,7 +1663,7 @@ class Vault:
     def complete(self, stop_after=3):
         """Writes 2 and 3 of a rekey, from the `vault` that is there."""
         present, following = self.person.secrets[SERVICE_ROOT, 0], self.person.secrets[SERVICE_ROOT, 1]
-        if not self.service.root:
+        if not self.service or not self.service.root:
             raise self.damage.get(SERVICE, Refused("section 11", "missing", "vault"))
         if commitment(self.service.root) == commitment(present):
             self.renew_service(following)
@@ -1671,9 +1684,13 @@ class Vault:
             entry.rewrap(self.vault_id, before, root)
             entry.state = 2
         service.root, service.period, service.generation = root, self.register.period, 0
-        if service.tokens:
-            service.tokens.append(TokenKey.new(root, self.vault_id, created=max(now(), service.tokens[-1].created)))
-        self.retire_key(SERVICE)
+        if service.tokens or service.epoch_floor:
+            service.tokens.append(TokenKey.new(root, self.vault_id, created=max([now()] + [t.created for t in service.tokens])))
+        if service.epoch_floor:
+            self.add_key(SERVICE, epoch=service.epoch_floor + 1)
+            service.state.rotation.state = 1
+        else:
+            self.retire_key(SERVICE)
         service.secrets[LOG_KEY, service.period] = random(32)
         self.reseal(service, root)
         self.save_service(fresh=True)
@@ -1952,6 +1969,30 @@ class SelfTest:
                 write_file(place / name, whole[:size])
                 self.check(refusal(lambda: self.open(place, credential)) is not None, True, f"{name}, cut at {size}")
             write_file(place / name, whole)
+        self.persons_alone(place)
+
+    def persons_alone(self, place):
+        """A person changes what is theirs beside a `vault` that does not open, and gives it up; also where a rekey is pending."""
+        self.open(place, self.first).add_item("shop", "first", b"gone")
+        for step, data in ((3, b"garbage"), (1, None), (2, b"SVLT")):
+            if step < 3:
+                self.open(place, self.ada).rekey(stop_after=step)
+            (place / "vault").unlink()
+            if data is not None:
+                write_file(place / "vault", data)
+            ada = self.open(place, self.ada)
+            if step == 3:
+                ada.add_item("bank", "ada", b"pin", accessibility=2)
+                self.check(self.open(place, self.ada).item("bank", "ada"), b"pin", "a change beside a damaged file")
+            else:
+                self.check(refusal(ada.complete) is not None, True, "the rekey waits")
+            epoch = ada.person.period << 21
+            ada.rekey(without_vault=True)
+            service = self.open(place, self.first, accept=True)
+            self.check(service.service.active().epoch, epoch + 1, "an epoch beyond every former one")
+            self.check(refusal(lambda: service.item("shop", "first")) is not None, True, "what was given up")
+            self.check(self.open(place, self.ada).item("bank", "ada"), b"pin", "what persons have")
+        self.check(refusal(lambda: self.open(place, self.ada).rekey(without_vault=True)), "invalidArgument", "a vault that opens")
 
     def unknown_parts(self):
         place = self.folder / "unknown"

@@ -16,6 +16,16 @@ package enum ContainerLayout {
     package static let metadata = ".sealedstate.container"
     /// The signed list of the group's writers, readable by every member (docs/writers.md).
     package static let roster = ".sealedstate.roster"
+    /// Begins the names of the reserves for deletions, one for each user; the user's number ends it.
+    package static let reservePrefix = ".sealedstate.reserve."
+
+    /// Whether a path below the container is that of a reserve.
+    package static func isReserve(_ path: some StringProtocol) -> Bool {
+        guard path.hasPrefix(reservePrefix) else { return false }
+        let user = path.utf8.dropFirst(reservePrefix.utf8.count)
+        return (1...10).contains(user.count)
+            && user.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
     /// One file for each notification that was ever posted.
     package static let notifications = ".notifications"
     /// The lock file of coordinated accesses, and the addresses of processes with presenters.

@@ -68,6 +68,15 @@ final class CompartmentContents: Sendable {
         return table
     }
 
+    /// A service root that a person compartment holds.
+    ///
+    /// - Parameter number: 0 for the present one, 1 for the next one during a rekey.
+    /// - Throws: `VaultError` `.corrupt`.
+    func serviceRoot(_ number: UInt32, root: RootKey) throws(VaultError) -> RootKey {
+        guard let entry = secrets[.serviceRoot, number] else { throw .corrupt(file.path, "It has no service root.") }
+        return RootKey(try entry.secret(vaultID: head.vaultID, root: root, path: file.path))
+    }
+
     /// The contents of a part that this version does not know, and of the names.
     func opened(_ number: PartNumber, _ sealing: PartSealing) throws(VaultError) -> [UInt8] {
         try Self.open(number, of: file, sealing).bytes
@@ -90,6 +99,10 @@ struct CompartmentDraft {
     var tokenKeys: [TokenKeyEntry] = []
     /// Nil while nobody has looked at it: then it is as it was.
     var items: ItemTable?
+    /// New keys get later epochs than this one.
+    var epochFloor: UInt32 = 0
+    /// What a rekey does not carry on.
+    var losses = RekeyLosses()
 
     /// - Parameter listed: The slots that the register lists; others are dropped.
     init(_ contents: CompartmentContents, root: RootKey, register: Register) {
@@ -187,10 +200,14 @@ struct CompartmentDraft {
                 continue
             }
             let former = try PartSealing(place, role, period: old.head.period, root: oldRoot ?? root)
+            let contents: [UInt8]
+            do throws(VaultError) { contents = try former.open(sealed, entry).bytes } catch {
+                // What a service has planted there must not keep persons from a rekey.
+                guard role == .service else { throw error }
+                continue
+            }
             parts.append(
-                sealing.seal(
-                    try former.open(sealed, entry).bytes, as: entry.number, isCritical: false, generation: generation,
-                    at: now))
+                sealing.seal(contents, as: entry.number, isCritical: false, generation: generation, at: now))
         }
         return parts
     }

@@ -19,6 +19,17 @@ extension Vault {
         order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
         _ edit: (inout VaultDraft) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        try changeSayingLogged(
+            event, subject: subject, needsPerson: needsPerson, order: order, isForced: isForced, edit
+        ).result
+    }
+
+    /// The same, and whether the access log has an entry for the change.
+    func changeSayingLogged<Result>(
+        _ event: AccessEvent, subject: [UInt8]? = nil, needsPerson: Bool = false,
+        order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
+        _ edit: (inout VaultDraft) throws(VaultError) -> Result
+    ) throws(VaultError) -> (result: Result, isLogged: Bool) {
         if heldContents.register?.nextRoot != nil { try completeRekey() }
         let lock = try lockForChange()
         let contents = try freshContents()
@@ -32,9 +43,9 @@ extension Vault {
             let result = try edit(&draft)
             if draft.person != nil { draft.completeSlots() }
             let files = order.filter { $0 == .service || draft.person != nil }
-            try write(
+            let isLogged = try write(
                 &draft, after: contents, under: lock, isForced ? files : order, event, subject, isForced: isForced)
-            return result
+            return (result, isLogged)
         } catch {
             // A change that is in place, only perhaps not for good, was made.
             if error.code != .durabilityUnknown { note(event, subject: subject, outcome: error.code.outcome) }
@@ -62,23 +73,33 @@ extension Vault {
     }
 
     /// Writes the files that changed, one after the other.
+    ///
+    /// - Returns: Whether the access log has an entry for each of them.
+    @discardableResult
     func write(
         _ draft: inout VaultDraft, after contents: VaultContents, under lock: borrowing HeldLock,
         _ order: [CompartmentRole], _ event: AccessEvent, _ subject: [UInt8]?, isForced: Bool = false,
         publishing: Bool = true
-    ) throws(VaultError) {
+    ) throws(VaultError) -> Bool {
         let files = isForced ? Set(order) : draft.changedFiles
-        guard !files.isEmpty else { return }
+        guard !files.isEmpty else { return true }
+        // Where `vault` is damaged the log has no key: a service must not keep persons from what is theirs by that.
+        let mayBeUnlogged = event.isDeletion || draft.serviceFailure != nil || draft.isRebuilt
+        var isLogged = true
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
         for role in order where files.contains(role) {
-            guard let (head, key) = try noteChange(event, subject, draft.nextWrite(role)) else { continue }
+            let noted = try noteChange(event, subject, draft.nextWrite(role), mayBeUnlogged: mayBeUnlogged)
+            guard let (head, key) = noted else {
+                isLogged = false
+                continue
+            }
             (draft.service.state.logHead, draft.service.state.logKey) = (head, key)
             draft.person?.state.logHead = head
             draft.person?.state.logKey = key
         }
         var doubt: VaultError?
         for role in order where files.contains(role) {
-            doubt = try replace(try draft.file(role), role, under: lock) ?? doubt
+            doubt = try replace(try draft.file(role), role, under: lock, isDeletion: event.isDeletion) ?? doubt
         }
         if publishing {
             do throws(VaultError) { try takeOver(draft, written: doubt == nil ? files : []) } catch {
@@ -89,7 +110,9 @@ extension Vault {
                     advice: "Open the vault again before you repeat the change.", underlying: error.underlying)
             }
         }
+        reserve.keep()
         if let doubt { throw doubt }
+        return isLogged
     }
 
     /// Reads back what was written: no program goes on with a vault that it wrote and cannot open.
@@ -98,7 +121,18 @@ extension Vault {
         guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else {
             throw .missing(path, "Its files were removed meanwhile.")
         }
-        let contents = try VaultContents(files, root: draft.service.root, place: place, memory: nil)
+        let root = draft.service.root
+        let contents: VaultContents
+        do throws(VaultError) {
+            contents = try VaultContents(files, root: root, person: draft.person?.root, place: place, memory: nil)
+        } catch {
+            // A person who changes what is of services goes on beside keys of theirs that do not open.
+            guard error.code == .corrupt, let person = try? keys.withPerson({ root throws(VaultError) in root }) else {
+                throw error
+            }
+            contents = try VaultContents(files, root: root, person: person, place: place, memory: nil)
+        }
+        if draft.serviceFailure == nil { _ = try contents.service }
         if let root = draft.person?.root { _ = try contents.person(root, place: place) }
         _ = contents.accept(watermarks, accessGroup: accessGroup, acknowledged: written)
         publish(contents)
@@ -109,7 +143,7 @@ extension Vault {
     ///
     /// - Returns: The error to throw where the file is in place and may not outlive a power loss.
     private func replace(
-        _ file: [UInt8], _ role: CompartmentRole, under lock: borrowing HeldLock
+        _ file: [UInt8], _ role: CompartmentRole, under lock: borrowing HeldLock, isDeletion: Bool
     ) throws(VaultError) -> VaultError? {
         // Parsed before it gets a name: nothing that its own reader refuses ever does.
         _ = try CompartmentHead(
@@ -120,7 +154,14 @@ extension Vault {
                 .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
         }
         do throws(FileError) {
-            try directory.replace(role.leaf, with: file, mode: directory.fileMode, durability: .durable)
+            try file.withRawBytes { bytes throws(FileError) in
+                if isDeletion {
+                    try reserve.replace(role.leaf, with: bytes, mode: directory.fileMode, durability: .durable)
+                } else {
+                    try directory.replace(role.leaf, with: bytes, mode: directory.fileMode, durability: .durable)
+                }
+            }
+            reserve.expect(file.count, roundedUpTo: VaultPlace.reserveStep)
             return nil
         } catch {
             guard error.code == .durabilityUnknown else { throw VaultError(error, "change the vault") }
@@ -129,6 +170,11 @@ extension Vault {
             )
         }
     }
+}
+
+extension AccessEvent {
+    /// Whether the change takes something away for good: then neither a full disk nor its log keeps it from being made.
+    var isDeletion: Bool { self == .itemDeleted || self == .keyDestroyed }
 }
 
 extension VaultError.Code {
@@ -159,11 +205,12 @@ extension Vault {
 
     /// Notes a change that is about to be written.
     ///
+    /// - Parameter mayBeUnlogged: Whether the change is made where the log cannot be written, whatever the policy.
     /// - Returns: How far the log has come with it, and the number of its key; nil where it is off or could not be written
     ///   and need not.
     /// - Throws: `VaultError` `.logFailed`.
     func noteChange(
-        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite
+        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite, mayBeUnlogged: Bool
     ) throws(VaultError) -> (AccessLogHead, UInt32)? {
         guard options.accessLog != .off else { return nil }
         do throws(FileError) {
@@ -171,7 +218,7 @@ extension Vault {
                 event, outcome: .intended, subject: subject, generation: write.encoded, durable: true)
             return (head, log.keyNumber)
         } catch {
-            guard options.accessLog == .requiredForChanges else { return nil }
+            guard options.accessLog == .requiredForChanges, !mayBeUnlogged else { return nil }
             throw VaultError(
                 .logFailed, "change the vault", path, "Its access log cannot be written: \(error)",
                 advice: "Make room for it, or allow changes that are not logged.", underlying: error)

@@ -59,6 +59,7 @@ extension Vault {
                 let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
                 guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
+                    if error.code == .corrupt, let contents = try? personContents() { return contents }
                     throw error
                 }
                 // A writer may be between its two files.
@@ -69,7 +70,20 @@ extension Vault {
         }
     }
 
-    private func readContents(_ seen: inout [[UInt8]]) throws(VaultError) -> VaultContents {
+    /// The contents of a vault whose service compartment is damaged, for a person: what is *when unlocked* is not concerned.
+    private func personContents() throws(VaultError) -> VaultContents {
+        var seen: [[UInt8]] = []
+        let contents = try readContents(&seen, passingDamage: true)
+        let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+        guard options.acceptsRollback || verdicts.isGood else { throw rolledBack(verdicts, contents) }
+        return contents
+    }
+
+    /// - Parameter passingDamage: Whether a service compartment that does not open is noted and not thrown, where the person
+    ///   root is at hand.
+    private func readContents(
+        _ seen: inout [[UInt8]], passingDamage: Bool = false
+    ) throws(VaultError) -> VaultContents {
         let held = heldContents
         let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
         let known = options.acceptsRollback ? nil : memory
@@ -80,8 +94,9 @@ extension Vault {
         }
         seen = files.marks()
         if let register = files.register, register.hash != held.register?.hash { try register.verify(path: path) }
-        let root = try followedRoot(of: files)
-        let person = files.serviceFailure == nil ? nil : try? keys.withPerson { root throws(VaultError) in root }
+        let needsPerson = files.serviceFailure != nil || passingDamage
+        let person = needsPerson ? try? keys.withPerson { root throws(VaultError) in root } : nil
+        let root = try followedRoot(of: files, person: person)
         let contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
         if contents.register?.period != held.register?.period
             || contents.register?.personKey != held.register?.personKey
@@ -93,9 +108,16 @@ extension Vault {
     }
 
     /// The service root that `vault` has now: the known one, or after a rekey the one that this program's slot gives.
-    private func followedRoot(of files: VaultFiles) throws(VaultError) -> RootKey {
+    ///
+    /// - Parameter person: The person root, where `vault` is damaged: the person compartment holds the service root as well.
+    private func followedRoot(of files: VaultFiles, person: RootKey?) throws(VaultError) -> RootKey {
         let known = keys.service
-        guard let register = files.register, let head = files.service?.head else { return known }
+        guard let register = files.register, let head = files.service?.head else {
+            guard let register = files.register, register.root != known.commitment, let person, let file = files.person,
+                person.commitment == register.personRoot
+            else { return known }
+            return try CompartmentContents(file, root: person, place: place).serviceRoot(0, root: person)
+        }
         // A rekey of persons renews their root one write before that of services.
         let isPersonRenewed =
             keys.slot.map { $0.slot.reach == .whenUnlocked && $0.root.commitment != register.personRoot } ?? false

@@ -6,9 +6,15 @@ internal import SharedFiles
 /// Finishing what others left, after an opening; and accepting a vault on purpose.
 extension Vault {
     /// Writes the opened slot in its own form after a rekey, and with a memory of the team key once there is one; completes
-    /// a rekey that was begun. A vault that cannot be written is used as it is.
+    /// a rekey that was begun. A vault that cannot be written is used as it is; `rekeyFailure` and the access log say why a
+    /// rekey was not completed.
     func settle() throws(VaultError) {
-        if heldContents.register?.nextRoot != nil { try? completeRekey() }
+        if heldContents.register?.nextRoot != nil {
+            do throws(VaultError) { try completeRekey() } catch {
+                rekeyFailure = error
+                note(.rekeyed, outcome: error.code.outcome)
+            }
+        }
         guard let opened = keys.slot else { return }
         if opened.slot.form == .resealed || remembersOnlyPersonKey(opened) { try? renewSlot() }
     }
@@ -136,6 +142,7 @@ extension Vault {
                 let opened = try contents.person(person, place: place)
                 return try VaultDraft(contents, root: root, person: (person, opened), slotID: slotID, place: place)
             }
+            if let failure = draft.serviceFailure { throw failure }
         } else {
             draft = try VaultDraft(contents, root: root, person: nil, slotID: slotID, place: place)
         }

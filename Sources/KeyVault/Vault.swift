@@ -24,8 +24,11 @@ public final class Vault: Sendable {
     let options: VaultOptions
     let log: AccessLog
     let lookTimer = LookTimer()
+    /// Space for deletions on a full disk.
+    let reserve: DeletionReserve
     private let presence: ReaderPresence
     private let held: Mutex<VaultContents>
+    private let unsettledRekey = Mutex<VaultError?>(nil)
 
     init(
         place: VaultPlace, directory: Directory, keys: VaultKeys, options: VaultOptions,
@@ -40,6 +43,7 @@ public final class Vault: Sendable {
         self.options = options
         self.watermarks = watermarks
         self.log = log
+        reserve = DeletionReserve(in: directory, prefix: VaultPlace.reservePrefix)
         presence = ReaderPresence(directory: directory)
         held = Mutex(contents)
         keys.expect(personRoot: contents.register?.personRoot)
@@ -51,6 +55,13 @@ public final class Vault: Sendable {
 
     /// The sealing keys at hand, as they were at the last look at the files.
     package var keyring: Keyring { heldContents.keyring }
+
+    /// Why a rekey that another program began was not completed when this vault was opened; nil where nothing was left to do,
+    /// or where it was done.
+    public internal(set) var rekeyFailure: VaultError? {
+        get { unsettledRekey.withLock { $0 } }
+        set { unsettledRekey.withLock { $0 = newValue } }
+    }
 
     /// Takes over the contents of a newer look at the files.
     func publish(_ contents: VaultContents) {
@@ -69,16 +80,14 @@ public final class Vault: Sendable {
 extension VaultContents {
     /// Order is the period, then the generations of both files.
     fileprivate func isNewer(than other: VaultContents) -> Bool {
-        func order(_ contents: VaultContents) -> (UInt32, UInt32, UInt64, UInt64) {
-            (
-                contents.register?.period ?? 0, contents.serviceHead?.period ?? 0,
-                contents.serviceHead?.generation ?? 0,
-                contents.register?.generation ?? 0
-            )
+        let (new, old) = (register?.period ?? 0, other.register?.period ?? 0)
+        let (written, oldWritten) = (register?.generation ?? 0, other.register?.generation ?? 0)
+        guard let head = serviceHead, let oldHead = other.serviceHead else {
+            // Where a file is damaged the register decides. Damage alone takes nothing from what was read before.
+            return (new, written) == (old, oldWritten) ? serviceHead != nil : (new, written) > (old, oldWritten)
         }
-        let (new, old) = (order(self), order(other))
-        if (new.0, new.1) != (old.0, old.1) { return (new.0, new.1) > (old.0, old.1) }
-        return new.2 > old.2 || new.3 > old.3
+        if (new, head.period) != (old, oldHead.period) { return (new, head.period) > (old, oldHead.period) }
+        return head.generation > oldHead.generation || written > oldWritten
     }
 }
 

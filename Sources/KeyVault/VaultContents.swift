@@ -207,7 +207,9 @@ final class VaultContents: Sendable {
         marks = files.marks()
         register = files.register
         vaultID = files.vaultID
-        do throws(VaultError) { opened = .success(try Self.service(files, root, place, memory)) } catch {
+        do throws(VaultError) {
+            opened = .success(try Self.service(files, root, place, memory))
+        } catch {
             guard person != nil else { throw error }
             opened = .failure(error)
         }
@@ -222,15 +224,19 @@ final class VaultContents: Sendable {
         let key = try entry.secret(vaultID: files.vaultID, root: holderRoot, path: place.path(of: holder.role))
         tagger = NameTagger(watermarkKey: key)
         watermarkKey = SecretBytesBox(key)
-        logKeys = try service.map { service throws(VaultError) in
+        // Keys that do not open, which a service may have planted, close nothing to a person.
+        let isPerson = person != nil
+        logKeys = try service.flatMap { service throws(VaultError) in
             try AccessLogKeys(
-                service.secrets, period: service.head.period, vaultID: files.vaultID, root: root, path: place.path)
+                service.secrets, period: service.head.period, vaultID: files.vaultID, root: root, path: place.path,
+                passingDamage: isPerson)
         }
         (names, personFailure) = try Self.namesOrFailure(files, root, isPersons: person != nil, memory, place)
         personFile = files.person
         keyring = try Keyring(
             service, files.register?.person, vaultID: files.vaultID, root: root, listed: names.tags,
-            isPersonMissing: personFailure != nil, path: place.path)
+            isPersonMissing: personFailure != nil, path: place.path,
+            passingDamage: isPerson)
     }
 
     private static func service(

@@ -20,6 +20,10 @@ struct VaultDraft {
     let slotID: UInt32
     /// The team key at hand, which certifies a new person key.
     var certifier: TeamKey?
+    /// Why `vault` does not open. Then `service` stands for nothing, and the draft changes the person compartment alone.
+    private(set) var serviceFailure: VaultError?
+    /// Whether `service` takes the place of a compartment that is given up.
+    private(set) var isRebuilt = false
 
     /// - Parameter person: The person root and what it opens, for changes that need it.
     init(
@@ -39,8 +43,16 @@ struct VaultDraft {
         names = contents.names
         oldNames = contents.names.tags
         self.slotID = slotID ?? 0
-        service = CompartmentDraft(try contents.service, root: root, register: register)
         self.person = person.map { CompartmentDraft($0.contents, root: $0.root, register: register) }
+        do throws(VaultError) {
+            service = CompartmentDraft(try contents.service, root: root, register: register)
+        } catch {
+            // Persons change what is theirs while the other file is damaged.
+            guard let person else { throw error }
+            service = CompartmentDraft(
+                new: .service, root: try person.contents.serviceRoot(0, root: person.root), period: register.period)
+            serviceFailure = error
+        }
     }
 
     /// A vault that is being made: secrets and a first token key, no slots and no sealing keys.
@@ -87,7 +99,7 @@ struct VaultDraft {
     /// The files that have to be written.
     var changedFiles: Set<CompartmentRole> {
         var files: Set<CompartmentRole> = []
-        if service.isChanged { files.insert(.service) }
+        if serviceFailure == nil, service.isChanged { files.insert(.service) }
         let isRegisterChanged = register != oldRegister || names.tags != oldNames
         if let person, person.isChanged { files.insert(.person) }
         if isRegisterChanged { files.insert(hasPersons ? .person : .service) }
@@ -105,7 +117,10 @@ struct VaultDraft {
     ///
     /// - Throws: `VaultError` `.locked` for *when unlocked* in a vault without persons, or without a person at hand.
     func compartment(_ protection: ProtectionClass) throws(VaultError) -> CompartmentDraft {
-        guard protection == .whenUnlocked else { return service }
+        guard protection == .whenUnlocked else {
+            if let serviceFailure { throw serviceFailure }
+            return service
+        }
         guard let person else { throw lacksPerson }
         return person
     }
@@ -151,6 +166,7 @@ struct VaultDraft {
     /// The bytes of a compartment as it will be written.
     mutating func file(_ role: CompartmentRole) throws(VaultError) -> [UInt8] {
         guard role == .person else {
+            if let serviceFailure { throw serviceFailure }
             service.generation += 1
             if !hasPersons { try signRegister(generation: service.generation) }
             return try service.file(
@@ -176,6 +192,38 @@ struct VaultDraft {
         let compartment = role == .person ? person : service
         return VaultWrite(
             role, period: compartment?.period ?? service.period, generation: (compartment?.generation ?? 0) + 1)
+    }
+
+    /// Puts a fresh service compartment in the place of one that is beyond repair, for a rekey: without items, sealing keys,
+    /// token keys and log keys. Where only the index of items is damaged, the rest stays.
+    ///
+    /// - Throws: `VaultError` `.invalidArgument` where the compartment is whole; `.corrupt`.
+    mutating func rebuildServices() throws(VaultError) {
+        let isPending = register.nextRoot != nil
+        if serviceFailure == nil, !isPending {
+            guard (try? service.loadItems(place)) == nil else {
+                throw VaultError(
+                    .invalidArgument, "give up the service compartment of", place.path, "It opens.",
+                    advice: "Rekey without giving it up: sealctl vault rekey.")
+            }
+            service.items = .empty
+            service.losses.isItemIndexLost = true
+        } else {
+            guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
+                throw lacksPerson
+            }
+            var fresh = CompartmentDraft(
+                new: .service, root: try opened.serviceRoot(0, root: person.root), period: register.period)
+            fresh.secrets.set(
+                try watermark.rewrapped(
+                    vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
+            // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
+            fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
+            fresh.losses.isCompartmentLost = true
+            service = fresh
+        }
+        serviceFailure = nil
+        isRebuilt = true
     }
 
     /// During a rekey the root that `vault` will have.

@@ -9,6 +9,10 @@ package struct VaultPlace: Sendable, Hashable {
     /// The leaves of both compartments.
     package static let leaves = ["vault", "vault.person"]
     static let lockLeaf = ".lock"
+    /// Begins the names of the reserves for deletions, one for each user; the user's number ends it.
+    static let reservePrefix = ".reserve."
+    /// Reserves grow in steps, so that a vault that grows does not allocate at each change.
+    static let reserveStep: Int64 = 16 << 10
 
     package let accessGroup: AccessGroup
     let home: GroupsHome

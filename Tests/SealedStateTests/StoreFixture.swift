@@ -71,7 +71,8 @@ struct StoreFixture {
         let known = [".sealedstate.lock", ".sealedstate.leases", ".lock", ".readers", ".access.lock"]
         return try files().filter { path in
             let leaf = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
-            return leaf.hasPrefix(".") && !known.contains(leaf) && !leaf.hasPrefix(".marks.")
+            let isKnown = known.contains(leaf) || leaf.hasPrefix(".marks.") || leaf.contains(".reserve.")
+            return leaf.hasPrefix(".") && !isKnown
         }
     }
 }

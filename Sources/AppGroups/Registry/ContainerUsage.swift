@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// What a container's files take up.
+/// What a container's files take up, without the reserves for deletions.
 public struct ContainerUsage: Hashable, Sendable {
     /// Files, or those of one part of the container.
     public struct Amount: Hashable, Sendable {
@@ -52,7 +52,8 @@ private struct UsageCounter {
             if error.code != .notFound { unreadable += 1 }
             return
         }
-        guard let facts = entry.attributes else { return }
+        // Space that is kept for deletions is nobody's contents.
+        guard let facts = entry.attributes, !ContainerLayout.isReserve(entry.path) else { return }
         let part = Self.part(of: entry.path, isDirectory: facts.kind == .directory)
         if facts.kind == .directory, let part { parts[part, default: .init()].files += 0 }
         guard facts.kind == .regular else { return }

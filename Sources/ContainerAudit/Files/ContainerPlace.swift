@@ -11,6 +11,8 @@ enum ContainerPlace: Hashable, Sendable {
     case quarantine
     /// One of the container's lock files.
     case lockFile
+    /// Space that a user keeps for deletions.
+    case reserve
     /// The copy of the registry's entry.
     case registryCopy
     /// The signed list of writers.
@@ -29,6 +31,8 @@ enum ContainerPlace: Hashable, Sendable {
     init(_ path: String) {
         if path == ContainerLayout.lockFile || path == ContainerLayout.leaseFile {
             self = .lockFile
+        } else if ContainerLayout.isReserve(path) {
+            self = .reserve
         } else if path == ContainerLayout.metadata {
             self = .registryCopy
         } else if path == ContainerLayout.roster {

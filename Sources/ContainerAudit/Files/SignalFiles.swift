@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import KeyVault
+internal import Sealing
 internal import SharedFiles
 
 /// Knows what notifications, coordinated accesses, semaphores, shared memory and sockets leave in their directories, and the
@@ -18,6 +19,7 @@ struct SignalFiles: Sendable {
         guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
         return switch entry.place {
         case .registryCopy: try isRegistryCopy(entry, attributes) ? AuditSubject(entry, attributes, .registryCopy) : nil
+        case .reserve: try isReserve(entry, attributes) ? AuditSubject(entry, attributes, .reserve) : nil
         case .roster: try isRoster(entry, attributes) ? AuditSubject(entry, attributes, .roster) : nil
         case .notifications: try isNotification(entry, attributes) ? AuditSubject(entry, attributes, .signal) : nil
         case .coordination: try coordination(entry, attributes)
@@ -32,6 +34,23 @@ struct SignalFiles: Sendable {
         let bytes = try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes
         return ContainerCopy.isCopy(bytes, of: group)
     }
+
+    /// Zeros, or what a deletion that was interrupted left of itself. Another user's cannot be read by anybody else either.
+    private func isReserve(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
+        guard attributes.kind == .regular, attributes.mode & 0o077 == 0, attributes.size <= Self.maximumReserve else {
+            return false
+        }
+        do throws(FileError) {
+            let bytes = try root.readPrefix(entry.path, count: Self.maximumReserve).bytes
+            return bytes.allSatisfy { $0 == 0 } || (try? UnverifiedHeader(parsing: bytes)) != nil
+        } catch {
+            guard error.code == .permissionDenied else { throw error }
+            return true
+        }
+    }
+
+    /// More than any suite of settings has.
+    private static let maximumReserve = 64 << 20
 
     /// A roster of this group whose own signature fits; whether it is the team's is a finding of its own.
     private func isRoster(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {

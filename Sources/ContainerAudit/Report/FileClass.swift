@@ -36,6 +36,8 @@ extension FileClass {
 extension FileClass {
     /// The container's lock file.
     public static let lockFile = FileClass(rawValue: "lockFile")
+    /// Space that a user's programs keep for deletions: a file of zeros.
+    public static let reserve = FileClass(rawValue: "reserve")
     /// The container's copy of what the registry has of it: its group, members and quota.
     public static let registryCopy = FileClass(rawValue: "registryCopy")
     /// The group's signed list of writers.

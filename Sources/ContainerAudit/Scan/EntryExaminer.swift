@@ -59,7 +59,8 @@ struct EntryExaminer: Sendable {
         claim(header, of: subject, in: &outcome)
         outcome.file = AuditedFile(
             path: subject.path.printable, kind: subject.kind, size: attributes.size,
-            storedSize: Self.storedSize(attributes), isPlaintext: subject.content.isPlaintext, mode: attributes.mode,
+            storedSize: subject.kind == .reserve ? 0 : Self.storedSize(attributes),
+            isPlaintext: subject.content.isPlaintext, mode: attributes.mode,
             record: header.map { SealedFacts($0, name: subject.place.recordName) }, verdict: blob?.verdict)
         keep(findings, in: &outcome)
         try search(subject, blob?.verdict, in: &outcome)

@@ -147,16 +147,25 @@ package final class AccessLogKeys: Sendable {
 
     /// The log keys among a compartment's secrets.
     ///
+    /// - Parameter passingDamage: Whether keys that do not fit their entries are left out; no keys where none is left then.
     /// - Throws: `VaultError` `.corrupt`.
-    convenience init(
-        _ secrets: SecretTable, period: UInt32, vaultID: [UInt8], root: RootKey, path: String
+    convenience init?(
+        _ secrets: SecretTable, period: UInt32, vaultID: [UInt8], root: RootKey, path: String,
+        passingDamage: Bool = false
     ) throws(VaultError) {
         var keys: [(number: UInt32, secret: SecretBytesBox)] = []
         // One of a later period was planted to stay in force after a rekey.
         for entry in secrets.all(.logKey) where entry.number <= period {
-            keys.append((entry.number, SecretBytesBox(try entry.secret(vaultID: vaultID, root: root, path: path))))
+            do throws(VaultError) {
+                keys.append((entry.number, SecretBytesBox(try entry.secret(vaultID: vaultID, root: root, path: path))))
+            } catch {
+                guard passingDamage else { throw error }
+            }
         }
-        guard !keys.isEmpty else { throw .corrupt(path, "It has no key for the access log.") }
+        guard !keys.isEmpty else {
+            if passingDamage { return nil }
+            throw .corrupt(path, "It has no key for the access log.")
+        }
         self.init(keys)
     }
 

@@ -10,6 +10,7 @@ struct BackupMerge {
 
     /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is of no use then.
     func merge(into draft: inout VaultDraft) throws(VaultError) -> ImportReport {
+        if let failure = draft.serviceFailure { throw failure }
         var report = ImportReport()
         for protection in ProtectionClass.allCases { try addKeys(of: protection, to: &draft, &report) }
         try addItems(to: &draft, &report)

@@ -21,6 +21,8 @@ struct BackupWriter {
         self.contents = contents
         self.directory = directory
         makers = try Self.makers(slots, draft.place)
+        // No backup is silently partial.
+        if let failure = draft.serviceFailure { throw failure }
         guard draft.hasPersons, draft.person == nil else { return }
         throw VaultError(
             .locked, "back up", draft.place.path,

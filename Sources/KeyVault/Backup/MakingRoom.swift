@@ -25,6 +25,13 @@ struct MakingRoom {
         try setAside(VaultPlace.leaves + Self.valueLeaves + Self.logLeaves, in: directory)
     }
 
+    /// Sets the service compartment and its values aside, and nothing else.
+    ///
+    /// - Throws: `VaultError` `.file`.
+    mutating func setAsideService(in directory: Directory) throws(VaultError) {
+        try setAside([CompartmentRole.service.leaf, ItemValues.leaf(.service)], in: directory)
+    }
+
     /// The access log's files as they are now.
     static func logs(in directory: Directory) -> [String: FileAttributes] {
         var found: [String: FileAttributes] = [:]

@@ -77,7 +77,7 @@ struct KeyBirthGuard {
         in root: Directory, _ visit: (String) throws(VaultError) -> Void
     ) throws(VaultError) {
         let entries = try VaultError.onFiles(Self.searching) { () throws(FileError) in try root.entries() }
-        for entry in entries where entry.name != ContainerLayout.quarantine {
+        for entry in entries where entry.name != ContainerLayout.quarantine && !ContainerLayout.isReserve(entry.name) {
             try requireText(entry.name, entry.nameBytes, entry.kind)
             switch entry.kind {
             case .regular: try visit(entry.name)
@@ -137,6 +137,22 @@ struct KeyBirthGuard {
 
     /// No group gets there by rotations. A planted header that claims more must not use the epochs up.
     static let highestBelievedEpoch: UInt32 = 1 << 20
+
+    /// The number of the group's blobs that claim each key, unverified.
+    ///
+    /// - Throws: `VaultError` `.file` when the container cannot be searched.
+    func keyUses() throws(VaultError) -> [KeyID: Int] {
+        guard let container else { return [:] }
+        let group = BlobContext(group: accessGroup.identifier, kind: .record, name: "").groupTag
+        var uses: [KeyID: Int] = [:]
+        try forEachFile(in: container.root) { path in
+            guard let bytes = try? container.root.readPrefix(path, count: BlobLayout.headerSize).bytes,
+                let claimed = try? UnverifiedHeader(parsing: bytes).claimed, claimed.groupTag == group
+            else { return }
+            uses[claimed.keyID, default: 0] += 1
+        }
+        return uses
+    }
 
     private static let searching = "search the container for sealed blobs"
 

@@ -259,7 +259,7 @@ extension VaultCreation {
             register: draft.register, vaultID: draft.vaultID, epoch: epoch,
             logKeys: try AccessLogKeys(
                 draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
-                path: place.path))
+                path: place.path) ?? .none)
     }
 
     private func requireNamed(_ lock: borrowing HeldLock) throws(VaultError) {
@@ -306,6 +306,9 @@ extension VaultCreation {
         // The new vault is there: a log that cannot be moved away shows when it is verified.
         var room = MakingRoom(in: place)
         try? room.setAside(oldLogs, in: directory)
+        let reserve = DeletionReserve(in: directory, prefix: VaultPlace.reservePrefix)
+        for file in new.files { reserve.expect(file.bytes.count, roundedUpTo: VaultPlace.reserveStep) }
+        reserve.keep()
         return doubt
     }
 

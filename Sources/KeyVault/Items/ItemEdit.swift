@@ -30,7 +30,9 @@ struct ItemEdit {
         } else {
             // Asked before the key: a duplicate is one also while its class is locked.
             for protection in ProtectionClass.allCases {
-                guard protection == .afterFirstUnlock || draft.person != nil else { continue }
+                // An item that is out of reach in a damaged `vault` gives way to the person's, as a planted one does.
+                let isOutOfReach = protection == .afterFirstUnlock && draft.serviceFailure != nil
+                guard !isOutOfReach, protection == .afterFirstUnlock || draft.person != nil else { continue }
                 guard try table(protection)[item.name] == nil else { throw .duplicateItem(draft.place.path) }
             }
         }

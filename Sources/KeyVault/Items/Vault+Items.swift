@@ -98,26 +98,32 @@ extension Vault {
 
     /// Deletes an item. One that is *when unlocked* needs the vault unlocked.
     ///
-    /// - Throws: `VaultError` `.itemNotFound`, `.locked`, `.invalidArgument`; those of every change.
-    public func deleteItem(service: String, account: String) throws(VaultError) {
+    /// A full disk does not keep it from being deleted: the deletion takes the space that is reserved for it. Nor does an
+    /// access log that cannot be written.
+    /// - Returns: Whether the deletion is in the access log.
+    /// - Throws: `VaultError` `.itemNotFound`, `.locked`, `.invalidArgument`; those of every change but `.logFailed`.
+    @discardableResult
+    public func deleteItem(service: String, account: String) throws(VaultError) -> ItemDeletion {
         let operation = "delete an item of"
         let name = try ItemName(service: service, account: account, operation: operation, path: path)
         let needsPerson = try isListed(name)
-        try changeItems(.itemDeleted, name.subject, needsPerson: needsPerson) { edit throws(VaultError) in
-            try edit.remove(name)
-        }
+        let isLogged = try changeItems(
+            .itemDeleted, name.subject, needsPerson: needsPerson
+        ) { edit throws(VaultError) in try edit.remove(name) }
+        return ItemDeletion(isLogged: isLogged)
     }
 
     private func isListed(_ name: ItemName) throws(VaultError) -> Bool {
         try current().lists(name)
     }
 
+    @discardableResult
     private func changeItems(
         _ event: AccessEvent, _ subject: [UInt8]?, needsPerson: Bool, order: [CompartmentRole]? = nil,
         _ edit: (inout ItemEdit) throws(VaultError) -> Void
-    ) throws(VaultError) {
+    ) throws(VaultError) -> Bool {
         let directory = directory
-        let kept = try change(
+        let (kept, isLogged) = try changeSayingLogged(
             event, subject: subject, needsPerson: needsPerson, order: order ?? [.person, .service]
         ) { draft throws(VaultError) -> [(CompartmentRole, [ItemEntry])] in
             var items = ItemEdit(draft, directory: directory)
@@ -129,6 +135,7 @@ extension Vault {
         }
         // The change is made: a failure leaves the files to the next one.
         try? sweep(kept)
+        return isLogged
     }
 
     /// Removes the value files that no index names any more.
@@ -304,6 +311,12 @@ extension Vault {
             try found(try contents.person(root, place: place), root)
         }
     }
+}
+
+/// The result of deleting an item.
+public struct ItemDeletion: Sendable, Hashable {
+    /// Whether the access log has an entry for it. A log that cannot be written, or is off, keeps nothing from being deleted.
+    public let isLogged: Bool
 }
 
 extension VaultContents {

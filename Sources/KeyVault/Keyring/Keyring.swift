@@ -18,16 +18,21 @@ package struct Keyring: SealingKeySource {
 
     /// Unwraps the keys of *after first unlock*. Those of the other class are named, never left out: locked is not unknown.
     ///
+    /// - Parameter passingDamage: Whether a key that does not fit its entry is left out.
     /// - Throws: `VaultError` `.corrupt` for a key that does not fit its entry.
     init(
         _ service: CompartmentContents?, _ person: Register.Person?, vaultID: [UInt8], root: RootKey,
-        listed: Set<Bytes16>, isPersonMissing: Bool, path: String
+        listed: Set<Bytes16>, isPersonMissing: Bool, path: String, passingDamage: Bool
     ) throws(VaultError) {
         self.isPersonMissing = isPersonMissing
         var found: [KeyID: SealingKey] = [:]
         var active: SealingKey?
         for entry in service?.keyring ?? [] where entry.state != .destroyed {
-            let key = try entry.key(vaultID: vaultID, root: root, path: path)
+            let key: SealingKey
+            do throws(VaultError) { key = try entry.key(vaultID: vaultID, root: root, path: path) } catch {
+                guard passingDamage else { throw error }
+                continue
+            }
             found[key.id] = key
             if entry.state == .active { active = key }
         }

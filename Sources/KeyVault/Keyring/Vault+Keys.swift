@@ -300,6 +300,8 @@ extension Vault {
     /// be lost beside another one; a class that had a key here goes on without a search, as a rotation does.
     private func requireNoOrphans(knowing draft: VaultDraft) throws(VaultError) {
         guard draft.person?.keyring.isEmpty ?? true else { return }
+        // Which blobs only lost keys open cannot be told then.
+        if let failure = draft.serviceFailure { throw failure }
         let known = Set(draft.service.keyring.map { KeySummary($0).id })
         do throws(VaultError) { try KeyBirthGuard(accessGroup, in: place.home).check(knowing: known) } catch {
             guard error.code == .orphanedBlobs else { throw error }

@@ -12,6 +12,9 @@ public struct RekeyOptions: Sendable, Hashable {
     public var renewsPersons: Bool
     /// The slots that a person was shown before; nil for whichever there are.
     public var confirmed: Set<UInt32>?
+    /// Whether a service compartment that is beyond repair is given up: keys and items of *after first unlock* that no
+    /// backup holds are lost.
+    public var rebuildsServices = false
 
     /// - Parameters:
     ///   - removing: The slots to remove; none renews the roots only.
@@ -37,6 +40,58 @@ public struct RekeyReport: Sendable, Hashable {
     public let removed: [SlotSummary]
     /// The slots that stay.
     public let kept: [SlotSummary]
+    /// What of the service compartment was not carried on.
+    public let losses: RekeyLosses
+    /// The directories of the vault and the group's container that others than their owner can write. A former member among
+    /// them can plant records of an old epoch until the rotation is completed, and hold up programs.
+    public let writableDirectories: [WritableDirectory]
+}
+
+/// A directory that the members of a unix group can write.
+public struct WritableDirectory: Sendable, Hashable {
+    /// Its path.
+    public let path: String
+    /// The unix group's number.
+    public let groupID: UInt32
+    /// The unix group's name; nil for one that the group database does not know.
+    public let groupName: String?
+    /// The members that the group database lists. Users whose primary group it is are not among them.
+    public let members: [String]
+
+    /// - Returns: Nil for a directory that only its owner can write.
+    init?(_ directory: Directory) {
+        guard let facts = try? directory.attributes("."), facts.mode & 0o020 != 0 else { return nil }
+        path = directory.display(".")
+        groupID = facts.gid
+        let found = Sharing.members(ofGroup: facts.gid)
+        groupName = found?.name
+        members = found?.members ?? []
+    }
+}
+
+/// What a rekey left out of the service compartment: what it could not open, or had no room for.
+public struct RekeyLosses: Sendable, Hashable {
+    /// A sealing key.
+    public struct Key: Sendable, Hashable {
+        /// 32 hexadecimal digits.
+        public let id: String
+        /// Its epoch.
+        public let epoch: UInt32
+    }
+
+    /// Sealing keys, by epoch. What only they open is lost unless a backup holds them.
+    public internal(set) var keys: [Key] = []
+    /// The number of token keys: digests that were made with them no longer fit.
+    public internal(set) var tokenKeyCount = 0
+    /// Whether the index of items was given up, with all items of *after first unlock*.
+    public internal(set) var isItemIndexLost = false
+    /// Whether the whole compartment was given up, with all keys and items of *after first unlock*.
+    public internal(set) var isCompartmentLost = false
+    /// The file of the compartment that was given up and the directory of its values, as far as they were there.
+    public internal(set) var setAside: [SetAsideFile] = []
+
+    /// Whether everything was carried on.
+    public var isEmpty: Bool { self == RekeyLosses() }
 }
 
 /// Rekey: new roots, so that former members lose access to everything written afterwards (`docs/vault.md`, section 11).
@@ -47,28 +102,35 @@ extension Vault {
     /// Removing a service renews the service root only; removing a person renews both. A former member who can still write
     /// the container can plant blobs of the old epochs until the rotation is completed (`SealedStore.rotate`): only then
     /// is the member removed for good.
+    ///
+    /// What a service has put into its compartment never keeps persons from a rekey: what does not open there, or finds no
+    /// room, is left out and named. A compartment that does not open as a whole needs `RekeyOptions.rebuildsServices`.
     /// - Parameter team: The team key, where one is known and persons get a new person key. A rekey that keeps theirs does
     ///   not need it.
     /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
-    /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`; `.unvouchedSlots` where slots that no person vouched for would
-    ///   stay and are not named; `.locked` in a vault with persons that is locked; those of every change.
+    /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`;
+    ///   `.unvouchedSlots` where slots that no person vouched for would stay and are not named; `.locked` in a vault with
+    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up; those of
+    ///   every change.
     @discardableResult
     public func rekey(
         _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
     ) throws(VaultError) -> RekeyReport {
         // Once: a look at the files shows a rekey that another program left.
         try reload()
-        try completeRekey()
+        do throws(VaultError) { try completeRekey() } catch { if !rekeying.rebuildsServices { throw error } }
         let lock = try lockForChange()
         let contents = try freshContents()
         publish(contents)
-        guard contents.register?.nextRoot == nil else {
+        guard contents.register?.nextRoot == nil || rekeying.rebuildsServices else {
             throw VaultError(
                 .lockTimeout, "rekey", path, "Another rekey was begun and is not completed.",
                 advice: "Unlock the vault and try again.")
         }
         var draft = try rekeyDraft(of: contents)
         draft.certifier = team
+        if rekeying.rebuildsServices { try draft.rebuildServices() }
+        if let failure = draft.serviceFailure { throw failure.advisingRebuild }
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
         let summaries = contents.slotSummaries
         guard rekeying.confirmed?.isSuperset(of: summaries.map(\.id)) ?? true else {
@@ -77,11 +139,14 @@ extension Vault {
         }
         let plan = try RekeyPlan(draft, rekeying, summaries)
         try plan.begin(&draft)
+        let needed = draft.rekeySize
+        try VaultError.onFiles("rekey") { () throws(FileError) in try directory.requireSpace(needed, "rekey") }
         do throws(VaultError) {
             if draft.hasPersons {
                 try write(
                     &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
                 try? keys.shareAgain(person: draft.person?.root)
+                if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
                 try plan.finish(
                     &draft,
                     write: { draft, role throws(VaultError) in
@@ -99,7 +164,19 @@ extension Vault {
         try? keys.shareAgain(person: draft.person?.root)
         return RekeyReport(
             period: draft.register.period, removed: summaries.filter { rekeying.removing.contains($0.id) },
-            kept: heldContents.slotSummaries)
+            kept: heldContents.slotSummaries, losses: draft.service.losses, writableDirectories: writableDirectories)
+    }
+
+    private var writableDirectories: [WritableDirectory] {
+        let container = (try? KeyBirthGuard(accessGroup, in: place.home))?.container?.root
+        return [directory, container].compactMap { $0.flatMap(WritableDirectory.init) }
+    }
+
+    /// Renames the file of a service compartment that is given up, and the directory of its values: nothing is destroyed because it could not be read.
+    private func setServiceAside() throws(VaultError) -> [SetAsideFile] {
+        var room = MakingRoom(in: place)
+        try room.setAsideService(in: directory)
+        return room.files
     }
 
     /// Removes a slot, and with a rekey what its holder knows.
@@ -131,11 +208,11 @@ extension Vault {
         publish(contents)
         guard let register = contents.register, let next = register.nextRoot else { return }
         var draft = try rekeyDraft(of: contents)
-        guard let person = draft.person,
-            let entry = person.secrets[.serviceRoot, 1]
-        else { throw .corrupt(place.path(of: .person), "It has no next root.") }
-        let root = RootKey(
-            try entry.secret(vaultID: draft.vaultID, root: person.root, path: place.path(of: .person)))
+        if let failure = draft.serviceFailure { throw failure.advisingRebuild }
+        guard let person = draft.person, let opened = person.old else {
+            throw .corrupt(place.path(of: .person), "It has no next root.")
+        }
+        let root = try opened.serviceRoot(1, root: person.root)
         guard root.commitment == next else { throw .corrupt(place.path(of: .person), "It has another next root.") }
         let plan = RekeyPlan(completing: draft)
         let seen = watermarks
@@ -157,6 +234,17 @@ extension Vault {
     }
 }
 
+extension VaultError {
+    /// The same, with what persons can do about a service compartment that stays damaged.
+    fileprivate var advisingRebuild: VaultError {
+        VaultError(
+            code, operation, subject, reason,
+            advice: "Restore the file from a copy; to give up its keys and items instead, "
+                + "sealctl vault rekey --without-vault.",
+            underlying: underlying)
+    }
+}
+
 extension VaultError.Code {
     /// Slots that no person vouched for would be carried on by a rekey.
     public static let unvouchedSlots = VaultError.Code(rawValue: "unvouchedSlots")
@@ -167,229 +255,4 @@ extension AccessEvent {
     public static let rekeyed = AccessEvent(rawValue: 35)
     /// A holder's slot was written in its own form after a rekey.
     public static let slotRenewed = AccessEvent(rawValue: 36)
-}
-
-/// The steps of a rekey on a draft.
-struct RekeyPlan {
-    private let removing: Set<UInt32>
-    private let renewsPersons: Bool
-
-    init(_ draft: VaultDraft, _ options: RekeyOptions, _ summaries: [SlotSummary]) throws(VaultError) {
-        removing = options.removing
-        let removed = draft.register.slots.filter { options.removing.contains($0.id) }
-        renewsPersons = options.renewsPersons || removed.contains { $0.reach == .whenUnlocked }
-        guard !draft.hasPersons else {
-            let unvouched = draft.register.slots.filter {
-                !$0.isVouchedFor && !options.removing.contains($0.id) && !options.keeping.contains($0.id)
-            }
-            guard unvouched.isEmpty else {
-                throw VaultError(
-                    .unvouchedSlots, "rekey", draft.place.path,
-                    "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
-                    advice: "Remove them too, or keep them by name: sealctl vault rekey --keep ID.")
-            }
-            return
-        }
-    }
-
-    /// For a rekey whose first file is written.
-    init(completing draft: VaultDraft) {
-        removing = []
-        renewsPersons = false
-    }
-
-    /// Changes the draft to the state of the first write; without persons that is the only one.
-    func begin(_ draft: inout VaultDraft) throws(VaultError) {
-        let removed = draft.register.slots.filter { removing.contains($0.id) }
-        for slot in removed { try draft.remove(slot) }
-        if let slot = removed.first { try draft.requireSlots(after: slot) }
-        // Whoever names a slot for keeping vouches for it.
-        if draft.hasPersons {
-            draft.register.slots = draft.register.slots.map { slot in
-                RegisteredSlot(
-                    id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: true, createdAt: slot.createdAt,
-                    addedBy: slot.addedBy, publicKey: slot.publicKey, parameters: slot.parameters, label: slot.label)
-            }
-        }
-        let next = RootKey.random()
-        let period = draft.register.period + 1
-        guard period <= CompartmentHead.maximumPeriod else {
-            throw VaultError(
-                .tooLarge, "rekey", draft.place.path, "Its periods are used up.",
-                advice: "Make a new vault and move the records and items into it.")
-        }
-        if var person = draft.person {
-            if renewsPersons { try renewPersons(&person, &draft, period: period) }
-            person.period = period
-            person.generation = 0
-            next.withUnsafeBytes { secret in
-                person.secrets.set(
-                    SecretEntry(.serviceRoot, number: 1, secret, vaultID: draft.vaultID, root: person.root))
-            }
-            draft.person = person
-            draft.register.nextRoot = next.commitment
-        }
-        try renewService(&draft, root: next)
-        if !draft.hasPersons { draft.register.root = next.commitment }
-    }
-
-    /// The second and the third write.
-    func finish(
-        _ draft: inout VaultDraft, isSecondWritten: Bool = false,
-        write: (inout VaultDraft, CompartmentRole) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        if !isSecondWritten { try write(&draft, .service) }
-        draft.register.root = draft.service.root.commitment
-        draft.register.nextRoot = nil
-        draft.service.oldRoot = nil
-        if var person = draft.person {
-            draft.service.root.withUnsafeBytes { secret in
-                person.secrets.set(
-                    SecretEntry(.serviceRoot, number: 0, secret, vaultID: draft.vaultID, root: person.root))
-            }
-            person.secrets.remove(.serviceRoot, 1)
-            draft.person = person
-        }
-        try write(&draft, .person)
-    }
-
-    /// New service root: keys are wrapped again, slots are resealed, and sealing goes on in the next epoch.
-    func renewService(_ draft: inout VaultDraft, root: RootKey) throws(VaultError) {
-        let former = draft.service
-        var service = former
-        let old = service.root
-        let path = draft.place.path
-        service.items = try service.loadItems(draft.place)
-        service.oldRoot = old
-        service.root = root
-        service.period = draft.person?.period ?? service.period + 1
-        service.generation = 0
-        // What a service has planted there must not keep persons from removing it.
-        var secrets = SecretTable()
-        if let entry = service.secrets.last(.watermarkKey) {
-            secrets.set(try entry.rewrapped(vaultID: draft.vaultID, from: old, to: root, path: path))
-        }
-        for entry in service.secrets.all(.logKey) where entry.number <= former.period {
-            let carried = try? entry.rewrapped(vaultID: draft.vaultID, from: old, to: root, path: path)
-            if let carried { secrets.set(carried) }
-        }
-        service.secrets = secrets
-        service.makeRoomForKey()
-        ScratchMemory.withSecret(count: 32) { key in
-            SecureRandom.fill(key)
-            service.secrets.set(
-                SecretEntry(
-                    .logKey, number: service.period, UnsafeRawBufferPointer(key), vaultID: draft.vaultID, root: root))
-        }
-        try rewrap(&service, from: old, draft)
-        try service.renewTokenKeys(from: old, vaultID: draft.vaultID, at: draft.now, path: path)
-        try service.beginEpoch(.afterFirstUnlock, vaultID: draft.vaultID, at: draft.now, path: path)
-        service.state.rotation.stage = .resealing
-        service.state.rotation.began = draft.now
-        if !draft.hasPersons { try draft.addPersonKey(to: &service, signedBy: former, knownToServices: true) }
-        draft.service = service
-    }
-
-    /// New person root and person key.
-    private func renewPersons(
-        _ person: inout CompartmentDraft, _ draft: inout VaultDraft, period: UInt32
-    ) throws(VaultError) {
-        let old = person.root
-        let path = draft.place.path(of: .person)
-        let former = person
-        person.items = try person.loadItems(draft.place)
-        person.oldRoot = old
-        person.root = RootKey.random()
-        person.period = period
-        var secrets = SecretTable()
-        for entry in person.secrets.entries where entry.kind != .personSeed {
-            secrets.set(try entry.rewrapped(vaultID: draft.vaultID, from: old, to: person.root, path: path))
-        }
-        person.secrets = secrets
-        try rewrap(&person, from: old, draft)
-        try draft.addPersonKey(to: &person, signedBy: former)
-        guard !person.keyring.isEmpty else { return }
-        try person.beginEpoch(.whenUnlocked, vaultID: draft.vaultID, at: draft.now, path: path)
-        draft.register.person?.rotation.stage = .resealing
-        draft.register.person?.rotation.began = draft.now
-    }
-
-    /// Keys, item keys and slots under a new root.
-    private func rewrap(
-        _ compartment: inout CompartmentDraft, from old: RootKey, _ draft: VaultDraft
-    ) throws(VaultError) {
-        let (vaultID, root, path) = (draft.vaultID, compartment.root, draft.place.path(of: compartment.role))
-        var keyring: [KeyringEntry] = []
-        for entry in compartment.keyring {
-            do throws(VaultError) {
-                keyring.append(try entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root)))
-            } catch {
-                // The same; what a service planted there opens nothing, before and after.
-                guard compartment.role == .service else { throw error }
-            }
-        }
-        compartment.keyring = keyring
-        if let items = compartment.items {
-            let values = ItemValues(vaultID: vaultID, path: path)
-            // An item that does not open stays as it is, damaged: it must not keep persons from a rekey.
-            compartment.items = try items.mapEntries { entry throws(VaultError) in
-                (try? values.rewrapped(entry, from: old, to: root, in: vaultID)) ?? entry
-            }
-        }
-        var slots: [KeySlot] = []
-        // From the register: a slot that was changed in its file must not lock its holder out.
-        for listed in draft.register.slots where listed.reach.role == compartment.role {
-            var slot = compartment.slots.first { listed.isListing($0) } ?? KeySlot(listed)
-            do throws(CryptoError) { try slot.reseal(root, as: .resealed, vaultID: vaultID) } catch {
-                throw .corrupt(path, "Slot \(slot.id) has a public key that cannot be sealed to.")
-            }
-            slots.append(slot)
-        }
-        compartment.slots = slots
-    }
-}
-
-extension CompartmentDraft {
-    /// Goes on to the next epoch: a fresh active key, and the one before opens only.
-    ///
-    /// - Throws: `VaultError` `.tooLarge`.
-    @discardableResult
-    mutating func beginEpoch(
-        _ protection: ProtectionClass, vaultID: [UInt8], at now: UInt64, path: String
-    ) throws(VaultError) -> UInt32 {
-        let highest = keyring.map(\.epoch).max() ?? 0
-        guard highest < KeyringEntry.maximumEpoch(period: period), keyring.count < KeyringEntry.maximumCount else {
-            throw VaultError(
-                .tooLarge, "rotate the keys of", path, "Its epochs are used up in this period.",
-                advice: "Begin another: sealctl vault rekey.")
-        }
-        for index in keyring.indices where keyring[index].state == .active { keyring[index].state = .decryptOnly }
-        keyring.append(
-            .random(epoch: highest + 1, protection: protection, createdAt: now, vaultID: vaultID, root: root))
-        return highest + 1
-    }
-
-    /// Forgets keys that open nothing any more where the keyring is full: a service could fill it against its removal.
-    fileprivate mutating func makeRoomForKey() {
-        let minimum = state.rotation.minimumEpoch
-        while keyring.count >= KeyringEntry.maximumCount,
-            let index = keyring.firstIndex(where: { $0.state == .destroyed || $0.epoch < minimum })
-        {
-            keyring.remove(at: index)
-        }
-    }
-
-    /// Wraps token keys under the new root. New digests get a new key.
-    fileprivate mutating func renewTokenKeys(
-        from old: RootKey, vaultID: [UInt8], at now: UInt64, path: String
-    ) throws(VaultError) {
-        var entries: [TokenKeyEntry] = []
-        for entry in tokenKeys {
-            var carried = try entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root))
-            carried.state = .checksOnly
-            entries.append(carried)
-        }
-        tokenKeys = entries.suffix(TokenKeyEntry.maximumCount - 1)
-        tokenKeys.append(.random(vaultID: vaultID, createdAt: now, root: root))
-    }
 }

@@ -119,6 +119,7 @@ extension VaultContents {
 extension VaultDraft {
     /// Completes an addition that was interrupted between the two files: the holder of a listed slot opens the vault.
     mutating func completeSlots() {
+        guard serviceFailure == nil else { return }
         for listed in register.slots where listed.reach.role == .service {
             guard !service.slots.contains(where: { listed.isListing($0) }) else { continue }
             var slot = KeySlot(listed)

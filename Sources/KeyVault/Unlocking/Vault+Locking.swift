@@ -94,8 +94,10 @@ extension Vault {
             let file = files.service
         else { return nil }
         let contents = try CompartmentContents(file, root: root, place: place)
-        let keys = try AccessLogKeys(
-            contents.secrets, period: contents.head.period, vaultID: files.vaultID, root: root, path: place.path)
+        guard
+            let keys = try AccessLogKeys(
+                contents.secrets, period: contents.head.period, vaultID: files.vaultID, root: root, path: place.path)
+        else { return nil }
         return AccessLog(directory: directory, mode: directory.fileMode, keys: keys)
     }
 }

@@ -36,6 +36,8 @@ public struct VaultStatus: Sendable, Hashable {
     public let period: UInt32?
     /// The text by which people recognise the vault; nil where the files cannot be read.
     public let fingerprint: String?
+    /// Whether a rekey was begun and is not completed. The next person who opens the vault completes it.
+    public let isRekeyPending: Bool
 }
 
 extension Vault {
@@ -58,7 +60,8 @@ extension Vault {
             whenUnlocked: states[.whenUnlocked] ?? .locked, slots: look.slots, generation: look.generation,
             unlockPlace: caches.place, hasPersons: look.register?.person != nil,
             hasUnattendedSlots: look.slots.contains { $0.reach == .afterFirstUnlock },
-            period: look.register?.period, fingerprint: look.register?.fingerprint)
+            period: look.register?.period, fingerprint: look.register?.fingerprint,
+            isRekeyPending: look.register?.nextRoot != nil)
     }
 }
 

@@ -18,10 +18,14 @@ package protocol BlobBackend: Sendable {
     func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob
     /// Puts a blob in place of what is there, whole or not at all. Called with the address's lock held.
     ///
-    /// - Parameter isDeletion: The blob is a tombstone, which no quota keeps out.
+    /// - Parameter isDeletion: The blob is a tombstone, or a suite of settings without some that it had. No quota keeps it
+    ///   out, and where the disk is full it takes the space that is reserved for deletions.
     func replace(
         _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
     ) throws(FileError)
+    /// Reserves space for the next deletion, after a write that succeeded. Needs no lock and never fails: without a reserve a
+    /// deletion needs free space.
+    func keepReserve()
     /// Takes away what is there, durably. Called with the address's lock held.
     func remove(_ address: BlobAddress) throws(FileError)
     /// Makes the blob that is there durable, whoever wrote it.

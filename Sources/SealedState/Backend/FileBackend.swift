@@ -13,10 +13,12 @@ struct FileBackend: BlobBackend {
     private let locks: LockFile
     private let leases: LockFile
     private let quota: QuotaGate
+    private let reserve: DeletionReserve
 
     init(container: GroupContainer) {
         root = container.root
         quota = container.quotaGate
+        reserve = DeletionReserve(in: container.root, prefix: ContainerLayout.reservePrefix)
         sharing = container.sharing
         locks = LockFile(
             directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
@@ -46,16 +48,26 @@ struct FileBackend: BlobBackend {
         try quota.admit(path, size: blob.count, isDeletion: isDeletion)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
-                try put(blob, path, durability)
+                try put(blob, path, durability, isDeletion: isDeletion)
             } catch {
                 guard error.code == .notFound else { throw error }
                 try makeDirectory(Self.parent(of: path))
-                try put(blob, path, durability)
+                try put(blob, path, durability, isDeletion: isDeletion)
             }
         }
+        // Removing a setting writes what is left of its suite.
+        if address.name.text.hasPrefix(DefaultsSuite.namePrefix) { reserve.expect(blob.count) }
     }
 
-    private func put(_ blob: UnsafeRawBufferPointer, _ path: String, _ durability: Durability) throws(FileError) {
+    func keepReserve() { reserve.keep() }
+
+    private func put(
+        _ blob: UnsafeRawBufferPointer, _ path: String, _ durability: Durability, isDeletion: Bool
+    ) throws(FileError) {
+        if isDeletion {
+            return try reserve.replace(
+                path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
+        }
         try root.replace(
             path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
     }

@@ -24,7 +24,7 @@ extension SuiteFile {
             do { try change(&values) } catch { throw declined(error) }
             if PropertyListValue.isSame(values, old) { return nil }
             try check(old, values)
-            try write(values, to: store, writer, options)
+            try write(values, to: store, writer, options, isReduction: Self.isReduction(values, of: old))
             return lost
         }
     }
@@ -89,15 +89,24 @@ extension SuiteFile {
         }
     }
 
+    /// Whether settings were taken away, and nothing else was changed.
+    private static func isReduction(
+        _ values: [String: PropertyListValue], of old: [String: PropertyListValue]
+    ) -> Bool {
+        values.count < old.count && PropertyListValue.isSame(values, old.filter { values[$0.key] != nil })
+    }
+
     private func write(
         _ values: [String: PropertyListValue], to store: SealedStore, _ writer: borrowing RecordWriter,
-        _ options: EditOptions
+        _ options: EditOptions, isReduction: Bool = false
     ) throws(StoreError) {
         let payload = try store.suitePayload(values, named: place.name.text)
         defer { payload.wipe() }
         // Until the write is known to be done, what is in memory may be behind.
         keep(nil, of: store)
-        let sequence = try writer.write(payload, request(options, store))
+        var request = request(options, store)
+        request.isReduction = isReduction
+        let sequence = try writer.write(payload, request)
         keep(written(values, sequence, in: store), of: store)
     }
 

@@ -69,7 +69,7 @@ struct MovingInPlaces {
     /// - Parameter path: Below a container.
     static func isOwn(_ path: String) -> Bool {
         let first = String(path.prefix { $0 != "/" })
-        return own.contains(first) || first.hasPrefix(".com.apple.")
+        return own.contains(first) || ContainerLayout.isReserve(first) || first.hasPrefix(".com.apple.")
     }
 
     private static let own: Set = [

@@ -63,6 +63,7 @@ struct BlobSurvey {
         try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
             let owner = owners.owner(of: entry)
             guard includingQuarantine || !Self.isInQuarantine(entry.path) else { return }
+            if ContainerLayout.isReserve(entry.path) { return }
             guard let blob = look(at: entry, owner, keys) else { return }
             try body(blob)
         }

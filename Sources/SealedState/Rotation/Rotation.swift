@@ -96,6 +96,26 @@ extension Rotation {
         report(progress)
     }
 
+    /// The most bytes that resealing takes at any time: the largest blob, beside the one that it replaces, and one more for
+    /// each blob with several names, which all get a file of their own.
+    static func size(of store: SealedStore) throws(StoreError) -> Int64 {
+        let keyring = store.vault.keyring
+        let rotating = ProtectionClass.allCases.filter {
+            (try? store.vault.rotationState(of: $0))?.isResealing == true
+        }
+        var (largest, linked): (Int64, Int64) = (0, 0)
+        try BlobSurvey(store).visit { blob in
+            guard case .success(let header) = blob.header, let file = blob.attributes else { return }
+            // A rotation that has begun goes on with what is left.
+            let protection = keyring.protection(of: header.header.keyID)
+            if rotating.contains(protection), header.header.epoch >= keyring.activeEpoch(of: protection) ?? 0 { return }
+            let size = (file.size + 4095) / 4096 * 4096
+            largest = max(largest, size)
+            if file.nlink > 1 { linked += size }
+        }
+        return largest + linked
+    }
+
     private func walk() throws(StoreError) -> Walk {
         let keyring = store.vault.keyring
         var walk = Walk()

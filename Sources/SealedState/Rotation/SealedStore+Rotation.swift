@@ -1,5 +1,6 @@
 internal import KeyVault
 internal import Sealing
+internal import SharedFiles
 
 /// Rotating the group's keys: a fresh key, every blob resealed under it, the old key destroyed when nothing needs it.
 extension SealedStore {
@@ -19,6 +20,7 @@ extension SealedStore {
     public func rotate(
         _ options: RotationOptions = RotationOptions(), progress: (RotationProgress) -> Void = { _ in }
     ) throws(StoreError) -> RotationReport {
+        try requireSpaceToRotate()
         var epochs: [ProtectionClass: UInt32] = [:]
         for protection in ProtectionClass.allCases {
             do throws(VaultError) { epochs[protection] = try vault.beginRotation(of: protection) } catch {
@@ -30,6 +32,19 @@ extension SealedStore {
         }
         var rotation = Rotation(self, to: epochs, options)
         return try rotation.run(progress)
+    }
+
+    /// The most bytes that a rotation takes at any time beyond those that the container has. Walks the whole container.
+    ///
+    /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
+    public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
+
+    /// - Throws: `StoreError` `.noSpace` with the bytes that are needed and those that are free; nothing was changed.
+    private func requireSpaceToRotate() throws(StoreError) {
+        let needed = try rotationSize()
+        do throws(FileError) { try container.root.requireSpace(needed, "rotate") } catch {
+            throw StoreError(writing: error, group.identifier)
+        }
     }
 
     /// Which blobs and programs hold which epoch, and whether a key may be destroyed. Walks the whole container.

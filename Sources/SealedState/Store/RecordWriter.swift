@@ -183,7 +183,7 @@ struct RecordWriter: ~Copyable {
                 schemaVersion: schemaVersion, sequence: sequence,
                 sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
             let blob = grant.seal(plaintext, as: description, key: key, at: place, in: store.group)
-            try replace(with: blob, isDeletion: flags.contains(.tombstone), request)
+            try replace(with: blob, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
             try remember(blob, key)
             return .success(sequence)
         } catch {

@@ -95,7 +95,10 @@ extension SealedStore {
         }
         // What other processes accepted since: a write that stayed below it would be refused by them.
         watermarks.refresh()
-        return try body(RecordWriter(store: self, place: place, lock: lock))
+        let result = try body(RecordWriter(store: self, place: place, lock: lock))
+        // The lock is free again: the next deletion's space is nothing that others wait for.
+        backend.keepReserve()
+        return result
     }
 
     private func current<Record: SealedRecord>(

@@ -9,6 +9,8 @@ struct WriteRequest {
     /// How long to wait for the record's lock.
     var timeout: Duration
     var isCancelled: (() -> Bool)?
+    /// Whether the write only takes settings away from a suite: then it is a deletion.
+    var isReduction = false
     /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
     var lowersClass = false
 }

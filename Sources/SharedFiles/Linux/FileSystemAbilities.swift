@@ -14,6 +14,22 @@ package struct FileSystemAbilities: Sendable, Hashable {
 }
 
 extension Directory {
+    /// Refuses work that takes more bytes than this user may still write, before anything is changed.
+    ///
+    /// - Parameter needed: The most bytes that the work takes at any time beyond those that it begins with.
+    /// - Throws: `noSpace`, whose advice says both numbers. A file system that does not tell refuses nothing.
+    package func requireSpace(_ needed: Int64, _ operation: String) throws(FileError) {
+        var facts = statvfs()
+        guard fstatvfs(descriptor.rawValue, &facts) == 0 else { return }
+        let (free, overflow) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
+        guard !overflow, UInt64(clamping: needed) > free else { return }
+        let path = display(".")
+        throw FileError(
+            .noSpace, operation: operation, path: path,
+            advice: "It needs \(needed) bytes and \(free) are free; nothing was changed. Free some: "
+                + "df -h \(path.shellQuoted)")
+    }
+
     /// Tries it out. Nothing is left behind, and nothing shows meanwhile.
     ///
     /// - Throws: what opening a file without a name gave, other than that there are none.

@@ -16,6 +16,35 @@ extension Sharing {
         }
     }
 
+    /// The name of a unix group, and the members that the group database lists; nil for a group that it does not know. Users
+    /// whose primary group it is are not listed there.
+    package static func members(ofGroup number: UInt32) -> (name: String, members: [String])? {
+        var size = 1024
+        while size < 1 << 24 {
+            var found: (name: String, members: [String])?
+            let status = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { space -> Int32 in
+                guard let start = space.baseAddress else { return ENOMEM }
+                var entry = Glibc.group()
+                var result: UnsafeMutablePointer<Glibc.group>?
+                var status = EINTR
+                while status == EINTR { status = getgrgid_r(number, &entry, start, space.count, &result) }
+                guard status == 0, result != nil else { return status }
+                var members: [String] = []
+                var next = entry.gr_mem
+                while let name = next?.pointee {
+                    members.append(String(cString: name))
+                    next = next?.advanced(by: 1)
+                }
+                found = (String(cString: entry.gr_name), members.sorted())
+                return 0
+            }
+            if status != ERANGE { return found }
+            // A group with many members needs more room for their names.
+            size *= 4
+        }
+        return nil
+    }
+
     /// 0 or an error number.
     private static func look(
         _ name: String, _ group: inout gid_t?, _ space: UnsafeMutableBufferPointer<CChar>

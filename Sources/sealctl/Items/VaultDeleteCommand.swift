@@ -8,7 +8,8 @@ struct VaultDeleteCommand: SealctlCommand {
         abstract: "Delete an item.",
         discussion: """
             Exactly the one item that service and account name, also while its value is locked. A backup or an older \
-            copy of the vault still has it.
+            copy of the vault still has it. A full disk does not keep it from being deleted, nor does an access log that \
+            cannot be written: then a warning says unlogged.
 
             Example:
               sealctl vault delete -s db.example.com -a ada
@@ -21,11 +22,20 @@ struct VaultDeleteCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
-        try Failure.onVault { () throws(VaultError) in
+        let deletion = try Failure.onVault { () throws(VaultError) in
             try vault.deleteItem(service: item.service, account: item.account)
         }
+        if !deletion.isLogged {
+            Warning(
+                "unlogged", "the item is deleted, and the access log has no entry of it: it cannot be written",
+                hint: "Make room for it: sealctl doctor."
+            ).report(asJSON: output.json)
+        }
         guard output.json else { return }
-        let fields: [(String, JSONText)] = [("service", .string(item.service)), ("account", .string(item.account))]
+        let fields: [(String, JSONText)] = [
+            ("service", .string(item.service)), ("account", .string(item.account)),
+            ("isLogged", .bool(deletion.isLogged)),
+        ]
         try StandardStreams.print(JSONText.object(fields).text)
     }
 }

@@ -1,7 +1,7 @@
 internal import KeyVault
 internal import SealedState
 
-/// What `--verbose` says of a vault or a store that was opened.
+/// What `--verbose` says of a vault or a store that was opened, and a warning where a rekey could not be completed.
 enum OpeningTalk {
     static func tell(of store: SealedStore) {
         Talk.detail("opened the container \(store.containerPath)")
@@ -9,6 +9,13 @@ enum OpeningTalk {
     }
 
     static func tell(of vault: Vault) {
+        if let failure = vault.rekeyFailure {
+            Warning(
+                "rekeyNotCompleted",
+                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason)",
+                hint: failure.advice
+            ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
+        }
         let opener = vault.openingSlot.map { id in
             let kind = try? vault.slots().first { $0.id == id }?.kind
             return "slot \(id)" + (kind.map { " (\($0))" } ?? "")

@@ -8,6 +8,8 @@ struct RotationStatusView {
     private static let named = 10
 
     let status: RotationStatus
+    /// The most bytes that a rotation takes at any time.
+    let neededBytes: Int64
 
     var text: String {
         let parts = [head, table] + status.keys.filter { $0.state == .decryptOnly }.map(details) + [unknown]
@@ -17,6 +19,7 @@ struct RotationStatusView {
     private var head: String {
         var fields = FieldList([("rotation", rotation)])
         fields.add("active epoch", status.activeEpoch.map { String($0) } ?? "none")
+        fields.add("needs", "\(neededBytes) bytes of free space")
         if status.minimumEpoch > 1 { fields.add("refused", "blobs before epoch \(status.minimumEpoch)") }
         return fields.text
     }
@@ -56,7 +59,7 @@ struct RotationStatusView {
 
     var json: JSONText {
         .object([
-            ("rotating", .bool(status.isRotating)),
+            ("rotating", .bool(status.isRotating)), ("neededBytes", .unsigned(UInt64(clamping: neededBytes))),
             ("began", .optional(status.began.map { Timestamp($0).rfc3339 })),
             ("completed", .optional(status.completed.map { Timestamp($0).rfc3339 })),
             ("activeEpoch", status.activeEpoch.map { .unsigned(UInt64($0)) } ?? .null),

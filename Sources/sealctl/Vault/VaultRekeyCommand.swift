@@ -19,6 +19,11 @@ struct VaultRekeyCommand: SealctlCommand {
             is written from now on, and can plant old blobs until it is completed. Running the command's rotation \
             again (sealctl vault rotate) goes on. Take a removed user's unix access to the directories away first.
 
+            A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
+            and names the others. Where the file vault itself does not open, --without-vault gives it up: all keys and \
+            items that need no person are lost unless a backup has them. The damaged file is set aside, and programs \
+            get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate.
+
             Examples:
               sealctl vault rekey --remove-slot 3 --passphrase
               sealctl vault rekey --keep 1 --passphrase --yes
@@ -34,12 +39,15 @@ struct VaultRekeyCommand: SealctlCommand {
     @Flag(help: "Renew the root of persons too, although none is removed.")
     var persons = false
     @OptionGroup var certifying: CertifyingOptions
+    @Flag(help: "Give up the damaged file vault, with the keys and items that need no person.")
+    var withoutVault = false
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
-        let options = RekeyOptions(removing: Set(removing), keeping: Set(keep), renewsPersons: persons)
+        var options = RekeyOptions(removing: Set(removing), keeping: Set(keep), renewsPersons: persons)
+        options.rebuildsServices = withoutVault
         try Rekeying(
             target: target, keyOptions: keyOptions, certifying: certifying, confirmation: confirmation, output: output
         ).run(options)
@@ -66,13 +74,31 @@ struct Rekeying {
         try confirm(options, slots, vault)
         options.confirmed = Set(slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options, certifiedBy: team) }
-        let (isCompleted, hint) = rotation(of: store, vault)
+        let losses = RekeyLossesView(report.losses)
+        losses.warn(asJSON: output.json)
+        warnOfWriters(report)
+        // A completed rotation would refuse what a backup's keys open.
+        let (isCompleted, hint) = report.losses.isCompartmentLost ? (false, losses.advice) : rotation(of: store, vault)
         try print(report, isCompleted: isCompleted)
         guard !isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted",
             "the removal from \(group) is not complete: blobs of earlier epochs are left",
             hint: "\(hint) Run: sealctl vault rotate.")
+    }
+
+    /// Who opens nothing any more, and can write all the same, still has a say.
+    private func warnOfWriters(_ report: RekeyReport) {
+        guard !report.removed.isEmpty else { return }
+        for directory in report.writableDirectories {
+            let name = directory.groupName ?? String(directory.groupID)
+            let members = directory.members.isEmpty ? "" : " (\(directory.members.joined(separator: ", ")))"
+            Warning(
+                "writable", "\(directory.path) can be written by the members of the unix group \(name)\(members)",
+                hint: "A removed user among them can plant records of an old epoch until the rotation is completed. "
+                    + "Take the access away: gpasswd -d USER \(name)."
+            ).report(asJSON: output.json)
+        }
     }
 
     /// The rekey is done: whatever keeps the rotation from its end, the removal is incomplete, and not undone.
@@ -105,6 +131,10 @@ struct Rekeying {
                 .unavailable, "lastSlot", "cannot remove the last key slot of \(vault.accessGroup)",
                 hint: "Add another first: sealctl vault slot add.")
         }
+        if options.rebuildsServices {
+            sentences.append(
+                "All keys and items of \(vault.accessGroup) that need no person are lost, unless a backup has them.")
+        }
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
         let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         try confirmation.require(
@@ -119,11 +149,67 @@ struct Rekeying {
                     ("period", .unsigned(UInt64(report.period))), ("isCompleted", .bool(isCompleted)),
                     ("removed", .array(report.removed.map { SlotView($0).json })),
                     ("kept", .array(report.kept.map { SlotView($0).json })),
+                    ("lost", RekeyLossesView(report.losses).json),
+                    ("writable", .array(report.writableDirectories.map(Self.json))),
                 ]).text)
         }
         for slot in report.removed {
             try StandardStreams.print("\(isCompleted ? "removed" : "removing") slot \(slot.id) (\(slot.kind))")
         }
         try StandardStreams.print("period \(report.period), \(report.kept.count) slots")
+    }
+
+    private static func json(_ directory: WritableDirectory) -> JSONText {
+        .object([
+            ("path", .string(directory.path)), ("group", .optional(directory.groupName)),
+            ("groupID", .unsigned(UInt64(directory.groupID))),
+            ("members", .array(directory.members.map { .string($0) })),
+        ])
+    }
+}
+
+/// What a rekey did not carry on, for people and programs.
+private struct RekeyLossesView {
+    private let losses: RekeyLosses
+
+    init(_ losses: RekeyLosses) { self.losses = losses }
+
+    /// What follows a service compartment that was given up.
+    var advice: String { "Bring in a backup if there is one: sealctl vault import." }
+
+    func warn(asJSON: Bool) {
+        if losses.isEmpty { return }
+        let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
+        Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside)
+            .report(asJSON: asJSON)
+    }
+
+    private var parts: [String] {
+        var parts: [String] = []
+        if losses.isCompartmentLost { parts.append("all keys and items that need no person") }
+        if losses.isItemIndexLost { parts.append("all items that need no person") }
+        if !losses.keys.isEmpty {
+            let named = losses.keys.prefix(5).map { "\($0.id) of epoch \($0.epoch)" }.joined(separator: ", ")
+            let more = losses.keys.count > 5 ? " and \(losses.keys.count - 5) more" : ""
+            parts.append("the sealing keys \(named)\(more)")
+        }
+        if losses.tokenKeyCount > 0 { parts.append("\(losses.tokenKeyCount) token keys") }
+        return parts
+    }
+
+    var json: JSONText {
+        .object([
+            (
+                "keys",
+                .array(
+                    losses.keys.map { .object([("id", .string($0.id)), ("epoch", .unsigned(UInt64($0.epoch)))]) })
+            ),
+            ("tokenKeys", .number(losses.tokenKeyCount)), ("items", .bool(losses.isItemIndexLost)),
+            ("compartment", .bool(losses.isCompartmentLost)),
+            (
+                "setAside",
+                .array(losses.setAside.map { .object([("from", .string($0.from)), ("to", .string($0.to))]) })
+            ),
+        ])
     }
 }

@@ -46,7 +46,8 @@ struct VaultRotateCommand: SealctlCommand {
         }
         if status {
             let found = try Failure.onStore { () throws(StoreError) in try store.rotationStatus() }
-            let view = RotationStatusView(status: found)
+            let needed = try Failure.onStore { () throws(StoreError) in try store.rotationSize() }
+            let view = RotationStatusView(status: found, neededBytes: needed)
             return try StandardStreams.print(output.json ? view.json.text : view.text)
         }
         try report(try rotate(store), group)

@@ -66,6 +66,9 @@ private struct StatusView {
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
         if let fingerprint = status.fingerprint { fields.add("fingerprint", fingerprint) }
         if let period = status.period { fields.add("period", String(period)) }
+        if status.isRekeyPending {
+            fields.add("rekey", "begun and not completed: the next person who opens it goes on")
+        }
         if let generation = status.generation {
             fields.add("written", generation == 1 ? "once" : "\(generation) times")
         }
@@ -116,6 +119,7 @@ private struct StatusView {
             ("hasPersons", .bool(status.hasPersons)), ("hasUnattendedSlots", .bool(status.hasUnattendedSlots)),
             ("fingerprint", .optional(status.fingerprint)),
             ("period", status.period.map { .unsigned(UInt64($0)) } ?? .null),
+            ("isRekeyPending", .bool(status.isRekeyPending)),
             ("unlockPlace", .optional(status.unlockPlace?.rawValue)),
             ("slots", .array(status.slots.map { SlotView($0).json })),
             ("generation", status.generation.map { .unsigned($0) } ?? .null),

@@ -39,7 +39,7 @@ struct VaultFacts: Equatable {
 final class SweptVault {
     static let knownNames: Set = [
         "vault", "vault.person", "values", "values.person", ".lock", "access.log", ".access.lock", ".readers",
-        ".locked.\(geteuid())",
+        ".locked.\(geteuid())", ".reserve.\(geteuid())",
     ]
     /// The complete new files of a writer that was killed before it could rename them.
     static let pendingNames = [".vault.new", ".vault.person.new"]

@@ -24,7 +24,7 @@ enum SnapshotChoice {
         let leaf = FilePath(entry.path).lastComponent?.string ?? entry.path
         if Self.machinery.contains(String(top)) || Array(entry.path.utf8) == Array(".".utf8) && entry.error == nil {
             self = .passOver
-        } else if top == ContainerLayout.quarantine {
+        } else if top == ContainerLayout.quarantine || ContainerLayout.isReserve(top) {
             self = .passOver
         } else if !includesCaches, entry.path.hasPrefix(Self.caches + "/") {
             self = .passOver

@@ -1,0 +1,268 @@
+internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
+
+/// The steps of a rekey on a draft.
+struct RekeyPlan {
+    private let removing: Set<UInt32>
+    private let renewsPersons: Bool
+
+    init(_ draft: VaultDraft, _ options: RekeyOptions, _ summaries: [SlotSummary]) throws(VaultError) {
+        removing = options.removing
+        let removed = draft.register.slots.filter { options.removing.contains($0.id) }
+        renewsPersons = options.renewsPersons || removed.contains { $0.reach == .whenUnlocked }
+        guard !draft.hasPersons else {
+            let unvouched = draft.register.slots.filter {
+                !$0.isVouchedFor && !options.removing.contains($0.id) && !options.keeping.contains($0.id)
+            }
+            guard unvouched.isEmpty else {
+                throw VaultError(
+                    .unvouchedSlots, "rekey", draft.place.path,
+                    "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
+                    advice: "Remove them too, or keep them by name: sealctl vault rekey --keep ID.")
+            }
+            return
+        }
+    }
+
+    /// For a rekey whose first file is written.
+    init(completing draft: VaultDraft) {
+        removing = []
+        renewsPersons = false
+    }
+
+    /// Changes the draft to the state of the first write; without persons that is the only one.
+    func begin(_ draft: inout VaultDraft) throws(VaultError) {
+        let removed = draft.register.slots.filter { removing.contains($0.id) }
+        for slot in removed { try draft.remove(slot) }
+        if let slot = removed.first { try draft.requireSlots(after: slot) }
+        // Whoever names a slot for keeping vouches for it.
+        if draft.hasPersons {
+            draft.register.slots = draft.register.slots.map { slot in
+                RegisteredSlot(
+                    id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: true, createdAt: slot.createdAt,
+                    addedBy: slot.addedBy, publicKey: slot.publicKey, parameters: slot.parameters, label: slot.label)
+            }
+        }
+        let next = RootKey.random()
+        let period = draft.register.period + 1
+        guard period <= CompartmentHead.maximumPeriod else {
+            throw VaultError(
+                .tooLarge, "rekey", draft.place.path, "Its periods are used up.",
+                advice: "Make a new vault and move the records and items into it.")
+        }
+        if var person = draft.person {
+            if renewsPersons { try renewPersons(&person, &draft, period: period) }
+            person.period = period
+            person.generation = 0
+            next.withUnsafeBytes { secret in
+                person.secrets.set(
+                    SecretEntry(.serviceRoot, number: 1, secret, vaultID: draft.vaultID, root: person.root))
+            }
+            draft.person = person
+            draft.register.nextRoot = next.commitment
+        }
+        try renewService(&draft, root: next)
+        if !draft.hasPersons { draft.register.root = next.commitment }
+    }
+
+    /// The second and the third write.
+    func finish(
+        _ draft: inout VaultDraft, isSecondWritten: Bool = false,
+        write: (inout VaultDraft, CompartmentRole) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        if !isSecondWritten { try write(&draft, .service) }
+        draft.register.root = draft.service.root.commitment
+        draft.register.nextRoot = nil
+        draft.service.oldRoot = nil
+        if var person = draft.person {
+            draft.service.root.withUnsafeBytes { secret in
+                person.secrets.set(
+                    SecretEntry(.serviceRoot, number: 0, secret, vaultID: draft.vaultID, root: person.root))
+            }
+            person.secrets.remove(.serviceRoot, 1)
+            draft.person = person
+        }
+        try write(&draft, .person)
+    }
+
+    /// New service root: keys are wrapped again, slots are resealed, and sealing goes on in the next epoch.
+    func renewService(_ draft: inout VaultDraft, root: RootKey) throws(VaultError) {
+        let former = draft.service
+        var service = former
+        let old = service.root
+        let path = draft.place.path
+        service.items = try service.loadItems(draft.place)
+        service.oldRoot = old
+        service.root = root
+        service.period = draft.person?.period ?? service.period + 1
+        service.generation = 0
+        // What a service has planted there must not keep persons from removing it.
+        var secrets = SecretTable()
+        if let entry = service.secrets.last(.watermarkKey) {
+            secrets.set(try entry.rewrapped(vaultID: draft.vaultID, from: old, to: root, path: path))
+        }
+        for entry in service.secrets.all(.logKey) where entry.number <= former.period {
+            let carried = try? entry.rewrapped(vaultID: draft.vaultID, from: old, to: root, path: path)
+            if let carried { secrets.set(carried) }
+        }
+        service.secrets = secrets
+        service.makeRoomForKey(after: service.state.rotation.minimumEpoch, draft.place)
+        ScratchMemory.withSecret(count: 32) { key in
+            SecureRandom.fill(key)
+            service.secrets.set(
+                SecretEntry(
+                    .logKey, number: service.period, UnsafeRawBufferPointer(key), vaultID: draft.vaultID, root: root))
+        }
+        try rewrap(&service, from: old, draft)
+        service.renewTokenKeys(from: old, vaultID: draft.vaultID, at: draft.now, path: path)
+        let epoch = try service.beginEpoch(.afterFirstUnlock, vaultID: draft.vaultID, at: draft.now, path: path)
+        // A service without an active key can state any.
+        service.state.rotation.minimumEpoch = min(service.state.rotation.minimumEpoch, epoch)
+        service.state.rotation.stage = .resealing
+        service.state.rotation.began = draft.now
+        if !draft.hasPersons { try draft.addPersonKey(to: &service, signedBy: former, knownToServices: true) }
+        draft.service = service
+    }
+
+    /// New person root and person key.
+    private func renewPersons(
+        _ person: inout CompartmentDraft, _ draft: inout VaultDraft, period: UInt32
+    ) throws(VaultError) {
+        let old = person.root
+        let path = draft.place.path(of: .person)
+        let former = person
+        person.items = try person.loadItems(draft.place)
+        person.oldRoot = old
+        person.root = RootKey.random()
+        person.period = period
+        var secrets = SecretTable()
+        for entry in person.secrets.entries where entry.kind != .personSeed {
+            secrets.set(try entry.rewrapped(vaultID: draft.vaultID, from: old, to: person.root, path: path))
+        }
+        person.secrets = secrets
+        try rewrap(&person, from: old, draft)
+        try draft.addPersonKey(to: &person, signedBy: former)
+        guard !person.keyring.isEmpty else { return }
+        person.makeRoomForKey(after: draft.register.person?.rotation.minimumEpoch ?? 1, draft.place)
+        try person.beginEpoch(.whenUnlocked, vaultID: draft.vaultID, at: draft.now, path: path)
+        draft.register.person?.rotation.stage = .resealing
+        draft.register.person?.rotation.began = draft.now
+    }
+
+    /// Keys, item keys and slots under a new root.
+    private func rewrap(
+        _ compartment: inout CompartmentDraft, from old: RootKey, _ draft: VaultDraft
+    ) throws(VaultError) {
+        let (vaultID, root, path) = (draft.vaultID, compartment.root, draft.place.path(of: compartment.role))
+        var keyring: [KeyringEntry] = []
+        for entry in compartment.keyring {
+            do throws(VaultError) {
+                keyring.append(try entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root)))
+            } catch {
+                // The same; what a service planted there opens nothing, before and after.
+                guard compartment.role == .service else { throw error }
+                compartment.losses.keys.append(RekeyLosses.Key(entry))
+            }
+        }
+        compartment.keyring = keyring
+        if let items = compartment.items {
+            let values = ItemValues(vaultID: vaultID, path: path)
+            // An item that does not open stays as it is, damaged: it must not keep persons from a rekey.
+            compartment.items = try items.mapEntries { entry throws(VaultError) in
+                (try? values.rewrapped(entry, from: old, to: root, in: vaultID)) ?? entry
+            }
+        }
+        var slots: [KeySlot] = []
+        // From the register: a slot that was changed in its file must not lock its holder out.
+        for listed in draft.register.slots where listed.reach.role == compartment.role {
+            var slot = compartment.slots.first { listed.isListing($0) } ?? KeySlot(listed)
+            do throws(CryptoError) { try slot.reseal(root, as: .resealed, vaultID: vaultID) } catch {
+                throw .corrupt(path, "Slot \(slot.id) has a public key that cannot be sealed to.")
+            }
+            slots.append(slot)
+        }
+        compartment.slots = slots
+    }
+}
+
+extension CompartmentDraft {
+    /// Goes on to the next epoch: a fresh active key, and the one before opens only.
+    ///
+    /// - Throws: `VaultError` `.tooLarge`.
+    @discardableResult
+    mutating func beginEpoch(
+        _ protection: ProtectionClass, vaultID: [UInt8], at now: UInt64, path: String
+    ) throws(VaultError) -> UInt32 {
+        let highest = max(keyring.map(\.epoch).max() ?? 0, epochFloor)
+        guard highest < KeyringEntry.maximumEpoch(period: period), keyring.count < KeyringEntry.maximumCount else {
+            throw VaultError(
+                .tooLarge, "rotate the keys of", path, "Its epochs are used up in this period.",
+                advice: "Begin another: sealctl vault rekey.")
+        }
+        for index in keyring.indices where keyring[index].state == .active { keyring[index].state = .decryptOnly }
+        keyring.append(
+            .random(epoch: highest + 1, protection: protection, createdAt: now, vaultID: vaultID, root: root))
+        return highest + 1
+    }
+
+    /// The number of keys that a full keyring keeps, in a rekey.
+    private static var keptKeyCount: Int { KeyringEntry.maximumCount / 2 }
+
+    /// Leaves keys out where the keyring is full: a service could fill it against its removal. First go those that open
+    /// nothing any more; then all but the active one, those with the most blobs in the container, and the newest.
+    fileprivate mutating func makeRoomForKey(after minimum: UInt32, _ place: VaultPlace) {
+        guard keyring.count >= KeyringEntry.maximumCount else { return }
+        var left = keyring.filter { $0.state == .destroyed || $0.epoch < minimum }
+        var kept = keyring.filter { $0.state != .destroyed && $0.epoch >= minimum }
+        if kept.count > Self.keptKeyCount {
+            // What cannot be searched counts for no key.
+            let uses = (try? KeyBirthGuard(place.accessGroup, in: place.home).keyUses()) ?? [:]
+            func rank(_ entry: KeyringEntry) -> (Int, Int, UInt32) {
+                (entry.state == .active ? 1 : 0, uses[KeySummary(entry).id] ?? 0, entry.epoch)
+            }
+            let ranked = kept.map { (rank: rank($0), entry: $0) }.sorted { $0.rank > $1.rank }.map(\.entry)
+            left += ranked.dropFirst(Self.keptKeyCount)
+            kept = ranked.prefix(Self.keptKeyCount).sorted { $0.epoch < $1.epoch }
+        }
+        losses.keys += left.filter { $0.state != .destroyed }.map(RekeyLosses.Key.init)
+        losses.keys.sort { $0.epoch < $1.epoch }
+        keyring = kept
+    }
+
+    /// Wraps token keys under the new root. New digests get a new key.
+    fileprivate mutating func renewTokenKeys(
+        from old: RootKey, vaultID: [UInt8], at now: UInt64, path: String
+    ) {
+        let former = tokenKeys
+        let carried = former.compactMap { entry -> TokenKeyEntry? in
+            // One that does not open was planted, or is damaged: it must not keep persons from a rekey.
+            var carried = try? entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root))
+            carried?.state = .checksOnly
+            return carried
+        }
+        tokenKeys = carried.suffix(TokenKeyEntry.maximumCount - 1)
+        losses.tokenKeyCount += former.count - tokenKeys.count
+        tokenKeys.append(.random(vaultID: vaultID, createdAt: now, root: root))
+    }
+}
+
+extension VaultDraft {
+    /// The most bytes that a rekey takes beyond those that the vault has: `vault.person` twice and `vault` once, while the
+    /// files that they replace are open, and the entries of the log.
+    var rekeySize: Int64 {
+        // A key, secrets, a link of the chain of person keys, and each slot resealed.
+        let growth = 16 << 10
+        let services = (service.old?.head.fileSize ?? 0) + growth
+        guard let person else { return Int64(services + growth) }
+        let persons = (person.old?.head.fileSize ?? 0) + names.encoded.count + growth
+        return Int64(services + 2 * persons + growth)
+    }
+}
+
+extension RekeyLosses.Key {
+    fileprivate init(_ entry: KeyringEntry) {
+        let summary = KeySummary(entry)
+        self.init(id: "\(summary.id)", epoch: summary.epoch)
+    }
+}

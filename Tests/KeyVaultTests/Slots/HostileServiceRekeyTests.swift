@@ -1,0 +1,281 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// What a service puts into its compartment, or does to its file, keeps no person from a rekey.
+@Suite struct HostileServiceRekeyTests {
+    private let yard: RekeyYard
+    private var fixture: VaultFixture { yard.fixture }
+
+    init() throws { yard = try RekeyYard() }
+
+    /// Writes the service compartment as a holder of its root can.
+    private func plant(_ change: (inout VaultDraft) throws(VaultError) -> Void) throws {
+        let vault = try fixture.open()
+        let contents = try vault.current()
+        var draft = try VaultDraft(contents, root: vault.keys.service, person: nil, slotID: nil, place: vault.place)
+        try change(&draft)
+        try SystemFile.write(fixture.path, try draft.file(.service))
+    }
+
+    private func fill(_ draft: inout VaultDraft, upTo count: Int) {
+        var epoch = draft.service.keyring.map(\.epoch).max() ?? 0
+        while draft.service.keyring.count < count {
+            epoch += 1
+            draft.service.keyring.append(
+                .random(
+                    epoch: epoch, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
+                    vaultID: draft.vaultID, root: draft.service.root))
+        }
+    }
+
+    private func expectRekeyed(_ report: RekeyReport) throws {
+        #expect(report.period == 2)
+        #expect(try fixture.open().period == 2)
+        try yard.expectAllItems(try yard.person(), isPersons: true)
+    }
+
+    // MARK: Floods
+
+    @Test func aKeyringThatIsNotFullLosesNothing() throws {
+        try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount - 1) }
+        let report = try yard.person().rekey()
+        #expect(report.losses.isEmpty)
+        #expect(try fixture.open().current().service.keyring.count == KeyringEntry.maximumCount)
+        try expectRekeyed(report)
+    }
+
+    @Test func aFullKeyringIsRekeyedAndTheKeysThatGoAreNamed() throws {
+        let old = try fixture.open().activeKey().id
+        try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount) }
+        let report = try yard.person().rekey()
+        #expect(report.losses.keys.count == KeyringEntry.maximumCount / 2)
+        // Of what nobody uses the oldest go; the key that was active stays.
+        #expect(report.losses.keys.map(\.epoch) == Array(2...UInt32(KeyringEntry.maximumCount / 2 + 1)))
+        let vault = try fixture.open()
+        #expect(vault.keyring.sealingKey(for: old) != nil)
+        #expect(try vault.activeKey().epoch == UInt32(KeyringEntry.maximumCount + 1))
+        #expect(throws: Never.self) { try vault.beginRotation() }
+        try expectRekeyed(report)
+    }
+
+    /// Two rekeys in a row: the first has made room for more than the second.
+    @Test func aFloodThatIsRepeatedChangesNothing() throws {
+        for period in UInt32(2)...3 {
+            try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount) }
+            #expect(try yard.person().rekey().period == period)
+        }
+    }
+
+    @Test func aMinimumEpochWithoutAnActiveKeyIsLowered() throws {
+        try plant { draft in
+            draft.service.keyring = []
+            draft.service.state.rotation.minimumEpoch = .max
+        }
+        try expectRekeyed(try yard.person().rekey())
+        #expect(try fixture.open().activeKey().epoch == 1)
+    }
+
+    @Test func keysThatDoNotOpenAreNamedAndLeftOut() throws {
+        try plant { draft in
+            let index = draft.service.keyring.startIndex
+            draft.service.keyring[index].wrappedKey[40] ^= 1
+            let token = TokenKeyEntry.random(vaultID: draft.vaultID, createdAt: 1, root: .random())
+            draft.service.tokenKeys[0].state = .checksOnly
+            draft.service.tokenKeys.append(token)
+        }
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .corrupt)
+        let report = try yard.person().rekey()
+        #expect(report.losses.keys.map(\.epoch) == [1])
+        #expect(report.losses.tokenKeyCount == 1)
+        try expectRekeyed(report)
+    }
+
+    @Test func anUnknownPartThatDoesNotOpenIsLeftOut() throws {
+        let vault = try fixture.open()
+        let contents = try vault.current().service
+        let parts = try contents.head.parts.map { entry in
+            (entry: entry, bytes: try #require(try contents.file.sealedPart(entry.number)))
+        }
+        let garbage = PartEntry(
+            number: PartNumber(rawValue: 900), isCritical: false, sealedSize: parts[0].bytes.count, commitment: .zero)
+        let image = CompartmentImage(
+            role: .service, generation: contents.head.generation, vaultID: contents.head.vaultID, period: 1,
+            slots: contents.head.slots, register: [], parts: parts + [(garbage, parts[0].bytes)])
+        try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
+        try expectRekeyed(try yard.person().rekey())
+        #expect(try fixture.open().current().service.head.entry(PartNumber(rawValue: 900)) == nil)
+    }
+
+    // MARK: Damage
+
+    enum Damage: CaseIterable, Sendable { case missing, garbage, version, empty, directory, authentic }
+
+    private func damage(_ damage: Damage) throws {
+        switch damage {
+        case .missing: unlink(fixture.path)
+        case .garbage: try SystemFile.write(fixture.path, [UInt8](repeating: 0x41, count: 3000))
+        case .version:
+            var bytes = try SystemFile.read(fixture.path)
+            bytes[4] = 9
+            try SystemFile.write(fixture.path, bytes)
+        case .empty: try SystemFile.write(fixture.path, [])
+        case .directory:
+            unlink(fixture.path)
+            #expect(mkdir(fixture.path, 0o700) == 0)
+        case .authentic:
+            // Without its watermark key: everything fits, and no reader takes it.
+            try plant { draft in draft.service.secrets.remove(.watermarkKey) }
+        }
+    }
+
+    /// Sees that a person changes what is *when unlocked*, and nothing else.
+    private func expectPersonsGoOn(_ person: Vault, _ comment: Comment) throws {
+        try person.add("p", "new", .whenUnlocked, [8])
+        try person.updateItem(service: "small", account: "person", label: "changed")
+        try person.deleteItem(service: "large", account: "person")
+        #expect(try person.value("p", "new") == [8], comment)
+        #expect(code { () throws(VaultError) in _ = try person.value("large", "person") } == .itemNotFound, comment)
+        try person.makeKey(for: .whenUnlocked, record: "note")
+        #expect(try person.beginRotation(of: .whenUnlocked) == 2, comment)
+        #expect(try person.completeRotation(of: .whenUnlocked, to: 2), comment)
+        let file = try? SystemFile.read(fixture.path)
+        for refused in [
+            code { () throws(VaultError) in try person.add("p", "service", .afterFirstUnlock) },
+            code { () throws(VaultError) in
+                try person.updateItem(service: "p", account: "new", accessibility: .afterFirstUnlock)
+            },
+            code { () throws(VaultError) in try person.addSlot(.keyFile(path: fixture.beside("new.key"))) },
+            code { () throws(VaultError) in _ = try person.withTokenKey { _, _ in } },
+            code { () throws(VaultError) in try person.rekey() },
+        ] {
+            #expect(refused != nil && refused != .itemNotFound, comment)
+        }
+        #expect((try? SystemFile.read(fixture.path)) == file, comment)
+    }
+
+    @Test(arguments: Damage.allCases) func personsGoOnBesideADamagedVaultAndRebuildIt(_ kind: Damage) throws {
+        let running = try yard.person()
+        try damage(kind)
+        let comment: Comment = "\(kind)"
+        try expectPersonsGoOn(try yard.person(), comment)
+        // A program that had it open before goes on as well.
+        #expect(try running.value("p", "new") == [8], comment)
+        try running.add("p", "running", .whenUnlocked, [9])
+
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.losses.isCompartmentLost && report.period == 2, comment)
+        // Large values go with the file whose index has their keys.
+        let aside = report.losses.setAside
+        let expected = kind == .missing ? [fixture.beside("values")] : [fixture.path, fixture.beside("values")]
+        #expect(aside.map(\.from) == expected, comment)
+        for file in aside { #expect(SystemFile.exists(file.to), comment) }
+        let service = try fixture.open()
+        #expect(service.period == 2, comment)
+        #expect(try service.items().isEmpty, comment)
+        // Later than every epoch that the former period can have had.
+        #expect(try service.activeKey().epoch == KeyringEntry.maximumEpoch(period: 1) + 1, comment)
+        try service.add("s", "again")
+        let person = try yard.person()
+        #expect(try person.value("p", "running") == [9], comment)
+        #expect(try person.value("s", "again") == [1, 2, 3], comment)
+        #expect(try running.value("s", "again") == [1, 2, 3], comment)
+        #expect(try person.rekey().losses.isEmpty, comment)
+    }
+
+    private func rebuilding(removing: Set<UInt32> = []) -> RekeyOptions {
+        var options = RekeyOptions(removing: removing)
+        options.rebuildsServices = true
+        return options
+    }
+
+    @Test func aVaultThatOpensIsNotGivenUp() throws {
+        let before = try fixture.copy()
+        #expect(code { () throws(VaultError) in try yard.person().rekey(rebuilding()) } == .invalidArgument)
+        #expect(try fixture.copy().files == before.files)
+        // Without persons nobody has another copy of anything.
+        let alone = try VaultFixture("group.com.example.alone")
+        let vault = try alone.create()
+        #expect(code { () throws(VaultError) in try vault.rekey(rebuilding()) } != nil)
+    }
+
+    @Test func onlyTheIndexOfItemsIsGivenUpWhereTheRestOpens() throws {
+        // An index that nobody can read, with everything around it as it should be.
+        let vault = try fixture.open()
+        let contents = try vault.current().service
+        let sealing = try PartSealing(vault.place, .service, period: 1, root: vault.keys.service)
+        var parts: [(entry: PartEntry, bytes: [UInt8])] = []
+        for entry in contents.head.parts {
+            if entry.number == .items {
+                parts.append(
+                    sealing.seal([1, 2, 3], as: .items, generation: contents.head.generation, at: 1))
+            } else {
+                parts.append((entry, try #require(try contents.file.sealedPart(entry.number))))
+            }
+        }
+        let image = CompartmentImage(
+            role: .service, generation: contents.head.generation, vaultID: contents.head.vaultID, period: 1,
+            slots: contents.head.slots, register: [], parts: parts)
+        try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
+        let key = try fixture.open().activeKey().id
+        #expect(code { () throws(VaultError) in try yard.person().rekey() } == .corrupt)
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
+        #expect(try fixture.open().keyring.sealingKey(for: key) != nil)
+        #expect(try fixture.open().items().isEmpty)
+    }
+
+    /// A removed service that can still write the directory holds up the rekey's completion, and not for good.
+    @Test(arguments: [1, 2], [Damage.missing, .garbage])
+    func aRekeyThatADamagedVaultHoldsUpIsCompletedWithAFreshOne(count: Int, kind: Damage) throws {
+        for write in try yard.writes(RekeyOptions(removing: [yard.serviceSlot])).prefix(count) { try yard.put(write) }
+        try damage(kind)
+        let person = try yard.person()
+        #expect(person.rekeyFailure != nil)
+        #expect(code { () throws(VaultError) in try person.add("p", "a", .whenUnlocked) } != nil)
+        #expect(code { () throws(VaultError) in try person.rekey() } != nil)
+        let report = try person.rekey(rebuilding())
+        #expect(report.period == 3 && report.losses.isCompartmentLost)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .wrongKeyFile)
+        let again = try yard.person()
+        #expect(again.rekeyFailure == nil)
+        #expect(try again.current().register?.nextRoot == nil)
+        #expect(try again.value("small", "person") == RekeyYard.small)
+        try again.add("p", "a", .whenUnlocked)
+        try again.add("s", "a", .afterFirstUnlock)
+        #expect(try yard.person(yard.bob).value("s", "a") == [1, 2, 3])
+    }
+
+    /// The bytes of before come back after the rebuild: nobody takes them.
+    @Test func theVaultOfBeforeIsRefusedAfterARebuild() throws {
+        let before = try fixture.copy()
+        try damage(.garbage)
+        try yard.person().rekey(rebuilding())
+        _ = try fixture.open()
+        try fixture.restore(before, ["vault"])
+        let refusal = code { () throws(VaultError) in _ = try fixture.open() }
+        #expect([.replaced, .rolledBack, .wrongKeyFile].contains(refusal))
+        #expect(code { () throws(VaultError) in _ = try yard.person().value("small", "service") } != nil)
+    }
+
+    /// A group's backup brings in what was given up, and its keys come before the new one.
+    @Test func aBackupBringsBackWhatWasGivenUp() throws {
+        let key = try fixture.open().activeKey()
+        let file = fixture.directory.path("backup")
+        _ = try yard.person().export(
+            to: file, for: [.recipient(yard.ada.recipient)])
+        try damage(.garbage)
+        try yard.person().rekey(rebuilding())
+        let report = try Vault.import(
+            from: file, opening: .identity(yard.ada), fixture.accessGroup, in: fixture.home,
+            with: .identity(yard.ada))
+        #expect(!report.isNewVault)
+        try yard.expectAllItems(try fixture.open(), isPersons: false)
+        #expect(try fixture.open().keyring.sealingKey(for: key.id) != nil)
+    }
+}

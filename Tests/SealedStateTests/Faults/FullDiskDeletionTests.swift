@@ -1,0 +1,97 @@
+import Glibc
+import KeyVault
+import SealedState
+import TestSupport
+import Testing
+
+/// Signing out where nothing can be written any more: a record, a setting and an item.
+@Suite(
+    .enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"), .timeLimit(.minutes(5)))
+struct FullDiskDeletionTests {
+    enum Shortage: CaseIterable, Sendable { case bytes, inodes, bytesAndState }
+
+    /// A group on a file system of its own, with something of each kind to delete.
+    private struct Yard {
+        let fixture: StoreFixture
+        let disk: SmallFileSystem
+        let store: SealedStore
+        let defaults: SealedDefaults
+
+        init(options: String) throws {
+            fixture = try StoreFixture()
+            disk = try SmallFileSystem(at: fixture.place.path, options: options)
+            store = try fixture.open { $0.durability = .durable }
+            try store.write(ProbeRecord(number: 1, text: "secret"))
+            defaults = try store.defaults()
+            for number in 0..<200 { try defaults.set("token \(number)", forKey: "key\(number)") }
+            let (small, large): ([UInt8], [UInt8]) = ([1, 2, 3], .init(repeating: 5, count: 2000))
+            for (account, value) in [("small", small), ("large", large)] {
+                try value.withUnsafeBytes {
+                    try store.vault.addItem(service: "s", account: account, value: $0)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Shortage.allCases) func everythingCanBeDeletedOnAFullDisk(_ shortage: Shortage) throws {
+        let yard = try Yard(options: "size=2m,nr_inodes=200")
+        switch shortage {
+        case .bytes: try yard.disk.fillBytes()
+        case .inodes: try yard.disk.fillInodes()
+        case .bytesAndState:
+            try yard.disk.fillBytes()
+            for leaf in ["Watermarks", "Places"] { try yard.disk.makeReadOnly(yard.fixture.place.path(leaf)) }
+        }
+        // Nothing else can be written.
+        let large = ProbeRecord(number: 2, text: String(repeating: "x", count: 9000))
+        #expect(code { try yard.store.write(large) } == .noSpace)
+
+        // By programs that come now.
+        let store = try yard.fixture.open { $0.durability = .durable }
+        try store.delete(ProbeRecord.self)
+        #expect(code { _ = try store.read(ProbeRecord.self) } == .absent)
+        let defaults = try store.defaults()
+        try defaults.removeObject(forKey: "key7")
+        #expect(try yard.fixture.open().defaults().string(forKey: "key7") == nil)
+        #expect(try yard.fixture.open().defaults().string(forKey: "key8") == "token 8")
+        for account in ["small", "large"] {
+            try store.vault.deleteItem(service: "s", account: account)
+            let refusal = #expect(throws: VaultError.self) {
+                _ = try yard.fixture.open().vault.copyValue(service: "s", account: account)
+            }
+            #expect(refusal?.code == .itemNotFound)
+        }
+    }
+
+    @Test func aDeletionThatCannotBeLoggedIsMadeAndSaysSo() throws {
+        let yard = try Yard(options: "size=2m,nr_inodes=200")
+        #expect(try yard.store.vault.deleteItem(service: "s", account: "small").isLogged)
+        let log = yard.fixture.place.path("Vaults/\(yard.fixture.group)/access.log")
+        try yard.disk.makeReadOnly(log)
+        try yard.disk.fillBytes()
+        let vault = try yard.fixture.open().vault
+        #expect(throws: VaultError.self) {
+            try [UInt8](repeating: 1, count: 1).withUnsafeBytes { value in
+                try vault.addItem(service: "s", account: "new", value: value)
+            }
+        }
+        #expect(try !vault.deleteItem(service: "s", account: "large").isLogged)
+        #expect(try vault.readAccessLog().unloggedCount == 1)
+        #expect(try vault.items().isEmpty)
+    }
+
+    /// What a rotation needs is known, and refused where it is not there, before the vault gets a new key.
+    @Test func aRotationThatFindsNoRoomChangesNothing() throws {
+        let yard = try Yard(options: "size=2m,nr_inodes=200")
+        #expect(try yard.store.rotationSize() >= 4096)
+        try yard.disk.fillBytes()
+        let epoch = try yard.store.rotationStatus().activeEpoch
+        let refused = refusal { try yard.store.rotate() }
+        #expect(refused?.code == .noSpace)
+        #expect(refused?.advice.contains("bytes") == true)
+        #expect(try yard.store.rotationStatus().activeEpoch == epoch)
+        let rekey = #expect(throws: VaultError.self) { _ = try yard.store.vault.rekey() }
+        #expect(rekey?.underlying?.code == .noSpace)
+        #expect(yard.store.vault.period == 1)
+    }
+}

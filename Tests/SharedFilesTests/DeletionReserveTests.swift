@@ -1,0 +1,103 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+/// Space that is kept for deletions.
+@Suite struct DeletionReserveTests {
+    let yard: TemporaryDirectory
+    let directory: Directory
+    let reserve: DeletionReserve
+
+    init() throws {
+        yard = try TemporaryDirectory()
+        directory = try Directory.open(yard.path)
+        reserve = DeletionReserve(in: directory, prefix: ".reserve.")
+    }
+
+    private var path: String { yard.path(".reserve.\(geteuid())") }
+
+    private func replace(_ name: String, _ bytes: [UInt8], in directory: DeletionReserve) throws {
+        try bytes.withUnsafeBytes { try directory.replace(name, with: $0, mode: 0o640, durability: .durable) }
+    }
+
+    @Test func theFileHasItsBlocksAndIsClosedToOthers() throws {
+        reserve.expect(9000)
+        reserve.keep()
+        let facts = try directory.attributes(".reserve.\(geteuid())")
+        #expect(facts.size == 12_288 && facts.allocatedSize >= 12_288)
+        #expect(facts.mode == 0o600)
+    }
+
+    @Test func itGrowsAndNeverShrinks() throws {
+        reserve.keep()
+        reserve.expect(5000)
+        reserve.expect(1)
+        reserve.keep()
+        #expect(try directory.attributes(".reserve.\(geteuid())").size == 8192)
+    }
+
+    @Test func withSpaceADeletionLeavesTheReserve() throws {
+        reserve.keep()
+        try replace("a", [1, 2], in: reserve)
+        #expect(try directory.read("a", limit: 10) == [1, 2])
+        #expect(SystemFile.exists(path))
+    }
+
+    /// A directory under its name, a file of several names, a link: none of them is written to.
+    @Test(arguments: ["directory", "link", "second name"]) func whatElseHasItsNameIsLeftAlone(planted: String) throws {
+        try SystemFile.write(yard.path("other"), [7])
+        switch planted {
+        case "directory": try yard.directory(".reserve.\(geteuid())")
+        case "link": #expect(symlink(yard.path("other"), path) == 0)
+        default: #expect(link(yard.path("other"), path) == 0)
+        }
+        reserve.keep()
+        #expect(try SystemFile.read(yard.path("other")) == [7])
+    }
+
+    enum Shortage: CaseIterable, Sendable { case bytes, inodes }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"), arguments: Shortage.allCases)
+    func aFullDiskTakesADeletionAndNothingElse(_ shortage: Shortage) throws {
+        let small = try SmallFileSystem(at: yard.directory("small"), options: "size=256k,nr_inodes=40")
+        let directory = try Directory.open(small.path)
+        _ = try directory.makeDirectory("below", mode: 0o700)
+        try directory.replace("below/a", with: [9], mode: 0o600, durability: .durable)
+        let reserve = DeletionReserve(in: directory, prefix: ".reserve.")
+        reserve.keep()
+        if shortage == .bytes { try small.fillBytes() } else { try small.fillInodes() }
+        let refused = #expect(throws: FileError.self) {
+            try directory.replace("below/a", with: [1, 2], mode: 0o600, durability: .durable)
+        }
+        #expect(refused?.code == .noSpace)
+        try replace("below/a", [1, 2, 3], in: reserve)
+        #expect(try directory.read("below/a", limit: 10) == [1, 2, 3])
+        #expect(try directory.attributes("below/a").mode == 0o640)
+        #expect(!SystemFile.exists("\(small.path)/.reserve.\(geteuid())"))
+        // The file that was replaced has made room for the next one.
+        reserve.keep()
+        #expect(SystemFile.exists("\(small.path)/.reserve.\(geteuid())"))
+        try replace("below/a", [4], in: reserve)
+        #expect(try directory.read("below/a", limit: 10) == [4])
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func withoutAReserveTheErrorIsThatOfTheFullDisk() throws {
+        let small = try SmallFileSystem(at: yard.directory("small"))
+        let directory = try Directory.open(small.path)
+        try directory.replace("a", with: [9], mode: 0o600, durability: .durable)
+        let reserve = DeletionReserve(in: directory, prefix: ".reserve.")
+        reserve.keep()
+        try small.fillBytes()
+        // Another member of a shared directory can do that.
+        unlink("\(small.path)/.reserve.\(geteuid())")
+        try small.fillBytes()
+        let refused = #expect(throws: FileError.self) { try replace("a", [1], in: reserve) }
+        #expect(refused?.code == .noSpace)
+        #expect(try directory.read("a", limit: 10) == [9])
+        // Nor may a smaller one of another user's be taken.
+        let tooLarge = [UInt8](repeating: 1, count: 20_000)
+        #expect(throws: FileError.self) { try replace("a", tooLarge, in: reserve) }
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// A file system in memory that a test fills, where the tests may mount one.
+package final class SmallFileSystem {
+    /// Where it is mounted.
+    package let path: String
+    private var bound: [String] = []
+
+    /// Whether this process may mount one: root, outside a sandbox that forbids it.
+    package static let isPossible: Bool = {
+        guard geteuid() == 0, let place = try? TemporaryDirectory(),
+            let small = try? SmallFileSystem(at: place.path)
+        else { return false }
+        return withExtendedLifetime(small) { true }
+    }()
+
+    /// - Parameters:
+    ///   - path: An existing directory.
+    ///   - options: Of tmpfs(5); 64 KiB unless stated.
+    package init(at path: String, options: String = "size=64k") throws {
+        self.path = path
+        guard mount("none", path, "tmpfs", 0, "\(options),mode=0700") == 0 else { throw SystemFailure("mount") }
+    }
+
+    deinit {
+        for path in bound.reversed() { umount2(path, Int32(MNT_DETACH)) }
+        umount2(path, Int32(MNT_DETACH))
+    }
+
+    /// Makes a file or directory read-only, by its path.
+    package func makeReadOnly(_ path: String) throws {
+        guard mount(path, path, nil, UInt(MS_BIND), nil) == 0 else { throw SystemFailure("mount") }
+        bound.append(path)
+        let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
+        guard mount(nil, path, nil, flags, nil) == 0 else { throw SystemFailure("mount") }
+    }
+
+    /// Fills it until not a byte is left.
+    package func fillBytes() throws {
+        let file = Glibc.open("\(path)/fill", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SystemFailure("open") }
+        defer { close(file) }
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(file, block, block.count) > 0 {}
+        guard errno == ENOSPC else { throw SystemFailure("write") }
+    }
+
+    /// Makes empty files until no inode is left.
+    package func fillInodes() throws {
+        var number = 0
+        while true {
+            let file = Glibc.open("\(path)/empty\(number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            guard file >= 0 else { break }
+            close(file)
+            number += 1
+        }
+        guard errno == ENOSPC else { throw SystemFailure("open") }
+    }
+}

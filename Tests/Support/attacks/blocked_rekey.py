@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A service makes its own removal impossible: with a full keyring, with keys and an index that nobody can read, and with a `vault` that does not open."""
+import lab
+from lab import format2 as f
+
+
+def flood(service):
+    """Every entry that the keyring has room for, above the minimum epoch."""
+    entry = service.service.keyring[-1]
+    for epoch in range(entry.epoch + 1, entry.epoch + 1 + 4096 - len(service.service.keyring)):
+        service.add_key(f.SERVICE, state=f.DECRYPT_ONLY, epoch=epoch)
+    service.save_service()
+
+
+def broken_key(service):
+    service.add_key(f.SERVICE, state=f.DECRYPT_ONLY)
+    entry = service.service.keyring[-1]
+    entry.wrapped = bytes(71) + b"\1"
+    service.save_service()
+
+
+def broken_token(service):
+    token = f.TokenKey.new(bytes(32), service.vault_id, state=2)
+    service.service.tokens.append(token)
+    service.save_service()
+
+
+def attack(lab_):
+    lab_.members()
+    for name, plant in (("a full keyring", flood), ("a key that opens nothing", broken_key), ("a token key that opens nothing", broken_token)):
+        mallory = lab_.key_holder("mallory-" + name.replace(" ", "-"))
+        lab_.add_key_slot(mallory)
+        inside = mallory.open()
+        plant(inside)
+        found = lab_.ada.ctl("vault", "rekey", "--remove-slot", inside.slot.id, "--yes")
+        lab_.hold(found.status == 0, f"{name}: the rekey is done: {found}")
+        lab_.refuse(mallory.get("open"), f"{name}: the removed service")
+        found = lab_.service.get("open")
+        lab_.hold(found.status == 0, f"{name}: the other service reads: {found}")
+    for number, data in enumerate((b"", b"garbage", None)):
+        mallory = lab_.key_holder(f"mallory-{number}")
+        lab_.add_key_slot(mallory)
+        inside, file = mallory.open(), lab_.vault / "vault"
+        ada = lab_.ada.open()
+        ada.rekey(remove=[inside.slot.id], stop_after=1)
+        file.unlink()
+        if data is not None:
+            lab_.plant(file, data)
+        what = f"a rekey that is held up with {data!r}"
+        found = lab_.ada.find("bank", "ada")
+        lab_.hold(found.status == 0, f"{what}: persons read: {found}")
+        lab_.refuse(lab_.ada.ctl("vault", "rekey", "--yes"), f"{what}: a plain rekey gives nothing up")
+        found = lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes")
+        lab_.hold(found.code == "rotationNotCompleted", f"{what}: the vault is given up: {found}")
+        found = lab_.ada.ctl("vault", "rotate")
+        lab_.hold(found.status == 0, f"{what}: and rotated: {found}")
+        lab_.refuse(mallory.get("open"), f"{what}: the removed service")
+        lab_.must_hold(lab_.service.put(f"after{number}", {"n": number}), "the other service writes")
+        register = f.Register.parse(f.Compartment.parse((lab_.vault / "vault.person").read_bytes(), f.PERSON).register_raw)
+        lab_.hold(not any(register.roots[1]), f"{what}: nothing is pending")
+
+
+if __name__ == "__main__":
+    lab.run("a rekey that a service blocks", attack)
