@@ -103,9 +103,10 @@ extension Vault {
     }
 
     private func ownNames(inPeriod period: UInt32) -> Set<NameTag> {
-        Set([CompartmentRole.service, .person].map {
-            PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag
-        })
+        Set(
+            [CompartmentRole.service, .person].map {
+                PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag
+            })
     }
 
     /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.

@@ -174,7 +174,9 @@ struct VaultDraft {
         let path = place.path(of: draft.role)
         let file = try CompartmentFile(bytes, path: path)
         let contents = try CompartmentContents(file, root: draft.root, place: place)
-        if draft.items != nil || draft.old?.head.period != draft.period { _ = try contents.items(root: draft.root, place: place) }
+        if draft.items != nil || draft.old?.head.period != draft.period {
+            _ = try contents.items(root: draft.root, place: place)
+        }
         guard draft.role == .person, let register = file.head.register else { return }
         try contents.check(draft.root, register, place)
         for (number, _, root) in try namesParts() {

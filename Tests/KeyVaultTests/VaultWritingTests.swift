@@ -146,7 +146,8 @@ import Testing
         #expect(vault.acceptedRecords.isEmpty)
         let record = BlobContext(group: fixture.group.identifier, kind: .record, name: "a").nameTag
         // Of the same epoch as one of the vault's writes.
-        _ = vault.watermarks.accept(compartment: record, Watermark(epoch: period, sequence: 1, commitment: .init(bytes: .zero)))
+        _ = vault.watermarks.accept(
+            compartment: record, Watermark(epoch: period, sequence: 1, commitment: .init(bytes: .zero)))
         #expect(vault.acceptedRecords == [record] && vault.hasSeenRecords)
     }
 }

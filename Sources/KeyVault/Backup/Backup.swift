@@ -143,7 +143,8 @@ struct Backup {
             var target = try draft.compartment(entry.protection)
             guard entry.epoch < KeyringEntry.maximumEpoch(period: target.period) else {
                 throw VaultError(
-                    .tooLarge, "restore the vault", path, "It has a key of epoch \(entry.epoch), the last one there is.",
+                    .tooLarge, "restore the vault", path,
+                    "It has a key of epoch \(entry.epoch), the last one there is.",
                     advice: "Take its items alone: sealctl vault import --items-only.")
             }
             target.keyring.append(try carried(entry, to: target, draft))

@@ -10,7 +10,9 @@ struct BackupMerge {
 
     /// - Returns: What came in, and the items of each changed compartment, whose value files stay.
     /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is of no use then.
-    func merge(into draft: inout VaultDraft) throws(VaultError) -> (ImportReport, kept: [(CompartmentRole, [ItemEntry])]) {
+    func merge(
+        into draft: inout VaultDraft
+    ) throws(VaultError) -> (ImportReport, kept: [(CompartmentRole, [ItemEntry])]) {
         var report = ImportReport()
         for protection in ProtectionClass.allCases { try addKeys(of: protection, to: &draft, &report) }
         let kept = try addItems(to: &draft, &report)

@@ -81,7 +81,9 @@ struct VaultCreation {
             // It would take the lock that is held here.
             opening.settles = false
             // Another process may have made it between our look and our lock: its key is the key.
-            if mayExist, !Self.isHalfMade(place), let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options) {
+            if mayExist, !Self.isHalfMade(place),
+                let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options)
+            {
                 return vault
             }
             let new = try vaultForAFreePlace(in: directory, makers)

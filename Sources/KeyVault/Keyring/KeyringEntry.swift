@@ -141,7 +141,8 @@ struct KeyringEntry: Hashable, Sendable {
         guard let state, suite == Self.suite else {
             throw VaultError(.unsupported, "open the vault", path, "It has a key of an unknown state or suite.")
         }
-        guard let protection, reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 }) else {
+        guard let protection, reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 })
+        else {
             throw .corrupt(path, "Its keyring has impossible numbers.")
         }
         self.state = state

@@ -126,7 +126,9 @@ extension [TokenKeyEntry] {
     /// In ascending order of their creation: a backup brings older ones in.
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        for (_, entry) in enumerated().sorted(by: { ($0.element.createdAt, $0.offset) < ($1.element.createdAt, $1.offset) }) {
+        for (_, entry) in enumerated().sorted(by: {
+            ($0.element.createdAt, $0.offset) < ($1.element.createdAt, $1.offset)
+        }) {
             entry.encode(into: &writer)
         }
         return writer.bytes
