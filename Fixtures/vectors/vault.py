@@ -330,6 +330,7 @@ class Credential:
 
 
 PARAMETERS = {PASSPHRASE: 24, KEY_FILE: 16, CREDENTIAL: 16, RECIPIENT: 0}
+KINDS_OF = {SERVICE: (KEY_FILE, CREDENTIAL, RECIPIENT), PERSON: (PASSPHRASE, RECIPIENT), BACKUP: (PASSPHRASE, RECIPIENT)}
 
 
 def new_parameters(kind, passes=2, kib=19 * 1024):
@@ -369,10 +370,9 @@ class Slot:
         require(len(data) >= 24, "V4", "corrupt", "slot")
         kind, reach, form, zero, number, created, size, zeros = struct.unpack_from("<BBBBIQII", data)
         require(len(data) >= 24 + size, "V4", "corrupt", "slot")
-        require(zero == 0 and zeros == 0 and number > 0 and reach == role, "V8", "corrupt", "slot")
         require(kind in PARAMETERS and form in (0, 1), "V9", "unsupported", "slot kind or form")
-        allowed = {SERVICE: (KEY_FILE, CREDENTIAL, RECIPIENT), PERSON: (PASSPHRASE, RECIPIENT), BACKUP: (PASSPHRASE, RECIPIENT)}
-        require(kind in allowed[role], "V8", "corrupt", "kind and reach")
+        require(zero == 0 and zeros == 0 and number > 0 and reach == role, "V8", "corrupt", "slot")
+        require(kind in KINDS_OF[role], "V8", "corrupt", "kind and reach")
         rest = data[24:24 + size]
         sizes = [32, PARAMETERS[kind], 32 if kind == RECIPIENT or form == 1 else 0, 32, 72, 32]
         require(len(rest) >= sum(sizes), "V4", "corrupt", "slot")
@@ -499,12 +499,13 @@ class KeyEntry:
 
 @dataclasses.dataclass
 class Rotation:
-    minimum: int = 0
+    minimum: int = 1
     state: int = 0
     began: int = 0
     completed: int = 0
 
 
+NO_ROTATION = Rotation(0)
 REGISTER_FIELDS = set(range(1, 10))
 
 
@@ -565,6 +566,7 @@ class Register:
         identity, roots = fields[1][1], fields[4][1]
         vault_id, period, zero, generation = struct.unpack("<16sIIQ", identity)
         require(zero == 0 and period > 0 and generation > 0, "V8", "corrupt", "identity")
+        require((6 in fields) == any(roots[96:]), "V8", "corrupt", "person root and fields 6 to 8")
         persons = cls.parse_persons(fields[2][1], period)
         slots = cls.parse_slots(fields[5][1])
         following = struct.unpack("<I", fields[9][1])[0]
@@ -595,16 +597,18 @@ class Register:
         while data:
             require(len(data) >= 56, "V4", "corrupt", "slot entry")
             number, kind, reach, size, flags, created, added, zero = struct.unpack_from("<IBBBBQII", data)
-            require(kind in PARAMETERS, "V9", "unsupported", "slot kind")
+            require(kind in PARAMETERS and reach in (SERVICE, PERSON), "V9", "unsupported", "slot kind or reach")
             label_at = 56 + PARAMETERS[kind]
             require(len(data) >= label_at + size, "V4", "corrupt", "slot entry")
-            require(number > last and zero == 0 and flags & ~1 == 0 and reach in (SERVICE, PERSON), "V8", "corrupt", "slot entry")
+            require(number > last and zero == 0 and flags & ~1 == 0 and kind in KINDS_OF[reach], "V8", "corrupt", "slot entry")
             try:
                 label = data[label_at:label_at + size].decode()
             except UnicodeDecodeError:
                 raise Refused("V8", "corrupt", "label")
+            require(not any(unicodedata.category(c) == "Cc" for c in label), "V8", "corrupt", "label")
             entries.append(SlotEntry(number, kind, reach, label, bool(flags & 1), created, added, data[24:56], data[56:label_at]))
             last, data = number, data[label_at + size:]
+        require(len(entries) <= 64, "V8", "corrupt", "number of slots")
         return entries
 
     @staticmethod
@@ -637,6 +641,10 @@ class Register:
         require(verified(before.public, self.raw[-64:], "SealedState vault register 2", self.raw[:-64]), "V11", "corrupt", "signature")
 
 
+def is_certified(team, vault_id, key):
+    return verified(team, key.certificate, "SealedState vault person key 2", vault_id + u32(key.period) + key.public)
+
+
 def certify(team_seed, vault_id, period, public):
     return team_sign(team_seed, b"tpk1", vault_id + u32(period) + public)
 
@@ -651,15 +659,18 @@ def link(seed, vault_id, period, before, public):
 
 def check_epochs(keys, rule, period):
     epochs = [k.epoch for k in keys]
+    require(len(keys) <= 4096 and len({k.id for k in keys}) == len(keys), rule, "corrupt", "number or ids of keys")
     require(epochs == sorted(set(epochs)) and (not epochs or epochs[0] > 0 and epochs[-1] <= period << 21), rule, "corrupt", "epochs")
-    require(all(k.state in (ACTIVE, DECRYPT_ONLY, DESTROYED) and k.suite == 1 for k in keys), rule, "unsupported", "state or suite of a key")
+    require(all(k.state in (ACTIVE, DECRYPT_ONLY, DESTROYED) and k.suite == 1 for k in keys), "V9" if rule == "V8" else rule,
+            "unsupported", "state or suite of a key")
     require(sum(k.state == ACTIVE for k in keys) <= 1, rule, "corrupt", "two active keys")
 
 
 def check_rotation(rotation, keys, rule):
     require(rotation.state in (0, 1, 2), rule, "corrupt", "rotation")
     active = next((k.epoch for k in keys if k.state == ACTIVE), None)
-    require(active is None or rotation.minimum <= active, rule, "corrupt", "minimum epoch")
+    require(rotation.minimum > 0 and (active is None or rotation.minimum <= active), rule, "corrupt", "minimum epoch")
+    require(keys or rotation.minimum == 1, rule, "corrupt", "minimum epoch without keys")
 
 
 def names_digest(names):
@@ -696,7 +707,10 @@ class State:
 class Secrets:
     """{(kind, number): secret}; wrapped anew for each root."""
 
-    ALLOWED = {SERVICE: (1, 2, 3), PERSON: (1, 3, 4), BACKUP: (1, 3)}
+    @staticmethod
+    def belongs(kind, number, role):
+        return {WATERMARK_KEY: number == 0, LOG_KEY: role == SERVICE and number > 0, PERSON_SEED: number > 0,
+                SERVICE_ROOT: role == PERSON and number <= 1}[kind]
 
     @staticmethod
     def data(secrets, root, vault_id):
@@ -707,18 +721,21 @@ class Secrets:
         return out
 
     @classmethod
-    def parse(cls, data, root, vault_id, role):
+    def parse(cls, data, root, vault_id, role, period):
+        """Log keys of a number above the period, which a service can plant, are not looked at, nor is what is kept beside them."""
         require(len(data) % 96 == 0, "V20", "corrupt", "secrets")
         found, last = {}, (0, -1)
         for at in range(0, len(data), 96):
             head, wrapped = data[at:at + 24], data[at + 24:at + 96]
             kind, zero, number, identifier = struct.unpack("<HHI16s", head)
             require(kind in (1, 2, 3, 4), "V20", "unsupported", "kind of secret")
-            require(kind in cls.ALLOWED[role] and zero == 0 and (kind, number) > last, "V20", "corrupt", "secrets")
+            require(cls.belongs(kind, number, role) and zero == 0 and (kind, number) > last, "V20", "corrupt", "secrets")
+            last = kind, number
+            if kind == LOG_KEY and number > period:
+                continue
             secret = unwrap(wrapping_key(root, "secrets"), vault_id + head, wrapped)
             require(secret is not None and H(16, secret, b"vid2") == identifier, "V20", "corrupt", "secret")
-            found[kind, number], last = secret, (kind, number)
-        require((WATERMARK_KEY, 0) in found, "V20", "corrupt", "no watermark key")
+            found[kind, number] = secret
         return found
 
 
@@ -771,6 +788,7 @@ def parse_keyring(data, role, period):
     for one in (SERVICE, PERSON):
         check_epochs([k for k in keys if k.cls == one], "V20", period)
     require([k.cls for k in keys] == sorted(k.cls for k in keys), "V20", "corrupt", "order of keys")
+    require(len(keys) <= 4096 and len({k.id for k in keys}) == len(keys), "V20", "corrupt", "number or ids of keys")
     return keys
 
 
@@ -864,7 +882,7 @@ def parse_items(data, role):
         require(not any("\0" in t for t in texts), "V20", "corrupt", "item name")
         items.append(Item(*texts, access, place, created, modified, size, machine, value_id, wrapped, data[end:end + inline]))
         last, data = names[:2], data[end + inline:]
-    require(len(items) <= 100_000, "V20", "corrupt", "number of items")
+    require(len(items) <= 100_000 and sum(i.size for i in items) <= 64 << 20, "V20", "corrupt", "number or size of items")
     return items
 
 
@@ -895,9 +913,11 @@ def parse_tokens(data):
     tokens = []
     for at in range(0, len(data), 104):
         identifier, state, zero, created = struct.unpack_from("<16sB7sQ", data, at)
-        require(state in (1, 2) and zero == bytes(7), "V20", "corrupt", "token key")
+        require(state in (1, 2), "V20", "unsupported", "state of a token key")
+        require(zero == bytes(7), "V20", "corrupt", "token key")
         tokens.append(TokenKey(identifier, state, created, data[at + 32:at + 104]))
     require(len({t.id for t in tokens}) == len(tokens) and sum(t.state == 1 for t in tokens) <= 1, "V20", "corrupt", "token keys")
+    require([t.created for t in tokens] == sorted(t.created for t in tokens), "V20", "corrupt", "order of token keys")
     return tokens
 
 
@@ -909,6 +929,9 @@ def parse_names(data):
 
 
 # --- Section 2: a compartment file
+
+ROLES_OF = {STATE: (1, 2, 3), SECRETS: (1, 2, 3), KEYRING: (1, 2, 3), ITEMS: (1, 2, 3), TOKENS: (1, 3), VALUES: (3,), NAMES: (2, 3), NEXT_NAMES: (2,)}
+
 
 @dataclasses.dataclass
 class Part:
@@ -935,9 +958,9 @@ class Compartment:
         found, slots, count, generation, vault_id, period, s, r, zero = struct.unpack_from("<BBBQ16sIIII", data, 5)
         body = 48 + s + r + 48 * count
         require(len(data) >= body + 64, "V4", "corrupt", "size")
-        require(found == role, "V6", "corrupt", "isAnExport" if found == BACKUP else "notAnExport" if role == BACKUP else "role")
+        require(found == role, "V6", "isAnExport" if found == BACKUP else "notAnExport" if role == BACKUP and found in FILES else "corrupt", "role")
         require(H(32, None, b"vsm2", data[:body]) == data[body:body + 32], "V7", "corrupt", "checksum")
-        require(zero == 0 and period > 0 and 0 < generation <= 1 << 40 and s <= 65_536 and r <= 1 << 20, "V8", "corrupt", "header")
+        require(zero == 0 and 0 < period <= 1 << 16 and 0 < generation <= 1 << 40 and s <= 65_536 and r <= 1 << 20, "V8", "corrupt", "header")
         require(1 <= count <= 32 and slots <= 32 and (slots > 0 or role == SERVICE), "V8", "corrupt", "numbers")
         self = cls(role, vault_id, period, generation)
         rest = data[48:48 + s]
@@ -946,24 +969,23 @@ class Compartment:
             require(not self.slots or slot.id > self.slots[-1].id, "V8", "corrupt", "order of slots")
             self.slots.append(slot)
         require(len(self.slots) == slots, "V8", "corrupt", "number of slots")
-        require(sum(s.kind == PASSPHRASE for s in self.slots) <= 8, "V8", "corrupt", "passphrase slots")
+        require(sum(s.kind == PASSPHRASE for s in self.slots) <= (1 if role == BACKUP else 8), "V8", "corrupt", "passphrase slots")
         self.register_raw, self.body, self.code = data[48 + s:48 + s + r], data[:body + 32], data[body + 32:body + 64]
         self.parse_table(data[48 + s + r:body], data[body + 64:])
         return self
 
     def parse_table(self, table, rest):
-        known = {STATE, SECRETS, KEYRING, ITEMS} | ({TOKENS} if self.role != PERSON else {NAMES, NEXT_NAMES}) | ({VALUES, NAMES} if self.role == BACKUP else set())
         last = -1
         for at in range(0, len(table), 48):
             number, flags, size, zero, commit = struct.unpack_from("<HHIQ32s", table, at)
             require(number > last and flags & ~1 == 0 and zero == 0, "V8", "corrupt", "table")
-            require(number in known or not flags & 1, "V9", "unsupported", f"part {number}")
-            require(number not in known or flags & 1, "V8", "corrupt", "critical bit of a part")
+            require(number in ROLES_OF or not flags & 1, "V9", "unsupported", f"part {number}")
+            require(number not in ROLES_OF or flags & 1 and self.role in ROLES_OF[number], "V8", "corrupt", "critical bit or role of a part")
             require(192 <= size <= len(rest), "V8", "corrupt", "size of a part")
-            require(rest[144:176] == commit, "V20", "corrupt", "commitment of a part")
+            require(number not in ROLES_OF or rest[144:176] == commit, "V20", "corrupt", "commitment of a part")
             self.parts[number], rest, last = Part(number, flags, rest[:size]), rest[size:], number
         require(not rest, "V8", "corrupt", "sizes of the parts")
-        needed = {STATE, SECRETS, KEYRING, ITEMS} | ({NAMES} if self.role == PERSON else {TOKENS})
+        needed = {n for n, roles in ROLES_OF.items() if self.role in roles and n not in (VALUES, NEXT_NAMES)}
         require(needed <= set(self.parts), "V8", "corrupt", "a part is missing")
 
     # reading
@@ -979,6 +1001,13 @@ class Compartment:
         except reader.Refused as refusal:
             raise Refused("V20", "corrupt", f"part {number}: {refusal.rule} {refusal.code}")
 
+    def open_unknown(self, number, root, group):
+        """A part that this version does not know need not open; a rekey leaves one out that does not."""
+        try:
+            self.plain[number] = self.open_part(number, root, group)
+        except Refused:
+            self.plain.pop(number, None)
+
     def sequence(self, number):
         return struct.unpack_from("<Q", self.parts[number].sealed, 64)[0]
 
@@ -987,20 +1016,40 @@ class Compartment:
         for number in self.parts:
             if number in (NAMES, NEXT_NAMES) and self.role == PERSON:
                 continue
+            if number not in ROLES_OF:
+                self.open_unknown(number, root, group)
+                continue
             self.plain[number] = self.open_part(number, root, group)
             require(self.sequence(number) <= self.generation, "V20", "corrupt", "sequence of a part")
         require(self.sequence(STATE) == self.generation, "V20", "corrupt", "sequence of the state")
         self.state = State.parse(self.plain[STATE])
-        self.secrets = Secrets.parse(self.plain[SECRETS], root, self.vault_id, self.role)
+        self.secrets = Secrets.parse(self.plain[SECRETS], root, self.vault_id, self.role, self.period)
         self.keyring = parse_keyring(self.plain[KEYRING], self.role, self.period)
         self.items = parse_items(self.plain[ITEMS], self.role)
         self.tokens = parse_tokens(self.plain[TOKENS]) if TOKENS in self.plain else []
-        if self.role == SERVICE:
-            check_rotation(self.state.rotation, self.keyring, "V20")
+        require(self.role == BACKUP or (WATERMARK_KEY, 0) in self.secrets, "V20", "corrupt", "no watermark key")
+        if self.role != PERSON:
+            check_rotation(self.state.rotation, [k for k in self.keyring if k.cls == SERVICE], "V20")
+        if self.role == BACKUP:
+            self.check_backup()
+        for entry in self.keyring:
+            if entry.state != DESTROYED:
+                entry.key(root, self.vault_id)
         if self.role == PERSON:
-            require(self.state.rotation == Rotation(), "V20", "corrupt", "state")
+            require(self.state.rotation == NO_ROTATION, "V20", "corrupt", "state")
         self.root = root
         return self
+
+    def check_backup(self):
+        """backup.md, section 1."""
+        require(self.state.data()[24:] == bytes(64), "V20", "corrupt", "state of a backup")
+        require((VALUES in self.parts) == any(i.place == 1 for i in self.items), "V20", "corrupt", "values of a backup")
+        parse_names(self.plain[NAMES])
+        if not self.register_raw:
+            return require(not self.secrets, "V20", "corrupt", "secrets of a backup")
+        register = Register.parse(self.register_raw)
+        require(register.vault_id == self.vault_id, "V20", "corrupt", "register of a backup")
+        require((WATERMARK_KEY, 0) in self.secrets and any(k == PERSON_SEED for k, _ in self.secrets), "V20", "corrupt", "secrets of a backup")
 
     def active(self):
         return next((k for k in self.keyring if k.state == ACTIVE), None)
@@ -1015,7 +1064,7 @@ class Compartment:
             i.data() for i in sorted(self.items, key=lambda i: i.names[:2]))}
         if self.role != PERSON:
             plain[TOKENS] = b"".join(t.data() for t in self.tokens)
-        if self.role == BACKUP:
+        if self.role == BACKUP and self.values:
             plain[VALUES] = self.values
         return plain
 
@@ -1032,8 +1081,10 @@ class Compartment:
             if pair:
                 parts[number] = Part(number, 1, self.seal(number, b"".join(sorted(pair[1])), pair[0], group))
         for number, part in self.parts.items():
-            if number > NEXT_NAMES:
-                parts[number] = Part(number, part.flags, self.seal(number, self.plain[number], self.root, group)) if fresh else part
+            if number not in ROLES_OF and not fresh:
+                parts[number] = part
+            elif number not in ROLES_OF and number in self.plain:
+                parts[number] = Part(number, part.flags, self.seal(number, self.plain[number], self.root, group))
         slots = b"".join(s.data() for s in sorted(self.slots, key=lambda s: s.id))
         ordered = [parts[n] for n in sorted(parts)]
         head = struct.pack("<4sBBBBQ16sIIII", b"SVLT", 2, self.role, len(self.slots), len(ordered), self.generation, self.vault_id,
@@ -1044,7 +1095,7 @@ class Compartment:
         return body + H(32, H(32, self.root, b"vhk2"), b"vhc2", body) + b"".join(p.sealed for p in ordered)
 
     def opened_secrets(self):
-        return Secrets.parse(self.plain[SECRETS], self.root, self.vault_id, self.role) if SECRETS in self.plain else None
+        return Secrets.parse(self.plain[SECRETS], self.root, self.vault_id, self.role, self.period) if SECRETS in self.plain else None
 
     def seal(self, number, contents, root, group):
         role = PERSON if number in (NAMES, NEXT_NAMES) and self.role == PERSON else self.role
@@ -1225,14 +1276,16 @@ class Vault:
             self.damage.setdefault(SERVICE, Refused("V1", "missing", "vault"))
         known = self.person or self.service
         require(len({c.vault_id for c in found.values()}) == 1 and (not self.memory or self.memory.vault_id == known.vault_id), "V10", "replaced")
-        require(known.register_raw, "V8", "corrupt", "no register")
+        if not known.register_raw:  # the register is in the file that is not there
+            raise Refused("V1", "missing", "vault.person")
         self.check_register(known)
 
     def check_register(self, known):
         register = self.register = Register.parse(known.register_raw)
         code = "replaced" if self.memory else "corrupt"
         require((register.keys is not None) == (known.role == PERSON), "V8", "corrupt", "fields 6 to 8")
-        require((register.vault_id, register.period, register.generation) == (known.vault_id, known.period, known.generation), "V11", code)
+        require(known.role != PERSON or (NEXT_NAMES in known.parts) == any(register.roots[1]), "V8", "corrupt", "part 17")
+        require((register.vault_id, register.period, register.generation) == (known.vault_id, known.period, known.generation), "V11", "corrupt")
         try:
             register.check_signatures()
         except Refused as refusal:
@@ -1301,6 +1354,7 @@ class Vault:
         require(commitment(root) == register.roots[3], "V18", "replaced", "person root")
         person.open(root, self.group)
         require((SERVICE_ROOT, 0) in person.secrets, "V20", "corrupt", "no service root")
+        require(((SERVICE_ROOT, 1) in person.secrets) == any(register.roots[1]), "V20", "corrupt", "next service root")
         roots = [person.secrets[SERVICE_ROOT, 0], person.secrets.get((SERVICE_ROOT, 1))]
         require([commitment(r) if r else bytes(32) for r in roots] == register.roots[:2], "V18", "replaced", "service root")
         require(watermark_commitment(person.secrets[WATERMARK_KEY, 0]) == register.roots[2], "V18", "replaced", "watermark key")
@@ -1341,6 +1395,7 @@ class Vault:
         require(number in self.person.parts, "V20", "corrupt", "names")
         try:
             names = parse_names(self.person.open_part(number, root, self.group))
+            require(self.person.sequence(number) <= self.person.generation, "V20", "corrupt", "sequence of the names")
             require((len(names), names_digest(names)) == self.register.names, "V20", "corrupt", "names")
             self.names = names
         except Refused as refusal:
@@ -1549,7 +1604,7 @@ class Vault:
         before.flags |= 1
         register.persons.append(PersonKey(period, 0, public, link(seed_before, self.vault_id, period, before.public, public)))
         person = self.person = Compartment(PERSON, self.vault_id, period)
-        person.root, person.state, person.keyring, person.items = random(32), State(Rotation()), [], []
+        person.root, person.state, person.keyring, person.items = random(32), State(NO_ROTATION), [], []
         person.secrets = {(WATERMARK_KEY, 0): service.secrets[WATERMARK_KEY, 0], (PERSON_SEED, period): seed, (SERVICE_ROOT, 0): service.root}
         self.names, register.rotation = [], Rotation()
         slot = new_slot(credential_or_public, kind, PERSON, register.next_slot, self.vault_id, person.root, trusted=public, **costs)
@@ -1758,7 +1813,7 @@ def create(directory, group, slots, *, vault_id=None, team_seed=None, seed=None)
     service.keyring, service.tokens = [SealingKey.new(service_root, vault_id, 1, SERVICE)], [TokenKey.new(service_root, vault_id)]
     if persons:
         person = vault.person = Compartment(PERSON, vault_id, period)
-        person.root, person.state, person.keyring, person.items = random(32), State(Rotation()), [], []
+        person.root, person.state, person.keyring, person.items = random(32), State(NO_ROTATION), [], []
         person.secrets = {(WATERMARK_KEY, 0): watermark_key, (SERVICE_ROOT, 0): service_root, (PERSON_SEED, period): seed}
         vault.names, vault.register.rotation = [], Rotation()
     else:
@@ -1809,7 +1864,7 @@ def export(vault, slots, root=None):
     for number, (holder, kind) in enumerate(slots, 1):
         backup.slots.append(new_slot(holder, kind, BACKUP, number, vault.vault_id, root))
     backup.values = b"".join(data for _, data in sorted(values))
-    return backup.serialise(vault.group, vault.register.raw, (root, vault.names) if vault.person else None, fresh=True)
+    return backup.serialise(vault.group, vault.register.raw, (root, vault.names or []), fresh=True)
 
 
 def open_backup(data, group, credential):
@@ -2053,7 +2108,7 @@ class SelfTest:
             _, values = open_backup(data, self.GROUP, credential)
             self.check(values, {("b", "large"): bytes(3000), ("a", "large"): bytes(2000), ("a", "small"): b"pin"}, "values of a backup")
         self.check(refusal(lambda: open_backup(data, self.GROUP, self.ada)), "wrongIdentity", "another identity")
-        self.check(refusal(lambda: Compartment.parse(data, SERVICE)), "corrupt", "a backup where a vault belongs")
+        self.check(refusal(lambda: Compartment.parse(data, SERVICE)), "isAnExport", "a backup where a vault belongs")
 
     def small_things(self):
         scalar = random(32)

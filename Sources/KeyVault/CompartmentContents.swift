@@ -30,17 +30,17 @@ final class CompartmentContents: Sendable {
             throw .corrupt(path, "Its header and its contents are of different writes.")
         }
         self.state = try CompartmentState(parsing: state.bytes, head.role, path: path)
-        self.secrets = try SecretTable(parsing: secrets.bytes, path: path)
+        self.secrets = try SecretTable(parsing: secrets.bytes, head.role, path: path)
         self.keyring = try [KeyringEntry](parsing: keyring.bytes, head.role, period: head.period, path: path)
         tokenKeys =
             try tokens.map { tokens throws(VaultError) in
                 try [TokenKeyEntry](parsing: tokens.bytes[...], path: path)
             } ?? []
         self.file = file
-        guard
-            head.role == .person
-                || self.state.rotation.minimumEpoch <= self.keyring.active(.afterFirstUnlock)?.epoch ?? .max
-        else { throw .corrupt(path, "Its minimum epoch is beyond its active key's.") }
+        guard head.role != .person else { return }
+        let keys = self.keyring.filter { $0.protection == .afterFirstUnlock }
+        try self.state.rotation.check(
+            active: keys.active(.afterFirstUnlock)?.epoch, hasKeys: !keys.isEmpty, path: path)
     }
 
     private static func open(
@@ -75,6 +75,41 @@ final class CompartmentContents: Sendable {
     func serviceRoot(_ number: UInt32, root: RootKey) throws(VaultError) -> RootKey {
         guard let entry = secrets[.serviceRoot, number] else { throw .corrupt(file.path, "It has no service root.") }
         return RootKey(try entry.secret(vaultID: head.vaultID, root: root, path: file.path))
+    }
+
+    /// Compares what is sealed with what is signed.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.replaced`.
+    func check(_ root: RootKey, _ register: Register, _ place: VaultPlace) throws(VaultError) {
+        let (path, vaultID) = (file.path, head.vaultID)
+        let listed = register.person?.keys ?? []
+        guard keyring.count == listed.count,
+            zip(keyring, listed).allSatisfy({
+                $0.keyID == $1.keyID && $0.epoch == $1.epoch && $0.state == $1.state && $0.createdAt == $1.createdAt
+            })
+        else { throw .corrupt(path, "Its keys are not those of its register.") }
+        guard let watermark = secrets[.watermarkKey, 0], secrets[.serviceRoot, 0] != nil,
+            (secrets[.serviceRoot, 1] == nil) == (register.nextRoot == nil)
+        else { throw .corrupt(path, "A secret is missing, or one is too many.") }
+        guard
+            WatermarkCommitment.of(try watermark.secret(vaultID: vaultID, root: root, path: path))
+                == register.watermarkCommitment
+        else { throw .replaced(path, "Its watermark key is not the one that the persons of the vault vouch for.") }
+        try checkSeed(root, register, path: path)
+        for entry in keyring where entry.state != .destroyed {
+            _ = try entry.key(vaultID: vaultID, root: root, path: path)
+        }
+    }
+
+    /// - Throws: `VaultError` `.corrupt` where the seed is not that of the register's last person key.
+    func checkSeed(_ root: RootKey, _ register: Register, path: String) throws(VaultError) {
+        guard let last = register.chain.last, let seed = secrets[.personSeed, last.period] else {
+            throw .corrupt(path, "It has no seed of its person key.")
+        }
+        let secret = try seed.secret(vaultID: head.vaultID, root: root, path: path)
+        guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == last.key else {
+            throw .corrupt(path, "Its person key is not that of its register.")
+        }
     }
 
     /// The contents of a part that this version does not know, and of the names.

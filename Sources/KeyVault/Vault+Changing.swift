@@ -116,10 +116,17 @@ extension Vault {
     }
 
     /// Reads back what was written: no program goes on with a vault that it wrote and cannot open.
-    private func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
+    ///
+    /// A member who can write the directory needs no lock: a register that another program put there meanwhile moves
+    /// neither the contents that are held nor the memory of the place.
+    /// - Throws: `VaultError` `.replaced` for another register than the one that was written; `.missing`; those of reading.
+    func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
         keys.follow(service: draft.service.root, person: draft.person?.root, slot: nil)
         guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else {
             throw .missing(path, "Its files were removed meanwhile.")
+        }
+        guard files.register?.hash == draft.register.hash else {
+            throw .replaced(path, "Another program replaced it after this one had written it.")
         }
         let root = draft.service.root
         let contents: VaultContents

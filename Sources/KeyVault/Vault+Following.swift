@@ -94,6 +94,9 @@ extension Vault {
         }
         seen = files.marks()
         if let register = files.register, register.hash != held.register?.hash { try register.verify(path: path) }
+        // Before anything is remembered: a person accepts the vault that was shown, and no other.
+        let expected = options.expectedFingerprint ?? (options.isTentative ? held.register?.fingerprint : nil)
+        if let expected { try files.requireFingerprint(expected, place) }
         let needsPerson = files.serviceFailure != nil || passingDamage
         let person = needsPerson ? try? keys.withPerson { root throws(VaultError) in root } : nil
         let root = try followedRoot(of: files, person: person)

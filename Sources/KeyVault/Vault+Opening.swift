@@ -112,7 +112,10 @@ struct VaultOpening {
         let team = KnownTeam(place: place, memory: memory, isCertifying: options.isCertifying)
         guard let files = try VaultFiles.read(place, in: directory, memory: memory, team: team) else { return nil }
         seen = files.marks()
-        if let expected = options.expectedFingerprint { try requireFingerprint(expected, files) }
+        if let expected = options.expectedFingerprint {
+            try verify(files.register)
+            try files.requireFingerprint(expected, place)
+        }
         // A person's credential is tried on nothing that the persons of the vault have not signed.
         if credential.isPersons { try verify(files.register) }
         // Before the credential is tried: a lock that comes meanwhile counts.
@@ -125,17 +128,6 @@ struct VaultOpening {
         }
         if let slot = roots.slot { try requireRecognised(slot, files.register, files.vaultID) }
         return try opened(files, roots, stamp, isVerified: credential.isPersons)
-    }
-
-    /// - Throws: `VaultError` `.replaced` for another fingerprint than the one that a person compared.
-    private func requireFingerprint(_ expected: String, _ files: VaultFiles) throws(VaultError) {
-        guard let register = files.register else {
-            throw files.personFailure ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
-        }
-        try verify(register)
-        guard register.fingerprint == expected else {
-            throw .replaced(place.path, "Its fingerprint is \(register.fingerprint), not the one that was given.")
-        }
     }
 
     /// A credential that found no slot, where the file of its slots is gone or damaged.

@@ -99,20 +99,27 @@ extension Keyring {
 }
 
 extension Vault {
-    /// The names of the vault's own writes among those whose states were accepted: none is a record's.
-    package var ownNames: Set<NameTag> {
-        let last = max(heldContents.register?.period ?? 1, heldContents.serviceHead?.period ?? 1)
-        return Set(
-            CompartmentRole.allCases.flatMap { role in
-                (1...last).map { PartSealing.context(accessGroup.identifier, role, period: $0, .state).nameTag }
+    /// The records of which a state was accepted. The vault's own writes were accepted too, each with its period as the
+    /// epoch (`docs/vault.md`, section 12): the names to leave out are those of the epochs that were met, however many
+    /// periods the vault has had.
+    package var acceptedRecords: [NameTag] {
+        var own: [UInt32: Set<NameTag>] = [:]
+        return watermarks.acceptedMarks.compactMap { name, mark in
+            let names = own[mark.epoch] ?? ownNames(inPeriod: mark.epoch)
+            own[mark.epoch] = names
+            return names.contains(name) ? nil : name
+        }
+    }
+
+    private func ownNames(inPeriod period: UInt32) -> Set<NameTag> {
+        Set(
+            [CompartmentRole.service, .person].map {
+                PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag
             })
     }
 
     /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
-    package var hasSeenRecords: Bool {
-        let own = ownNames
-        return watermarks.acceptedNames.contains { !own.contains($0) }
-    }
+    package var hasSeenRecords: Bool { !acceptedRecords.isEmpty }
 
     /// The key slot that opened it, for messages; nil for keys that a person unlocked before.
     package var openingSlot: UInt32? { keys.slotID }

@@ -30,6 +30,16 @@ struct VaultFiles: Sendable {
     /// The first bytes of both files: what they are compared by.
     func marks() -> [[UInt8]] { [service?.head.bytes ?? [], person?.head.bytes ?? []] }
 
+    /// - Throws: `VaultError` `.replaced` for another fingerprint than the one that a person compared.
+    func requireFingerprint(_ expected: String, _ place: VaultPlace) throws(VaultError) {
+        guard let register else {
+            throw personFailure ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
+        }
+        guard register.fingerprint == expected else {
+            throw .replaced(place.path, "Its fingerprint is \(register.fingerprint), not the one that was given.")
+        }
+    }
+
     /// Reads the files; nil where there is none.
     ///
     /// - Parameters:
@@ -133,11 +143,6 @@ extension Register {
     fileprivate func requireIdentity(of head: CompartmentHead, path: String) throws(VaultError) {
         guard vaultID == head.vaultID, period == head.period, generation == head.generation else {
             throw .corrupt(path, "Its register is of another write.")
-        }
-        if let person, let active = person.keys.first(where: { $0.state == .active }) {
-            guard person.rotation.minimumEpoch <= active.epoch else {
-                throw .corrupt(path, "Its minimum epoch is beyond its active key's.")
-            }
         }
     }
 }
@@ -257,6 +262,9 @@ final class VaultContents: Sendable {
         guard files.register.map({ WatermarkCommitment.of(key) == $0.watermarkCommitment }) ?? true else {
             throw .replaced(place.path, "Its watermark key is not the one that the persons of the vault vouch for.")
         }
+        if let register = files.register, register.person == nil {
+            try service.checkSeed(root, register, path: place.path)
+        }
         return service
     }
 
@@ -281,6 +289,9 @@ final class VaultContents: Sendable {
             guard let entry = file.head.entry(number), let sealed = try file.sealedPart(number),
                 let opened = try? sealing.open(sealed, entry)
             else { continue }
+            guard opened.header.header.sequence <= file.head.generation else {
+                throw .corrupt(file.path, "Its list of names is of a later write.")
+            }
             return try NameList(parsing: opened.bytes, register: person, path: file.path)
         }
         throw .corrupt(file.path, "Its list of names does not open.")
@@ -298,33 +309,9 @@ final class VaultContents: Sendable {
         }
         if let known = person.withLock({ $0 }) { return known }
         let opened = try CompartmentContents(personFile, root: root, place: place)
-        try check(opened, root, register, place)
+        try opened.check(root, register, place)
         person.withLock { $0 = opened }
         return opened
-    }
-
-    /// What is signed and what is sealed have to agree.
-    private func check(
-        _ person: CompartmentContents, _ root: RootKey, _ register: Register, _ place: VaultPlace
-    ) throws(VaultError) {
-        let path = place.path(of: .person)
-        let listed = register.person?.keys ?? []
-        guard person.keyring.count == listed.count,
-            zip(person.keyring, listed).allSatisfy({
-                $0.keyID == $1.keyID && $0.epoch == $1.epoch && $0.state == $1.state && $0.createdAt == $1.createdAt
-            })
-        else { throw .corrupt(path, "Its keys are not those of its register.") }
-        guard let watermark = person.secrets.last(.watermarkKey), let seed = person.secrets.last(.personSeed) else {
-            throw .corrupt(path, "A secret is missing.")
-        }
-        guard
-            WatermarkCommitment.of(try watermark.secret(vaultID: vaultID, root: root, path: path))
-                == register.watermarkCommitment
-        else { throw .replaced(path, "Its watermark key is not the one that the persons of the vault vouch for.") }
-        let secret = try seed.secret(vaultID: vaultID, root: root, path: path)
-        guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == register.personKey else {
-            throw .corrupt(path, "Its person key is not that of its register.")
-        }
     }
 }
 

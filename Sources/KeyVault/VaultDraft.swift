@@ -153,7 +153,7 @@ struct VaultDraft {
             register.person?.nameCount = UInt32(names.tags.count)
             register.person?.namesDigest = Register.digest(ofNames: names.encoded)
         }
-        guard let seed = signer.secrets.last(.personSeed) else {
+        guard let seed = register.chain.last.flatMap({ signer.secrets[.personSeed, $0.period] }) else {
             throw .corrupt(place.path(of: signer.role), "It has no person key.")
         }
         let secret = try seed.secret(vaultID: vaultID, root: signer.root, path: place.path(of: signer.role))
@@ -163,21 +163,44 @@ struct VaultDraft {
         register.sign(with: key)
     }
 
-    /// The bytes of a compartment as it will be written.
+    /// The bytes of a compartment as it will be written, read as its reader will read them: nothing that a reader refuses
+    /// gets a name.
+    ///
+    /// - Throws: `VaultError` `.tooLarge`; `.corrupt` for contents that break a rule of the format.
     mutating func file(_ role: CompartmentRole) throws(VaultError) -> [UInt8] {
         guard role == .person else {
             if let serviceFailure { throw serviceFailure }
             service.generation += 1
             if !hasPersons { try signRegister(generation: service.generation) }
-            return try service.file(
+            let bytes = try service.file(
                 place, vaultID: vaultID, register: hasPersons ? [] : register.signedBytes, names: [], at: now)
+            try requireReadable(bytes, service)
+            return bytes
         }
         guard person != nil else { throw lacksPerson }
         person?.generation += 1
         try signRegister(generation: person?.generation ?? 1)
         guard let person else { throw lacksPerson }
-        return try person.file(
+        let bytes = try person.file(
             place, vaultID: vaultID, register: register.signedBytes, names: try namesParts(), at: now)
+        try requireReadable(bytes, person)
+        return bytes
+    }
+
+    /// Opens every part that is sealed anew. The others keep the bytes that were read.
+    private func requireReadable(_ bytes: [UInt8], _ draft: CompartmentDraft) throws(VaultError) {
+        let path = place.path(of: draft.role)
+        let file = try CompartmentFile(bytes, path: path)
+        let contents = try CompartmentContents(file, root: draft.root, place: place)
+        if draft.items != nil || draft.old?.head.period != draft.period {
+            _ = try contents.items(root: draft.root, place: place)
+        }
+        guard draft.role == .person, let register = file.head.register else { return }
+        try contents.check(draft.root, register, place)
+        for (number, _, root) in try namesParts() {
+            let sealing = try PartSealing(place, .person, period: draft.period, root: root)
+            _ = try NameList(parsing: try contents.opened(number, sealing), register: register.person, path: path)
+        }
     }
 
     /// The list of names under the service root; during a rekey under the next one as well.

@@ -45,6 +45,56 @@ struct ArgumentTests {
     }
 }
 
+/// A process that the C library gives no arguments.
+@Suite struct MissingArgumentTests {
+    private static let compiler = ["/usr/bin/clang", "/usr/bin/cc", "/opt/swift/usr/bin/clang"].first {
+        access($0, X_OK) == 0
+    }
+    private static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first { access($0, X_OK) == 0 }
+
+    /// Starts a program as a C library would that passes no arguments to initialisers.
+    private static let shim = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        typedef int start(int (*)(int, char **, char **), int, char **, void *, void *, void *, void *);
+        int __libc_start_main(int (*main)(int, char **, char **), int count, char **arguments, void *a, void *b, void *c, void *d) {
+            return ((start *)dlsym(RTLD_NEXT, "__libc_start_main"))(main, 0, arguments + count, a, b, c, d);
+        }
+        """
+
+    /// An empty list would mean the help, and the success of a command that was never read.
+    @Test(.enabled(if: compiler != nil, "needs a C compiler"), arguments: [["vault", "lock"], ["--help"], []])
+    func noArgumentsAreStatus71(arguments: [String]) throws {
+        let sandbox = try Sandbox.initialised()
+        try sandbox.file("shim.c", Array(Self.shim.utf8))
+        let built = try sandbox.shell("\(Self.compiler ?? "") -shared -fPIC -o shim.so shim.c -ldl")
+        try #require(built.exitCode == 0, "\(built.errorText)")
+        let result = try ChildProcess.run(
+            "sealctl", arguments,
+            environment: sandbox.environment.merging(["LD_PRELOAD": sandbox.path("files/shim.so")]) { $1 })
+        #expect(result.exitCode == 71 && result.output.isEmpty, "\(result.outputText)")
+        #expect(result.errorText.contains("no arguments"), "\(result.errorText)")
+    }
+
+    /// execve(2) with an empty argument vector. Since Linux 5.18 the kernel adds an empty string: then it is what sealctl
+    /// without words is.
+    @Test(.enabled(if: python != nil, "needs python3")) func anEmptyArgumentVectorIsNoCommand() throws {
+        let sandbox = try Sandbox.initialised()
+        let script = """
+            import ctypes, os, sys
+            libc = ctypes.CDLL(None, use_errno=True)
+            variables = [f"{k}={v}".encode() for k, v in os.environ.items()] + [None]
+            libc.execve(sys.argv[1].encode(), (ctypes.c_char_p * 1)(None), (ctypes.c_char_p * len(variables))(*variables))
+            sys.exit(f"execve: {ctypes.get_errno()}")
+            """
+        let found = try ChildProcess.run(
+            Self.python ?? "", ["-c", script, builtProduct("sealctl")], environment: sandbox.environment)
+        let plain = try sandbox.sealctl([])
+        let isPlain = found.exitCode == plain.exitCode && found.output == plain.output
+        #expect(isPlain || (found.exitCode == 71 && found.output.isEmpty), "\(found.exitCode): \(found.errorText)")
+    }
+}
+
 /// A mount namespace in which `/proc` is empty.
 private enum HiddenProc {
     static var isPossible: Bool {

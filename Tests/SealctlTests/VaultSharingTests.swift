@@ -118,4 +118,120 @@ struct VaultSharingTests {
         #expect(removed.exitCode == 0, "\(removed.errorText)")
         #expect(try shell(sandbox, as: 60_002, "$S vault keys --identity $HOME/key").exitCode == 51)
     }
+
+    // 60001 ada: makes the vault, rekeys.    60002 bob: accepts, adds a key file, is removed.
+    // 60004 eve: accepts, stays.             Each has a home, an identity, watermarks and places of their own.
+    @Test func aSharedVaultThroughAWholeMembership() throws {
+        let sandbox = try shared()
+        let recipient = try shell(sandbox, as: 60_004, "$S vault identity $HOME/key").outputText.dropLast()
+        try succeed(sandbox, 60_001, "$S vault slot add --identity $HOME/key --recipient \(recipient)")
+        try succeed(sandbox, 60_004, "$S vault accept --identity $HOME/key --fingerprint \(Self.fingerprint)")
+        // A slot that bob adds for an unattended program of his.
+        try succeed(sandbox, 60_002, "umask 077; $S vault slot add --new-default-key-file --identity $HOME/key")
+
+        // Items of both classes by each, values in files of their own included.
+        let large = String(repeating: "x", count: 1000)
+        for user in [60_001, 60_002, 60_004] {
+            try succeed(sandbox, user, "echo -n low\(user) | $S vault add -s s -a low\(user) --identity $HOME/key")
+            try succeed(
+                sandbox, user,
+                "echo -n \(large)\(user) | $S vault add -s s -a high\(user) --accessible when-unlocked"
+                    + " --identity $HOME/key")
+        }
+        for reader in [60_001, 60_002, 60_004] {
+            for writer in [60_001, 60_002, 60_004] {
+                #expect(try find(sandbox, reader, "low\(writer)") == "low\(writer)", "\(reader)")
+                #expect(try find(sandbox, reader, "high\(writer)") == large + "\(writer)", "\(reader)")
+            }
+        }
+        try succeed(sandbox, 60_001, "echo 1 | $S put r - --identity $HOME/key")
+        let oldRecord = try SystemFile.read(sandbox.record("r"))
+        try succeed(sandbox, 60_001, "echo 2 | $S put r - --identity $HOME/key")
+        #expect(try shell(sandbox, as: 60_004, "$S get r --identity $HOME/key").outputText == "2\n")
+
+        // Programs that are running: bob's with his key file.
+        let bob = try probe(sandbox, 60_002, "low60001")
+        let again = try probe(sandbox, 60_002, "low60001")
+        #expect(try answer(of: again) == "\("low60001".utf8.count)")
+        let old = try Self.leaves.map { try SystemFile.read(sandbox.path("groups/Vaults/\(Sandbox.group)/\($0)")) }
+        let slots = try succeed(sandbox, 60_001, "$S vault slot list --json --identity $HOME/key").output
+        let keyFile = try #require(
+            try decode([MachineSlot].self, slots).first { $0.kind == "keyFile" || $0.kind == "key file" })
+        try succeed(
+            sandbox, 60_001,
+            "$S vault rekey --yes --remove-slot 2 --remove-slot \(keyFile.id) --identity $HOME/key")
+        #expect(try answer(of: bob) == "locked")
+        #expect(try shell(sandbox, as: 60_002, "$S vault list --identity $HOME/key").exitCode == 51)
+        #expect(try shell(sandbox, as: 60_002, "$S vault list").exitCode != 0)
+
+        // The others go on, and what they saw before stays seen.
+        for user in [60_004, 60_001] {
+            for account in ["high60002", "high60004"] {
+                #expect(try find(sandbox, user, account) == large + account.dropFirst(4))
+            }
+            try succeed(sandbox, user, "echo -n new | $S vault update -s s -a low\(user) --identity $HOME/key")
+            #expect(try shell(sandbox, as: user, "$S get r --identity $HOME/key").outputText == "2\n")
+        }
+        try replace(sandbox.record("r"), with: oldRecord)
+        for user in [60_004, 60_001] {
+            #expect(try shell(sandbox, as: user, "$S get r --identity $HOME/key").exitCode == 65, "an old record")
+        }
+        let new = try Self.leaves.map { try SystemFile.read(sandbox.path("groups/Vaults/\(Sandbox.group)/\($0)")) }
+        for (leaf, bytes) in zip(Self.leaves, old) {
+            try replace(sandbox.path("groups/Vaults/\(Sandbox.group)/\(leaf)"), with: bytes)
+        }
+        for user in [60_004, 60_001] {
+            let refused = try shell(sandbox, as: user, "$S vault list --json --identity $HOME/key")
+            #expect(refused.exitCode == 65 && refused.errorText.contains("rolledBack"), "\(refused.errorText)")
+        }
+        // Bob has not seen the rekey: the old copy is the vault that he knew.
+        #expect(try find(sandbox, 60_002, "low60001") == "low60001")
+        for (leaf, bytes) in zip(Self.leaves, new) {
+            try replace(sandbox.path("groups/Vaults/\(Sandbox.group)/\(leaf)"), with: bytes)
+        }
+        #expect(try find(sandbox, 60_004, "low60001") == "new")
+    }
+
+    private static let leaves = ["vault", "vault.person"]
+    private static let fingerprint =
+        "$($S vault status --json | grep -o '\"fingerprint\":\"[0-9a-f]*' | head -n 1 | cut -d '\"' -f 4)"
+
+    @discardableResult
+    private func succeed(_ sandbox: Sandbox, _ user: Int, _ script: String) throws -> ChildResult {
+        let result = try shell(sandbox, as: user, script)
+        try #require(result.exitCode == 0, "\(user): \(script): \(result.errorText)")
+        return result
+    }
+
+    private func find(_ sandbox: Sandbox, _ user: Int, _ account: String) throws -> String {
+        try succeed(sandbox, user, "$S vault find -s s -a \(account) -w --identity $HOME/key").outputText
+    }
+
+    /// A program of a user that has opened the vault with their default key file, and reads an item when it is told to.
+    private func probe(_ sandbox: Sandbox, _ user: Int, _ account: String) throws -> ChildProcess {
+        let child = try UnixUser(uid: UInt32(user), gid: UInt32(user), groups: [1]).start(
+            "sealed-probe", ["vault-item", sandbox.path("groups"), Sandbox.group, "read", "s", account],
+            environment: [
+                "HOME": sandbox.path("home\(user)"), "SEALED_USER_HOME": "", "XDG_STATE_HOME": "",
+                "XDG_CONFIG_HOME": "",
+            ])
+        #expect(try child.readLine() == "ready")
+        return child
+    }
+
+    private func answer(of child: ChildProcess) throws -> String? {
+        try child.write("go\n")
+        let line = try child.readLine()
+        _ = try child.finish()
+        return line
+    }
+
+    /// As any member who can write the directory does it; owner and mode stay.
+    private func replace(_ path: String, with bytes: [UInt8]) throws {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        try SystemFile.write(path + ".planted", bytes, mode: status.st_mode & 0o777)
+        #expect(chown(path + ".planted", status.st_uid, status.st_gid) == 0)
+        #expect(rename(path + ".planted", path) == 0)
+    }
 }

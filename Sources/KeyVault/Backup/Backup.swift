@@ -17,7 +17,7 @@ struct Backup {
     let rotation: RotationFields
     private let contents: CompartmentContents
     private let values: [[UInt8]: [UInt8]]
-    private let names: [UInt8]
+    private let names: NameList
 
     var vaultID: [UInt8] { contents.head.vaultID }
 
@@ -41,30 +41,38 @@ struct Backup {
             case .identity(let identity): opened = try search.open(with: identity.keys.map(RecipientOpener.init))
             default: throw search.locked()
             }
-            return try Backup(
-                path, CompartmentContents(file, root: opened.root, place: place), opened.root, place, contents)
+            return try Backup(file, opened.root, place, contents)
         } catch {
             throw error.ofBackup(path)
         }
     }
 
-    private init(
-        _ path: String, _ contents: CompartmentContents, _ root: RootKey, _ place: VaultPlace, _ taking: BackupContents
+    /// Opens every part of a backup.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.unsupported`, `.wrongGroup`.
+    init(
+        _ file: CompartmentFile, _ root: RootKey, _ place: VaultPlace, _ taking: BackupContents
     ) throws(VaultError) {
+        let path = file.path
+        let contents = try CompartmentContents(file, root: root, place: place)
         let table = try contents.items(root: root, place: place)
         guard !table.entries.contains(where: \.accessibility.isThisDeviceOnly) else {
             throw .corrupt(path, "It holds an item that is bound to one machine.")
         }
         let sealing = try PartSealing(place, .backup, period: contents.head.period, root: root)
+        guard (contents.head.entry(.values) == nil) == table.entries.allSatisfy(\.isInline) else {
+            throw .corrupt(path, "Its values do not belong to its items.")
+        }
         let values = contents.head.entry(.values) == nil ? [] : try contents.opened(.values, sealing)
-        names = contents.head.entry(.names) == nil ? [] : try contents.opened(.names, sealing)
+        names = try NameList(parsing: try contents.opened(.names, sealing), register: nil, path: path)
         self.values = try Self.values(values, of: table.entries, path)
         self.path = path
         self.root = root
         self.contents = contents
-        if let register = contents.head.register, register.vaultID != contents.head.vaultID {
-            throw .corrupt(path, "Its register is of another vault.")
-        }
+        let secrets = contents.secrets
+        let isWhole = secrets[.watermarkKey, 0] != nil && secrets.last(.personSeed) != nil
+        guard contents.head.register.map({ $0.vaultID == contents.head.vaultID && isWhole }) ?? secrets.entries.isEmpty
+        else { throw .corrupt(path, "Its register is of another vault, or its secrets are not those of its register.") }
         register = taking == .everything ? contents.head.register : nil
         keyring = taking.includesKeys ? contents.keyring : []
         items = taking.includesItems ? table.entries : []
@@ -102,19 +110,29 @@ struct Backup {
     }
 
     /// A draft that continues the vault of the backup: the same id, the next period, and a person key that the backup's
-    /// person key signs, so that no user has to accept it. Without that key it is a new vault.
+    /// person key signs, so that no user has to accept it. Without that key it is a new vault, of the first period that has
+    /// the epochs of the backup's keys and of one more.
     ///
     /// - Parameters:
     ///   - knownPeriod: The period that this user remembers of the place.
     ///   - lowestPeriod: The lowest one that readers of the group's roster accept.
+    /// - Throws: `VaultError` `.tooLarge` where no period is left.
     func restoredDraft(
         _ place: VaultPlace, knownPeriod: UInt32, lowestPeriod: UInt32
     ) throws(VaultError) -> VaultDraft {
         guard continuesVault, let register, let watermark = contents.secrets.last(.watermarkKey) else {
-            return try VaultDraft(making: SecureRandom.bytes(count: 16), period: lowestPeriod, place: place)
+            let period = max(lowestPeriod, KeyringEntry.period(ofEpoch: keyring.map(\.epoch).max() ?? 0))
+            return try VaultDraft(making: SecureRandom.bytes(count: 16), period: period, place: place)
         }
-        let period = max(max(register.period, knownPeriod) + 1, lowestPeriod)
-        var draft = try VaultDraft(making: vaultID, period: period, place: place)
+        let last = max(register.period, knownPeriod)
+        guard last < CompartmentHead.maximumPeriod else {
+            throw VaultError(
+                .tooLarge, "restore the vault", place.path,
+                "Period \(last) is its last one, so that none is left to go on in.",
+                advice: "Make a new vault of the backup's keys, then of its items: sealctl vault import --keys-only, "
+                    + "sealctl vault import --items-only.")
+        }
+        var draft = try VaultDraft(making: vaultID, period: max(last + 1, lowestPeriod), place: place)
         try draft.continueChain(
             of: register, from: CompartmentDraft(contents, root: root, register: register), watermark, path: path)
         return draft
@@ -128,6 +146,12 @@ struct Backup {
         if let rotation = register?.person?.rotation { draft.register.person?.rotation = rotation }
         for entry in keyring {
             var target = try draft.compartment(entry.protection)
+            guard entry.epoch < KeyringEntry.maximumEpoch(period: target.period) else {
+                throw VaultError(
+                    .tooLarge, "restore the vault", path,
+                    "It has a key of epoch \(entry.epoch), the last one there is.",
+                    advice: "Take its items alone: sealctl vault import --items-only.")
+            }
             target.keyring.append(try carried(entry, to: target, draft))
             draft.set(target)
         }
@@ -154,11 +178,7 @@ struct Backup {
             _ = draft.names.insert(draft.tagger.tag(name))
         }
         guard let register, register.watermarkCommitment == draft.register.watermarkCommitment else { return }
-        names.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count - bytes.count % 16, by: 16) {
-                _ = draft.names.insert(Bytes16(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 16])))
-            }
-        }
+        for tag in names.tags { _ = draft.names.insert(tag) }
     }
 
     /// A key for a vault's compartment: same id, epoch, class and date.

@@ -8,15 +8,18 @@ struct BackupMerge {
     let replacesItems: Bool
     let directory: Directory
 
+    /// - Returns: What came in, and the items of each changed compartment, whose value files stay.
     /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is of no use then.
-    func merge(into draft: inout VaultDraft) throws(VaultError) -> ImportReport {
+    func merge(
+        into draft: inout VaultDraft
+    ) throws(VaultError) -> (ImportReport, kept: [(CompartmentRole, [ItemEntry])]) {
         if let failure = draft.serviceFailure { throw failure }
         var report = ImportReport()
         for protection in ProtectionClass.allCases { try addKeys(of: protection, to: &draft, &report) }
-        try addItems(to: &draft, &report)
+        let kept = try addItems(to: &draft, &report)
         draft.service.tokenKeys += try backup.carriedTokenKeys(to: draft, knowing: draft.service.tokenKeys)
         backup.listNames(in: &draft)
-        return report
+        return (report, kept)
     }
 
     private func addKeys(
@@ -30,6 +33,7 @@ struct BackupMerge {
         for entry in entries {
             switch try plan.take(entry) {
             case .unknown:
+                try requireRoom(for: entry, in: compartment, draft.place)
                 compartment.keyring.append(try backup.carried(entry, to: compartment, draft, as: .decryptOnly))
                 added.append(KeySummary(entry))
             case .known: report.keysKnown.append(KeySummary(entry))
@@ -58,6 +62,19 @@ struct BackupMerge {
         report.keysAdded += added
     }
 
+    /// The vault's own reader refuses an epoch that its period does not have; the active key's has to be a still later one.
+    private func requireRoom(
+        for entry: KeyringEntry, in compartment: CompartmentDraft, _ place: VaultPlace
+    ) throws(VaultError) {
+        guard entry.epoch >= KeyringEntry.maximumEpoch(period: compartment.period) else { return }
+        throw VaultError(
+            .tooLarge, "bring a backup into", place.path(of: compartment.role),
+            "The backup has a key of epoch \(entry.epoch), and in period \(compartment.period) epochs end at "
+                + "\(KeyringEntry.maximumEpoch(period: compartment.period)).",
+            advice: "Take the backup's items alone (--items-only), or restore it in the vault's place "
+                + "(--set-vault-aside).")
+    }
+
     /// Epochs that a completed rotation has ended elsewhere do not come back with their keys. Blobs that are sealed here now
     /// stay readable: no epoch from the active one on is refused, and nothing more while a rotation is under way here.
     private func retire(_ protection: ProtectionClass, before active: UInt32?, in draft: inout VaultDraft) {
@@ -68,7 +85,9 @@ struct BackupMerge {
         }
     }
 
-    private func addItems(to draft: inout VaultDraft, _ report: inout ImportReport) throws(VaultError) {
+    private func addItems(
+        to draft: inout VaultDraft, _ report: inout ImportReport
+    ) throws(VaultError) -> [(CompartmentRole, [ItemEntry])] {
         var edit = ItemEdit(draft, directory: directory)
         for entry in backup.items {
             let name = try ItemName(entry, path: draft.place.path)
@@ -88,6 +107,7 @@ struct BackupMerge {
         }
         try edit.writeFiles()
         draft = edit.draft
+        return edit.sweeps()
     }
 }
 

@@ -62,12 +62,14 @@ struct BackupWriter {
 
     /// The whole file.
     ///
-    /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`, `.tooCostly`, `.tooLarge`, `.file`; `.lockTimeout` where an
-    ///   item was changed after the draft was read.
+    /// - Throws: `VaultError` `.corrupt`, also where an item was changed after the draft was read; `.outOfMemory`,
+    ///   `.tooCostly`, `.tooLarge`, `.file`.
     func file() throws(VaultError) -> [UInt8] {
         let root = RootKey.random()
         var backup = CompartmentDraft(new: .backup, root: root, period: draft.register.period)
         backup.generation = 1
+        // Before the slots: a backup that another program overtakes costs no derivation of keys.
+        let values = try addItems(to: &backup)
         backup.slots = try slots(for: root)
         if contents == .everything { try addSecrets(to: &backup) }
         if contents.includesKeys {
@@ -86,11 +88,13 @@ struct BackupWriter {
             }
         }
         var parts = [(PartNumber.names, draft.names.encoded, root)]
-        let values = try addItems(to: &backup)
         if !values.isEmpty { parts.insert((.values, values, root), at: 0) }
-        return try backup.file(
+        let bytes = try backup.file(
             draft.place, vaultID: draft.vaultID, register: contents == .everything ? draft.register.signedBytes : [],
             names: parts, at: draft.now)
+        // Nobody finds out on the day when it is needed that it does not open.
+        _ = try Backup(CompartmentFile(bytes, path: draft.place.path), root, draft.place, .everything)
+        return bytes
     }
 
     private func addSecrets(to backup: inout CompartmentDraft) throws(VaultError) {
@@ -104,18 +108,6 @@ struct BackupWriter {
         }
     }
 
-    /// The refusal for a value file that is not there: its item was changed since the index was read, or it is damaged.
-    private func missingValue(of source: CompartmentDraft) -> VaultError {
-        let path = draft.place.path(of: source.role)
-        let isOvertaken = [draft.service, draft.person].compactMap(\.self).contains { compartment in
-            guard let file = try? CompartmentFile.open(compartment.role, in: directory) else { return false }
-            return file.head.bytes != compartment.old?.head.bytes
-        }
-        guard isOvertaken else { return .corrupt(path, "An item's value file is missing.") }
-        return VaultError(
-            .lockTimeout, "back up", path, "Another program changed an item meanwhile.", advice: "Try again.")
-    }
-
     /// - Returns: The contents of the part of values.
     private func addItems(to backup: inout CompartmentDraft) throws(VaultError) -> [UInt8] {
         var table = ItemTable.empty
@@ -123,12 +115,10 @@ struct BackupWriter {
         for (entry, source) in try items() {
             let values = ItemValues(vaultID: draft.vaultID, path: draft.place.path(of: source.role))
             let carried = try values.rewrapped(entry, from: source.root, to: backup.root, in: draft.vaultID)
-            if !entry.isInline {
-                guard let file = try ValueFiles(directory: directory, role: source.role).read(entry) else {
-                    throw missingValue(of: source)
-                }
-                files[Array(entry.valueID)] = file
-            }
+            let file = entry.isInline ? nil : try ValueFiles(directory: directory, role: source.role).read(entry)
+            // A damaged value is found while its owner can still do something about it.
+            try values.check(entry, file: file, root: source.root)
+            files[Array(entry.valueID)] = file
             try table.insert(carried, path: draft.place.path)
         }
         backup.items = table

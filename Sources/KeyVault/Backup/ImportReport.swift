@@ -10,8 +10,11 @@ public struct ImportReport: Sendable, Hashable {
     public internal(set) var itemsReplaced: [VaultItem] = []
     /// The backup's items that were left out, because the vault has one of the same service and account.
     public internal(set) var itemsLeft: [VaultItem] = []
-    /// The epoch that sealing goes on with, where a key of a later epoch than the active one came in; a rotation to it
-    /// has begun, because readers refuse a write of an earlier epoch as a replay.
+    /// The epoch that sealing goes on with, where a rotation to it has begun; nil where none has.
+    ///
+    /// It begins where a key of a later epoch than the active one came in, because readers refuse a write of an earlier
+    /// epoch as a replay; and where a vault was restored from a backup of everything, because former members may know the
+    /// key that was active in the backup.
     public internal(set) var rotationEpoch: UInt32?
     /// Sealing keys that came in.
     package internal(set) var keysAdded: [KeySummary] = []

@@ -1,3 +1,5 @@
+internal import SharedFiles
+
 extension Vault {
     /// Writes a backup: one file that restores the vault on this machine or another.
     ///
@@ -11,25 +13,15 @@ extension Vault {
     /// - Returns: What went in, and the items marked `…ThisDeviceOnly` that did not.
     /// - Throws: `VaultError` `.alreadyExists` for a name that is taken; `.invalidArgument` for other slots; `.locked` where
     ///   a part of what was asked for is locked; `.corrupt` for a value that does not fit its entry; `.outOfMemory`,
-    ///   `.tooCostly`; `.file`, `.denied`; those of every look at the vault. Nothing is left behind then. `.durabilityUnknown` where
+    ///   `.tooCostly`; `.lockTimeout` where other programs kept changing items, and one of them held the vault's lock;
+    ///   `.file`, `.denied`; those of every look at the vault. Nothing is left behind then. `.durabilityUnknown` where
     ///   the backup is there, and a power loss may take it away.
     public func export(
         to path: String, for slots: [NewSlot], contents contentsKind: BackupContents = .everything
     ) throws(VaultError) -> ExportReport {
         do throws(VaultError) {
             let target = try BackupTarget(path)
-            let contents = try current()
-            let root = keys.service
-            let isReachable = try keys.reachesPerson()
-            let draft =
-                isReachable && contents.personFile != nil
-                ? try keys.withPerson { person throws(VaultError) in
-                    try VaultDraft(
-                        contents, root: root, person: (person, try contents.person(person, place: place)), slotID: nil,
-                        place: place)
-                } : try VaultDraft(contents, root: root, person: nil, slotID: nil, place: place)
-            let writer = try BackupWriter(of: draft, in: directory, contentsKind, for: slots)
-            let bytes = try writer.file()
+            let (writer, bytes) = try backup(contentsKind, for: slots)
             // Before the file is there: no backup is made that the log does not know of.
             note(.exported, outcome: .intended)
             try target.create(bytes)
@@ -45,5 +37,42 @@ extension Vault {
             }
             throw error
         }
+    }
+
+    /// How often a backup that another program's change overtook is begun again before it takes the vault's lock.
+    private static var maximumOvertaken: Int { 3 }
+
+    /// Makes a backup's bytes. A writer may replace an item, and remove the old value file, between the looks at the index
+    /// and at that file: then the vault is read again, and in the end under its lock, which keeps writers out.
+    private func backup(
+        _ kind: BackupContents, for slots: [NewSlot]
+    ) throws(VaultError) -> (BackupWriter, [UInt8]) {
+        for _ in 0..<Self.maximumOvertaken {
+            let contents = try current()
+            do throws(VaultError) { return try backup(of: contents, kind, for: slots) } catch {
+                // The same files: the value is damaged, and stays so.
+                guard error.code == .corrupt, try current().marks != contents.marks else { throw error }
+            }
+        }
+        let lock = try lockForChange()
+        let made = try backup(of: try reload(), kind, for: slots)
+        lock.unlock()
+        return made
+    }
+
+    private func backup(
+        of contents: VaultContents, _ kind: BackupContents, for slots: [NewSlot]
+    ) throws(VaultError) -> (BackupWriter, [UInt8]) {
+        let root = keys.service
+        let isReachable = try keys.reachesPerson()
+        let draft =
+            isReachable && contents.personFile != nil
+            ? try keys.withPerson { person throws(VaultError) in
+                try VaultDraft(
+                    contents, root: root, person: (person, try contents.person(person, place: place)), slotID: nil,
+                    place: place)
+            } : try VaultDraft(contents, root: root, person: nil, slotID: nil, place: place)
+        let writer = try BackupWriter(of: draft, in: directory, kind, for: slots)
+        return (writer, try writer.file())
     }
 }

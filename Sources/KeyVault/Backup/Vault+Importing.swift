@@ -74,9 +74,12 @@ extension Vault {
         let merge = BackupMerge(backup: backup, replacesItems: replacingItems, directory: directory)
         let isReachable = try keys.reachesPerson()
         let needsPerson = backup.holdsWhenUnlocked || isReachable
-        return try change(.imported, needsPerson: needsPerson) { draft throws(VaultError) in
+        let (report, kept) = try change(.imported, needsPerson: needsPerson) { draft throws(VaultError) in
             try merge.merge(into: &draft)
         }
+        // The backup is in: a failure leaves the files of replaced values to the next change.
+        try? sweep(kept)
+        return report
     }
 }
 

@@ -16,7 +16,9 @@ extension Vault {
     ) throws(VaultError) -> Vault {
         try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
-        if let vault = try openIfPresent(place, with: credential, options) { return vault }
+        if !VaultCreation.isHalfMade(place), let vault = try openIfPresent(place, with: credential, options) {
+            return vault
+        }
         let plan = VaultPlan(slots: [try NewSlot(for: credential, place)], sharing: sharing)
         return try VaultCreation(place: place, home: home, plan: plan, options: options)
             .run(openingWith: credential, mayExist: true)
@@ -83,7 +85,9 @@ struct VaultCreation {
             // It would take the lock that is held here.
             opening.settles = false
             // Another process may have made it between our look and our lock: its key is the key.
-            if mayExist, let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options) {
+            if mayExist, !Self.isHalfMade(place),
+                let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options)
+            {
                 return vault
             }
             let new = try vaultForAFreePlace(in: directory, makers)
@@ -212,6 +216,11 @@ struct VaultCreation {
     private func requireFreePlace(
         in directory: Directory, _ birthGuard: KeyBirthGuard, isGivenUp: Bool = false
     ) throws(VaultError) {
+        if Self.isHalfMade(place) {
+            // Nobody has opened it, and no key of it has sealed anything: what was sealed shows below.
+            var room = MakingRoom(in: place)
+            try room.setAside(in: directory)
+        }
         for leaf in VaultPlace.leaves {
             let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.exists(leaf) }
             guard !isThere else { throw alreadyThere }
@@ -220,6 +229,20 @@ struct VaultCreation {
             throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
         }
         try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+    }
+
+    /// Whether a creation ended between its two files: `vault.person` of the first write is there alone, and this user's
+    /// programs have never opened a vault there. Under the vault's lock no creation is under way.
+    ///
+    /// Who can remove `vault` from a new vault can remove both files: setting the one aside gives away nothing more.
+    static func isHalfMade(_ place: VaultPlace) -> Bool {
+        guard place.memory.load() == nil, let directory = try? place.openDirectory(),
+            (try? directory.exists(CompartmentRole.service.leaf)) == false,
+            let person = try? CompartmentFile.open(.person, in: directory)
+        else { return false }
+        let contents = person.head.register?.person
+        return person.head.generation == 1 && person.head.register?.nextRoot == nil
+            && contents?.keys.isEmpty == true && contents?.nameCount == 0
     }
 
     var alreadyThere: VaultError {

@@ -14,7 +14,8 @@ final class CompartmentFile: Sendable {
 
     let head: CompartmentHead
     let path: String
-    private let file: Descriptor
+    /// Nil for bytes in memory: `front` is the whole file then.
+    private let file: Descriptor?
     private let front: [UInt8]
 
     /// Opens a compartment of a vault; nil when there is no such file.
@@ -77,8 +78,19 @@ final class CompartmentFile: Sendable {
         head = try CompartmentHead(parsing: front, path: path)
         guard size == head.fileSize else { throw .corrupt(path, "It does not have the size that its header says.") }
         self.path = path
-        self.file = file
+        self.file = consume file
         self.front = front
+    }
+
+    /// A file that is not written yet, to be read as its reader will read it.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
+    init(_ bytes: [UInt8], path: String) throws(VaultError) {
+        head = try CompartmentHead(parsing: bytes, path: path)
+        guard bytes.count == head.fileSize else { throw .corrupt(path, "It has not the size that its header says.") }
+        self.path = path
+        file = nil
+        front = bytes
     }
 
     /// The size of the head that the first bytes announce; nil where they are no head. At most `maximumSize`.
@@ -98,9 +110,16 @@ final class CompartmentFile: Sendable {
         guard let entry = head.entry(number) else { return nil }
         let offset = head.offset(of: number)
         if offset + entry.sealedSize <= front.count { return Array(front[offset..<offset + entry.sealedSize]) }
-        let bytes = try Self.bytes(of: file, from: offset, count: entry.sealedSize, path)
+        let bytes = try bytes(from: offset, count: entry.sealedSize)
         guard bytes.count == entry.sealedSize else { throw .corrupt(path, "It ends too early.") }
         return bytes
+    }
+
+    private func bytes(from offset: Int, count: Int) throws(VaultError) -> [UInt8] {
+        switch file {
+        case .some(let file): try Self.bytes(of: file, from: offset, count: count, path)
+        case .none: throw .corrupt(path, "It ends too early.")
+        }
     }
 
     private static func bytes(

@@ -41,10 +41,22 @@ struct PartNumber: RawRepresentable, Hashable, Comparable, Sendable {
 
     static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    private static let known: Set<PartNumber> = [
-        .state, .secrets, .keyring, .items, .tokenKeys, .values, .names, .nextNames,
-    ]
-    var isKnown: Bool { Self.known.contains(self) }
+    /// The roles whose files may have the part; none for a part that this version does not know.
+    private var roles: Set<CompartmentRole> {
+        switch self {
+        case .state, .secrets, .keyring, .items: [.service, .person, .backup]
+        case .tokenKeys: [.service, .backup]
+        case .values: [.backup]
+        case .names: [.person, .backup]
+        case .nextNames: [.person]
+        default: []
+        }
+    }
+
+    var isKnown: Bool { !roles.isEmpty }
+
+    /// Whether a part that this version knows may be in a file of a role.
+    func belongs(to role: CompartmentRole) -> Bool { roles.contains(role) }
 
     /// The parts that a file of a role always has.
     static func required(_ role: CompartmentRole) -> [PartNumber] {
@@ -170,6 +182,9 @@ extension CompartmentHead {
         parts = try Self.parts(table, role, path)
         register = registerSize == 0 ? nil : try Register(parsing: registerBytes, path: path)
         guard role != .person || register != nil else { throw .corrupt(path, "It has no register.") }
+        guard role != .person || (entry(.nextNames) != nil) == (register?.nextRoot != nil) else {
+            throw .corrupt(path, "Its lists of names are not those of its roots.")
+        }
     }
 
     private static func parts(
@@ -188,6 +203,9 @@ extension CompartmentHead {
             else { throw .corrupt(path, "Its table of parts has impossible numbers.") }
             guard number.isKnown || flags == 0 else {
                 throw VaultError(.unsupported, "open the vault", path, "It has a part \(number.rawValue).")
+            }
+            guard !number.isKnown || (flags == 1 && number.belongs(to: role)) else {
+                throw .corrupt(path, "Its part \(number.rawValue) is another file's, or not marked as critical.")
             }
             parts.append(
                 PartEntry(number: number, isCritical: flags == 1, sealedSize: Int(size), commitment: commitment))

@@ -32,15 +32,25 @@ struct CompartmentState: Hashable, Sendable {
 
     init(parsing part: [UInt8], _ role: CompartmentRole, path: String) throws(VaultError) {
         var reader = ByteReader(part[...], path: path)
-        rotation = try RotationFields(parsing: &reader, path: path)
+        if role == .person {
+            // The register has that of *when unlocked*.
+            guard try reader.take(RotationFields.encodedSize).allSatisfy({ $0 == 0 }) else {
+                throw .corrupt(path, "Its state has a rotation of the other class.")
+            }
+            rotation = RotationFields()
+        } else {
+            rotation = try RotationFields(parsing: &reader, path: path)
+        }
         let head = AccessLogHead(decoding: try reader.take(AccessLogHead.encodedSize))
         logKey = try reader.integer()
         let reserved = try reader.take(20)
         guard let head, reader.isAtEnd, reserved.allSatisfy({ $0 == 0 }) else {
             throw .corrupt(path, "Its state has impossible numbers.")
         }
+        guard role != .backup || (head == .empty && logKey == 0) else {
+            throw .corrupt(path, "A backup has no access log.")
+        }
         logHead = head
-        if role == .person { rotation = RotationFields() }
     }
 }
 
@@ -55,6 +65,16 @@ struct SecretEntry: Hashable, Sendable {
         case personSeed = 3
         /// In the person compartment: 0 present, 1 next.
         case serviceRoot = 4
+
+        /// Whether a file of a role may have the secret, under a number.
+        func belongs(to role: CompartmentRole, _ number: UInt32) -> Bool {
+            switch self {
+            case .watermarkKey: number == 0
+            case .logKey: role == .service && number > 0
+            case .personSeed: number > 0
+            case .serviceRoot: role == .person && number <= 1
+            }
+        }
     }
 
     static let size = 96
@@ -68,25 +88,29 @@ struct SecretEntry: Hashable, Sendable {
     init(_ kind: Kind, number: UInt32 = 0, _ secret: UnsafeRawBufferPointer, vaultID: [UInt8], root: RootKey) {
         self.kind = kind
         self.number = number
-        id = [UInt8](unsafeUninitializedCapacity: 16) { output, count in
+        id = Self.id(of: secret)
+        wrapped = root.wrap(secret, for: .secretsKey, bound: Self.bound(vaultID, kind, number, id))
+    }
+
+    private static func id(of secret: UnsafeRawBufferPointer) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 16) { output, count in
             BLAKE2b.hash(
                 .none, key: secret, personalization: .vaultSecretID,
                 into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: output[..<16])))
             count = 16
         }
-        wrapped = root.wrap(secret, for: .secretsKey, bound: Self.bound(vaultID, kind, number, id))
     }
 
     /// The secret.
     ///
     /// - Throws: `VaultError` `.corrupt`.
     func secret(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
-        do throws(CryptoError) {
-            return try root.unwrapped(
-                wrapped[...], for: .secretsKey, bound: Self.bound(vaultID, kind, number, id))
-        } catch {
-            throw .corrupt(path, "One of its secrets does not fit its entry.")
-        }
+        guard
+            let secret = try? root.unwrapped(
+                wrapped[...], for: .secretsKey, bound: Self.bound(vaultID, kind, number, id)),
+            secret.withUnsafeBytes({ Self.id(of: $0) }) == id
+        else { throw .corrupt(path, "One of its secrets does not fit its entry.") }
+        return secret
     }
 
     /// The same secret under another root.
@@ -159,9 +183,13 @@ struct SecretTable: Hashable, Sendable {
         return writer.bytes
     }
 
-    init(parsing part: [UInt8], path: String) throws(VaultError) {
+    /// - Throws: `VaultError` `.corrupt`, also for a secret that belongs to a file of another role; `.unsupported`.
+    init(parsing part: [UInt8], _ role: CompartmentRole, path: String) throws(VaultError) {
         var reader = ByteReader(part[...], path: path)
         while !reader.isAtEnd { entries.append(try SecretEntry(parsing: &reader, path: path)) }
+        guard entries.allSatisfy({ $0.kind.belongs(to: role, $0.number) }) else {
+            throw .corrupt(path, "It has a secret of another file.")
+        }
         let isAscending = zip(entries, entries.dropFirst()).allSatisfy {
             ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number)
         }
@@ -187,17 +215,24 @@ struct NameList: Sendable {
             \.self)
     }
 
-    /// - Throws: `VaultError` `.corrupt` where the list is not the one that the register means.
-    init(parsing part: [UInt8], register: Register.Person, path: String) throws(VaultError) {
-        guard part.count == Int(register.nameCount) * 16, Register.digest(ofNames: part) == register.namesDigest else {
+    /// - Parameter register: The list that is meant; nil in a backup, where the file's code says it.
+    /// - Throws: `VaultError` `.corrupt` for another list, and for tags that are out of order or there twice.
+    init(parsing part: [UInt8], register: Register.Person?, path: String) throws(VaultError) {
+        let isMeant =
+            register.map { part.count == Int($0.nameCount) * 16 && Register.digest(ofNames: part) == $0.namesDigest }
+            ?? part.count.isMultiple(of: 16)
+        guard isMeant else {
             throw .corrupt(path, "Its list of names is not the one that its register means.")
         }
-        part.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: 16) {
-                tags.insert(Bytes16(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 16])))
+        var last: ArraySlice<UInt8> = []
+        for start in stride(from: 0, to: part.count, by: 16) {
+            let tag = part[start..<start + 16]
+            guard last.lexicographicallyPrecedes(tag) else {
+                throw .corrupt(path, "Its list of names is out of order, or one is there twice.")
             }
+            tags.insert(tag.withUnsafeBytes { Bytes16($0) })
+            last = tag
         }
-        guard tags.count == Int(register.nameCount) else { throw .corrupt(path, "It lists a name twice.") }
     }
 }
 

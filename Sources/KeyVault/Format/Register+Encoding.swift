@@ -94,7 +94,7 @@ extension Register {
         watermarkCommitment = try roots.take(32).withUnsafeBytes { Bytes32($0) }
         personRoot = try roots.take(32).withUnsafeBytes { Bytes32($0) }
         slots = try RegisteredSlot.parse(try take(.slots), path)
-        person = try Person(taking: &fields, path)
+        person = try Person(taking: &fields, period: period, path)
         var nextSlot = try take(.nextSlot)
         nextSlotID = try nextSlot.integer()
         guard reserved == 0, identity.isAtEnd, roots.isAtEnd, nextSlot.isAtEnd, teamKey.map({ $0.count == 32 }) ?? true,
@@ -111,34 +111,43 @@ extension Register {
     ) throws(VaultError) -> [UInt16: ArraySlice<UInt8>] {
         var reader = ByteReader(bytes, path: path)
         var fields: [UInt16: ArraySlice<UInt8>] = [:]
-        var last: UInt16 = 0
+        var last = -1
         while !reader.isAtEnd {
             let number: UInt16 = try reader.integer()
             let flags: UInt16 = try reader.integer()
             let size: UInt32 = try reader.integer()
-            guard number > last, flags <= 1 else { throw .corrupt(path, "Its register's fields are out of order.") }
-            guard flags == 0 || Field(rawValue: number) != nil else {
+            let isKnown = Field(rawValue: number) != nil
+            guard Int(number) > last, flags <= 1, !isKnown || flags == 1 else {
+                throw .corrupt(path, "Its register's fields are out of order, or have impossible flags.")
+            }
+            guard flags == 0 || isKnown else {
                 throw VaultError(.unsupported, "open the vault", path, "Its register has a field \(number).")
             }
             fields[number] = try reader.take(Int(size))
-            last = number
+            last = Int(number)
         }
         return fields
     }
 }
 
 extension Register.Person {
-    fileprivate init?(taking fields: inout [UInt16: ArraySlice<UInt8>], _ path: String) throws(VaultError) {
+    fileprivate init?(
+        taking fields: inout [UInt16: ArraySlice<UInt8>], period: UInt32, _ path: String
+    ) throws(VaultError) {
         let found = [6, 7, 8].compactMap { fields.removeValue(forKey: $0) }
         guard !found.isEmpty else { return nil }
         guard found.count == 3 else { throw .corrupt(path, "Its register lacks a field.") }
         var keyReader = ByteReader(found[0], path: path)
         while !keyReader.isAtEnd { keys.append(try RegisteredKey(parsing: &keyReader, path)) }
+        let highest = KeyringEntry.maximumEpoch(period: period)
         guard zip(keys, keys.dropFirst()).allSatisfy({ $0.epoch < $1.epoch }),
-            keys.count(where: { $0.state == .active }) <= 1
-        else { throw .corrupt(path, "Its register's keys are out of order.") }
+            keys.count(where: { $0.state == .active }) <= 1, keys.count <= KeyringEntry.maximumCount,
+            Set(keys.map(\.keyID)).count == keys.count, keys.last.map({ $0.epoch <= highest }) ?? true
+        else { throw .corrupt(path, "Its register's keys are out of order, too many, or of an impossible epoch.") }
         var reader = ByteReader(found[1], path: path)
         rotation = try RotationFields(parsing: &reader, path: path)
+        try rotation.check(
+            active: keys.first { $0.state == .active }?.epoch, hasKeys: !keys.isEmpty, path: path)
         var names = ByteReader(found[2], path: path)
         nameCount = try names.integer()
         let reserved: UInt32 = try names.integer()
@@ -208,12 +217,15 @@ extension RegisteredSlot {
             let addedBy: UInt32 = try reader.integer()
             let reserved: UInt32 = try reader.integer()
             let publicKey = Array(try reader.take(32))
-            guard let kind = SlotKind(rawValue: kindByte), let reach = SlotReach(rawValue: reachByte) else {
-                throw VaultError(.unsupported, "open the vault", path, "Its register has a slot of kind \(kindByte).")
+            guard let kind = SlotKind(rawValue: kindByte), let reach = SlotReach(rawValue: reachByte), reach != .backup
+            else {
+                throw VaultError(
+                    .unsupported, "open the vault", path,
+                    "Its register has a slot of kind \(kindByte) and reach \(reachByte).")
             }
             let parameters = Array(try reader.take(kind.parameterSize))
             let label = String(validating: try reader.take(Int(labelSize)), as: UTF8.self)
-            guard let label, flags <= 1, reserved == 0, id > 0, kind.permits(reach),
+            guard let label, !label.hasControlCharacter, flags <= 1, reserved == 0, id > 0, kind.permits(reach),
                 slots.last.map({ $0.id < id }) ?? true
             else { throw .corrupt(path, "Its register's slots have impossible numbers.") }
             slots.append(
@@ -226,6 +238,11 @@ extension RegisteredSlot {
         }
         return slots
     }
+}
+
+extension String {
+    /// Whether it has a code point of the category Cc: a label is shown on terminals.
+    var hasControlCharacter: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }
 
 extension RegisteredKey {

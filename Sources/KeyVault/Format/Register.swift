@@ -114,11 +114,21 @@ struct RotationFields: Hashable, Sendable {
     init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
         minimumEpoch = try reader.integer()
         guard let stage = Stage(rawValue: try reader.integer()) else {
-            throw VaultError(.unsupported, "open the vault", path, "It has a rotation of an unknown stage.")
+            throw .corrupt(path, "It has a rotation of an unknown stage.")
         }
         self.stage = stage
         began = try reader.integer()
         completed = try reader.integer()
+    }
+
+    /// - Parameters:
+    ///   - active: The epoch of the class's active key; nil for none.
+    ///   - hasKeys: Whether the class has any key.
+    /// - Throws: `VaultError` `.corrupt` for a minimum epoch that no writer sets.
+    func check(active: UInt32?, hasKeys: Bool, path: String) throws(VaultError) {
+        guard minimumEpoch > 0, minimumEpoch <= active ?? .max, hasKeys || minimumEpoch == 1 else {
+            throw .corrupt(path, "Its minimum epoch is 0, beyond its active key's, or that of keys which it has not.")
+        }
     }
 }
 

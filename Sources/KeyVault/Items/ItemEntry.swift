@@ -158,8 +158,8 @@ extension ItemEntry {
             throw VaultError(
                 .unsupported, "open the vault", path, "It has an item of an unknown accessibility \(code).")
         }
-        guard accessibility.isThisDeviceOnly || raw[32..<48].allSatisfy({ $0 == 0 }) else {
-            throw .corrupt(path, "An item that any machine may read names one.")
+        guard accessibility.isThisDeviceOnly != raw[32..<48].allSatisfy({ $0 == 0 }) else {
+            throw .corrupt(path, "An item that any machine may read names one, or another names none.")
         }
         return accessibility
     }
@@ -191,7 +191,7 @@ private struct ItemSizes {
         let value = Int(raw.number(at: 24, as: UInt32.self))
         guard raw[7] <= 1, raw.number(at: 28, as: UInt32.self) == 0, service > 0, account > 0,
             max(service, account, label) <= ItemLimits.nameSize, value <= limits.valueSize,
-            raw[7] == 1 || value <= ItemEntry.maximumInlineSize
+            (raw[7] == 0) == (value <= ItemEntry.maximumInlineSize)
         else { throw .corrupt(path, "An item has impossible numbers.") }
         let inline = raw[7] == 0 ? value + XChaCha20Poly1305.tagSize : 0
         entry = ItemEntry.fixedSize + service + account + label + inline

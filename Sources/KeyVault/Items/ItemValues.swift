@@ -87,6 +87,16 @@ struct ItemValues: Sendable {
         }
     }
 
+    /// Opens a value and forgets it.
+    ///
+    /// - Throws: `VaultError` as `open`.
+    func check(_ entry: ItemEntry, file: [UInt8]?, root: RootKey) throws(VaultError) {
+        try SecretPool.shared.withBytes(count: entry.valueSize) { output throws(VaultError) in
+            try open(entry, file: file, root: root, into: output)
+        } _: { (_: UnsafeRawBufferPointer) throws(VaultError) in
+        }
+    }
+
     private func sealed(_ entry: ItemEntry, _ file: [UInt8]?) throws(VaultError) -> ArraySlice<UInt8> {
         guard !entry.isInline else { return entry.sealedValue }
         guard let file, file.count == Self.headerSize + entry.valueSize + XChaCha20Poly1305.tagSize,

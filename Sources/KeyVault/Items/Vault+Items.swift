@@ -142,7 +142,7 @@ extension Vault {
     ///
     /// The lock of the change has been released, so this takes it again, and keeps the files of two indexes: the one
     /// that the change wrote durably, and the one that is there now.
-    private func sweep(_ written: [(CompartmentRole, [ItemEntry])]) throws(VaultError) {
+    func sweep(_ written: [(CompartmentRole, [ItemEntry])]) throws(VaultError) {
         // Seldom true, and cheaper to ask than the lock and another look at the vault.
         let due = written.filter { role, entries in
             !ValueFiles(directory: directory, role: role).leftovers(keeping: entries).isEmpty
@@ -198,6 +198,18 @@ extension Vault {
             found.sort { $0.order($1) < 0 }
         }
         return found.map(VaultItem.init)
+    }
+
+    /// The items of *after first unlock* under names that are *when unlocked*. Only a service can have planted them: none is
+    /// read, and the next change of the person's item removes it.
+    ///
+    /// - Throws: `VaultError`, those of every look at the vault.
+    public func plantedItems() throws(VaultError) -> [VaultItem] {
+        let contents = try current()
+        var found: [VaultItem] = []
+        for entry in try entries(contents.service, root: keys.service, nil)
+        where contents.lists(try ItemName(entry, path: path)) { found.append(VaultItem(entry)) }
+        return found
     }
 
     /// The number of names that are *when unlocked* and out of reach: items and records.

@@ -28,6 +28,9 @@ struct KeyringEntry: Hashable, Sendable {
     /// The highest epoch in a period. A planted epoch cannot use the numbers up: a rekey gives room for more.
     static func maximumEpoch(period: UInt32) -> UInt32 { UInt32(clamping: UInt64(period) << 21) }
 
+    /// The first period in which a key of a still later epoch can be made.
+    static func period(ofEpoch epoch: UInt32) -> UInt32 { min(epoch >> 21 + 1, CompartmentHead.maximumPeriod) }
+
     let keyID: [UInt8]
     let epoch: UInt32
     var state: KeyState
@@ -135,10 +138,11 @@ struct KeyringEntry: Hashable, Sendable {
         let reserved: UInt8 = try reader.integer()
         createdAt = try reader.integer()
         wrappedKey = Array(try reader.take(SealingKey.size + SecretWrap.overhead))
-        guard let state, let protection, suite == Self.suite else {
-            throw VaultError(.unsupported, "open the vault", path, "It has a key of an unknown state, class or suite.")
+        guard let state, suite == Self.suite else {
+            throw VaultError(.unsupported, "open the vault", path, "It has a key of an unknown state or suite.")
         }
-        guard reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 }) else {
+        guard let protection, reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 })
+        else {
             throw .corrupt(path, "Its keyring has impossible numbers.")
         }
         self.state = state

@@ -151,19 +151,21 @@ struct KeySlot: Hashable, Sendable {
         createdAt = try reader.integer()
         let size: UInt32 = try reader.integer()
         let alsoReserved: UInt32 = try reader.integer()
-        guard let kind = SlotKind(rawValue: kindByte), let reach = SlotReach(rawValue: reachByte),
-            let form = Form(rawValue: formByte)
-        else {
+        guard let kind = SlotKind(rawValue: kindByte), let form = Form(rawValue: formByte) else {
             throw VaultError(
                 .unsupported, "open the vault", path, "It has a key slot of kind \(kindByte), form \(formByte).")
         }
-        (self.kind, self.reach, self.form) = (kind, reach, form)
-        guard reserved == 0, alsoReserved == 0, id > 0, kind.permits(reach) else {
+        guard let reach = SlotReach(rawValue: reachByte), reserved == 0, alsoReserved == 0, id > 0, kind.permits(reach)
+        else {
             throw .corrupt(path, "A key slot has impossible numbers.")
         }
+        (self.kind, self.reach, self.form) = (kind, reach, form)
         var rest = ByteReader(try reader.take(Int(size)), path: path)
         publicKey = Array(try rest.take(X25519.keySize))
         parameters = Array(try rest.take(kind.parameterSize))
+        if kind == .passphrase, (try? PassphraseParameters(parsing: parameters[...])) == nil {
+            throw .corrupt(path, "A key slot has impossible costs.")
+        }
         if kind == .recipient || form == .resealed { ephemeral = Array(try rest.take(X25519.keySize)) }
         commitment = try rest.take(32).withUnsafeBytes { Bytes32($0) }
         wrappedRoot = Array(try rest.take(Self.wrappedSize))
@@ -178,11 +180,11 @@ struct KeySlot: Hashable, Sendable {
         while !reader.isAtEnd {
             let number: UInt16 = try reader.integer()
             let flags: UInt16 = try reader.integer()
-            _ = try reader.take(Int(try reader.integer(UInt32.self)))
+            guard Int(number) > last, flags <= 1 else { throw .corrupt(path, "A key slot's fields are out of order.") }
             guard flags == 0 else {
                 throw VaultError(.unsupported, "open the vault", path, "A key slot has a field \(number).")
             }
-            guard Int(number) > last else { throw .corrupt(path, "A key slot's fields are out of order.") }
+            _ = try reader.take(Int(try reader.integer(UInt32.self)))
             last = Int(number)
         }
     }

@@ -78,9 +78,7 @@ extension Vault {
     }
 
     private func requireLabel(_ label: String) throws(VaultError) {
-        guard label.utf8.count <= 255,
-            !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        else {
+        guard label.utf8.count <= 255, !label.hasControlCharacter else {
             throw VaultError(
                 .invalidArgument, "add a key slot to", path, "A label has at most 255 bytes and no control characters.")
         }
@@ -177,7 +175,7 @@ extension VaultDraft {
         to draft: inout CompartmentDraft, signedBy former: CompartmentDraft, knownToServices: Bool = false
     ) throws(VaultError) {
         let path = place.path(of: former.role)
-        guard let entry = former.secrets.last(.personSeed), let last = register.chain.last else {
+        guard let last = register.chain.last, let entry = former.secrets[.personSeed, last.period] else {
             throw .corrupt(path, "It has no person key.")
         }
         let oldSeed = try entry.secret(vaultID: vaultID, root: former.root, path: path)

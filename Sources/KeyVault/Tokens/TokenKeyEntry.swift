@@ -89,14 +89,17 @@ extension TokenKeyEntry {
         writer.append(wrappedKey)
     }
 
-    /// Reads an entry; nil for a state that this version does not know.
-    init?(parsing reader: inout ByteReader) throws(VaultError) {
+    /// - Throws: `VaultError` `.corrupt`; `.unsupported` for a state that this version does not know.
+    init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
         let id = try reader.take(16)
         let stateByte: UInt8 = try reader.integer()
         let reserved = try reader.take(7)
         let createdAt: UInt64 = try reader.integer()
         let wrappedKey = Array(try reader.take(32 + SecretWrap.overhead))
-        guard let state = State(rawValue: stateByte), reserved.allSatisfy({ $0 == 0 }) else { return nil }
+        guard let state = State(rawValue: stateByte) else {
+            throw VaultError(.unsupported, "open the vault", path, "It has a token key of an unknown state.")
+        }
+        guard reserved.allSatisfy({ $0 == 0 }) else { throw .corrupt(path, "A token key has impossible numbers.") }
         keyID = id.withUnsafeBytes { Bytes16($0) }
         self.state = state
         self.createdAt = createdAt
@@ -114,20 +117,20 @@ extension [TokenKeyEntry] {
         }
         self = []
         var reader = ByteReader(section, path: path)
-        while !reader.isAtEnd {
-            guard let entry = try TokenKeyEntry(parsing: &reader) else {
-                throw VaultError(.unsupported, "open the vault", path, "It has a token key of an unknown state.")
-            }
-            append(entry)
-        }
-        guard Set(map(\.keyID)).count == count, self.count(where: { $0.state == .active }) <= 1 else {
-            throw .corrupt(path, "It has a token key twice, or two active ones.")
-        }
+        while !reader.isAtEnd { append(try TokenKeyEntry(parsing: &reader, path: path)) }
+        guard Set(map(\.keyID)).count == count, self.count(where: { $0.state == .active }) <= 1,
+            zip(self, dropFirst()).allSatisfy({ $0.createdAt <= $1.createdAt })
+        else { throw .corrupt(path, "It has a token key twice, two active ones, or they are out of order.") }
     }
 
+    /// In ascending order of their creation: a backup brings older ones in.
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        for entry in self { entry.encode(into: &writer) }
+        for (_, entry) in enumerated().sorted(by: {
+            ($0.element.createdAt, $0.offset) < ($1.element.createdAt, $1.offset)
+        }) {
+            entry.encode(into: &writer)
+        }
         return writer.bytes
     }
 }

@@ -85,9 +85,11 @@ package final class WatermarkTable: Sendable {
     /// The highest accepted state of a record.
     package func mark(of name: NameTag) -> Watermark? { memory.withLock { $0.states[name]?.mark } }
 
-    /// The records of which a state was accepted that no crash can have taken back.
-    package var acceptedNames: [NameTag] {
-        memory.withLock { memory in memory.states.filter { $0.value.mark.sequence > 0 }.map(\.key) }
+    /// What was accepted of each record, and of the vault's files, that no crash can have taken back.
+    var acceptedMarks: [(NameTag, Watermark)] {
+        memory.withLock { memory in
+            memory.states.filter { $0.value.mark.sequence > 0 }.map { ($0.key, $0.value.mark) }
+        }
     }
 
     /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them. A file that could

@@ -43,9 +43,7 @@ extension SealedStore {
     /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
     /// one is gone on purpose.
     package var acceptedNames: [NameTag] {
-        // The vault's own writes are among what was accepted; it is no record.
-        let own = vault.ownNames
-        return watermarks.acceptedNames.filter { !own.contains($0) && !watermarks.isPurged($0) }
+        vault.acceptedRecords.filter { !watermarks.isPurged($0) }
     }
 
     /// The context that a record's blob is bound to; of the library's own records as well.

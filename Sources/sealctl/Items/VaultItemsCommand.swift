@@ -24,9 +24,22 @@ struct VaultItemsCommand: SealctlCommand {
         let vault = try keyOptions.openVault(of: try target.checked())
         let items = try Failure.onVault { () throws(VaultError) in try vault.items(service: service) }
             .map(ItemView.init)
+        try warn(of: Failure.onVault { () throws(VaultError) in try vault.plantedItems() })
         if output.json { return try StandardStreams.print(JSONText.array(items.map(\.json)).text) }
         var table = TextTable(ItemView.columns)
         for item in items { table.add(item.cells) }
         try StandardStreams.print(table.text)
+    }
+
+    /// Names items that a service has put under the names of persons' items.
+    private func warn(of planted: [VaultItem]) {
+        guard let first = planted.first else { return }
+        let names = planted.count == 1 ? "" : " and \(planted.count - 1) more"
+        Warning(
+            "plantedItems",
+            "an item of after first unlock has the name of one that is protected when unlocked, and is not read: "
+                + "\(first.service), \(first.account)\(names)",
+            hint: "An unattended program wrote it; sealctl vault update or delete removes it."
+        ).report(asJSON: output.json)
     }
 }

@@ -54,7 +54,9 @@ import Testing
     }
 
     /// No program writes such a backup; it is made here by hand.
-    private func craft(_ change: (inout CompartmentDraft, [UInt8]) throws -> Void) throws {
+    private func craft(
+        register another: Register? = nil, _ change: (inout CompartmentDraft, [UInt8]) throws -> Void
+    ) throws {
         try SystemFile.write(yard.path, good)
         let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
         let file = try CompartmentFile.open(path: yard.path)
@@ -64,7 +66,7 @@ import Testing
         draft.slots = file.head.slots
         try change(&draft, file.head.vaultID)
         let bytes = try draft.file(
-            yard.here.place, vaultID: file.head.vaultID, register: register.signedBytes,
+            yard.here.place, vaultID: file.head.vaultID, register: (another ?? register).signedBytes,
             names: [(.names, [], backup.root)], at: 1)
         try SystemFile.write(yard.path, bytes)
     }
@@ -87,6 +89,23 @@ import Testing
         try craft { _, _ in }
         #expect(throws: Never.self) { try yard.bringIn() }
         #expect(try yard.opened().value("bank", "anna") == [4, 5, 6])
+    }
+
+    private func openingCode() -> VaultError.Code? {
+        code { () throws(VaultError) in
+            _ = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .itemsOnly)
+        }
+    }
+
+    /// Refused as a whole, also where nothing of the register is taken.
+    @Test func theRegisterOfAnotherVaultIsRefused() throws {
+        let other = try yard.there.create(with: yard.credential)
+        try craft(register: try other.current().register) { _, _ in }
+        #expect(openingCode() == .corrupt)
+        try craft { draft, _ in draft.secrets.remove(.personSeed) }
+        #expect(openingCode() == .corrupt)
+        try craft { _, _ in }
+        #expect(openingCode() == nil)
     }
 
     @Test func anItemThatIsBoundToAMachineIsNotTaken() throws {

@@ -184,4 +184,46 @@ import Testing
         }
         #expect(try vault.keySummaries() == keys)
     }
+
+    /// The vault's own reader would refuse the epoch, and so the whole vault.
+    @Test(arguments: [UInt32(0), 1]) func aKeyOfAnEpochBeyondThePeriodIsNotTaken(more: UInt32) throws {
+        let vault = try yard.vault()
+        let twin = try twin(of: vault)
+        let highest = KeyringEntry.maximumEpoch(period: 1)
+        try vault.rekey()
+        try vault.change(.itemAdded) { draft throws(VaultError) in
+            draft.service.keyring.append(
+                .random(
+                    epoch: highest + more, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
+                    vaultID: draft.vaultID, root: draft.service.root))
+        }
+        try yard.export(vault, .keysOnly)
+        let before = try yard.there.copy().files
+        #expect(code { () throws(VaultError) in try yard.bringIn() } == .tooLarge)
+        #expect(try yard.there.copy().files == before)
+        #expect(throws: Never.self) { try twin.reload() }
+    }
+
+    /// What was replaced leaves no value behind.
+    @Test func aReplacedItemsValueFileIsRemoved() throws {
+        let vault = try yard.vault()
+        let large = [UInt8](repeating: 1, count: 1000)
+        for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
+            try vault.add(
+                "large", accessibility.protection == .whenUnlocked ? "person" : "service", accessibility, large)
+        }
+        try yard.export(vault)
+        for folder in ["values", "values.person"] {
+            let before = try SystemFile.names(yard.here.beside(folder))
+            #expect(before.count == 1)
+        }
+        let old = try ["values", "values.person"].map { try SystemFile.names(yard.here.beside($0)) }
+        let report = try yard.bringIn(to: yard.here, ImportOptions(replacesItems: true))
+        #expect(report.itemsReplaced.count == 4)
+        for (folder, old) in zip(["values", "values.person"], old) {
+            let names = try SystemFile.names(yard.here.beside(folder))
+            #expect(names.count == 1 && names != old, "\(folder)")
+        }
+        #expect(try vault.value("large", "person") == large && vault.value("large", "service") == large)
+    }
 }

@@ -3,10 +3,16 @@ import CryptoPrimitives
 import Glibc
 import Sealing
 import SharedFiles
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import KeyVault
+
+/// A switch that two threads share.
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
+}
 
 /// What goes into a backup, and what never does.
 @Suite struct ExportTests {
@@ -196,5 +202,62 @@ import Testing
             #expect(error.underlying?.code == .noSpace)
         }
         #expect(try SystemFile.names(small.path).isEmpty)
+    }
+
+    /// A backup with a value that does not open would be found out on the day when it is needed.
+    @Test(
+        arguments: [Accessibility.afterFirstUnlock, .whenUnlocked], ["missing", "flipped", "cut", "swapped", "magic"])
+    func aDamagedValueFileIsNotBackedUp(accessibility: Accessibility, fault: String) throws {
+        let vault = try yard.vault()
+        for account in ["a", "b"] {
+            try vault.add("large", account, accessibility, [UInt8](account.utf8) + [UInt8](repeating: 1, count: 300))
+        }
+        let folder = yard.here.beside(accessibility.protection == .whenUnlocked ? "values.person" : "values")
+        let paths = try SystemFile.names(folder).map { "\(folder)/\($0)" }
+        let bytes = try SystemFile.read(paths[0])
+        switch fault {
+        case "missing": unlink(paths[0])
+        case "flipped": try SystemFile.write(paths[0], bytes.dropLast() + [bytes[bytes.count - 1] ^ 1])
+        case "cut": try SystemFile.write(paths[0], bytes.dropLast())
+        case "swapped": try SystemFile.write(paths[0], SystemFile.read(paths[1]))
+        default: try SystemFile.write(paths[0], [1] + bytes.dropFirst())
+        }
+        #expect(code { () throws(VaultError) in try yard.export(vault) } == .corrupt)
+        #expect(!SystemFile.exists(yard.path))
+        #expect(throws: Never.self) { try yard.export(vault, .keysOnly) }
+    }
+
+    // writer: update z, remove the old value, update z, ...
+    // backup: read the index, read a, b, ..., z: gone; read the index again, ...
+    @Test func aWriterNeverMakesABackupFailAndNeverGetsIntoHalfOfOne() throws {
+        let vault = try yard.vault()
+        let value = [UInt8](repeating: 1, count: 20_000)
+        for index in 0..<12 { try vault.add("large", "\(index)", .afterFirstUnlock, value) }
+        try vault.add("large", "z", .afterFirstUnlock, value)
+        let writer = try yard.here.open(with: yard.credential, options: VaultOptions(lockTimeout: .seconds(90)))
+        let reader = try yard.here.open(with: yard.credential, options: VaultOptions(lockTimeout: .seconds(90)))
+        let isOver = Flag()
+        let results = try concurrently(2) { index in
+            if index == 0 {
+                defer { isOver.isSet.store(true, ordering: .relaxed) }
+                for round in 0..<(isLongForm ? 100 : 20) { try yard.export(reader, to: yard.path + "\(round)") }
+                return
+            }
+            var round: UInt8 = 0
+            while !isOver.isSet.load(ordering: .relaxed) {
+                round &+= 1
+                try writer.update("large", "z", value: [UInt8](repeating: round, count: 1000 + Int(round)))
+            }
+        }
+        for result in results { try result.get() }
+        for round in 0..<20 {
+            let backup = try Backup.open(
+                yard.path + "\(round)", with: yard.credential, for: yard.here.place, taking: .everything)
+            var draft = try VaultDraft(making: backup.vaultID, place: yard.here.place)
+            try draft.add(
+                try NewSlot.recipient(yard.person.recipient).maker(for: yard.here.place)
+                    .prepare(vaultID: draft.vaultID))
+            #expect(try backup.fill(&draft).count == 13)
+        }
     }
 }

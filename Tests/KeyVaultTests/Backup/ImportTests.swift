@@ -210,4 +210,39 @@ import Testing
         #expect(code == .orphanedBlobs)
         #expect(try SystemFile.read(yard.here.path) == before)
     }
+
+    /// After the last period there is none to restore the vault in; its keys and items go into a new one.
+    @Test(arguments: [CompartmentHead.maximumPeriod, .max]) func afterTheLastPeriodNothingIsRestored(
+        period: UInt32
+    ) throws {
+        let vault = try yard.vault()
+        try yard.export(vault)
+        let backup = try Backup.open(yard.path, with: yard.credential, for: yard.there.place, taking: .everything)
+        let refusal = code { () throws(VaultError) in
+            _ = try backup.restoredDraft(yard.there.place, knownPeriod: period)
+        }
+        #expect(refusal == .tooLarge)
+        let last = CompartmentHead.maximumPeriod - 1
+        #expect(try backup.restoredDraft(yard.there.place, knownPeriod: last).register.period == last + 1)
+        let keys = try Backup.open(yard.path, with: yard.credential, for: yard.there.place, taking: .keysOnly)
+        #expect(try keys.restoredDraft(yard.there.place, knownPeriod: period).register.period == 1)
+    }
+
+    /// A later period has more epochs.
+    @Test func keysOfALaterPeriodMakeAVaultThatHasThem() throws {
+        let vault = try yard.vault()
+        try vault.rekey()
+        let epoch = KeyringEntry.maximumEpoch(period: 1) + 1
+        try vault.change(.itemAdded) { draft throws(VaultError) in
+            draft.service.keyring.append(
+                .random(
+                    epoch: epoch, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
+                    vaultID: draft.vaultID, root: draft.service.root))
+        }
+        try yard.export(vault, .keysOnly)
+        try yard.bringIn()
+        let copy = try yard.opened()
+        #expect(copy.period == 2)
+        #expect(try copy.keySummaries().map(\.epoch).max() == epoch)
+    }
 }

@@ -61,7 +61,7 @@ import Testing
                 table.set(SecretEntry(kind, number: number, $0, vaultID: vaultID, root: root))
             }
         }
-        let read = try SecretTable(parsing: table.encoded, path: "vault")
+        let read = try SecretTable(parsing: table.encoded, .service, path: "vault")
         #expect(read == table && read.entries.map(\.number) == [0, 1, 2])
         #expect(read.last(.logKey)?.number == 2)
         let entry = try #require(read[.logKey, 2])
@@ -76,7 +76,7 @@ import Testing
         for bit in 0..<96 * 8 {
             var bytes = table.encoded
             bytes[96 + bit / 8] ^= 1 << UInt8(bit % 8)
-            guard let changed = try? SecretTable(parsing: bytes, path: "") else { continue }
+            guard let changed = try? SecretTable(parsing: bytes, .service, path: "") else { continue }
             #expect(!opens(changed.entries[1], vaultID, root), "bit \(bit)")
         }
     }
@@ -91,7 +91,7 @@ import Testing
             return table.encoded
         }
         func refusal(_ bytes: [UInt8]) -> VaultError.Code? {
-            code { () throws(VaultError) in _ = try SecretTable(parsing: bytes, path: "") }
+            code { () throws(VaultError) in _ = try SecretTable(parsing: bytes, .service, path: "") }
         }
         #expect(refusal(entries[0] + entries[1]) == nil)
         #expect(refusal(entries[1] + entries[0]) == .corrupt)

@@ -128,9 +128,15 @@ import Testing
         let expected: VaultError.Code? = isDeleted ? .itemNotFound : nil
         #expect(code { () throws(VaultError) in _ = try person.value("s", "a") } == expected)
         #expect(try person.items().map(\.label) == (isDeleted ? [] : ["old"]))
+        // It is reported, and a change of another item leaves it.
+        for vault in [service, person] { #expect(try vault.plantedItems().map(\.account) == ["a"]) }
+        try person.add("s", "other", .whenUnlocked)
+        #expect(try person.plantedItems().count == 1)
+        try person.deleteItem(service: "s", account: "other")
         // Nor does it stand in the way of the person's own.
         if isDeleted { try person.add("s", "a", .whenUnlocked, [1]) } else { try person.update("s", "a", value: [1]) }
         #expect(try person.value("s", "a") == [1])
+        #expect(try person.plantedItems().isEmpty && fixture.open().plantedItems().isEmpty)
         let path = fixture.directory.path("backup")
         let report = try person.export(to: path, for: [.recipient(try Identity.random().recipient)])
         #expect(report.itemCount == 1)

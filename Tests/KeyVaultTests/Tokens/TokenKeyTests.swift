@@ -65,8 +65,25 @@ import Testing
         #expect(parsed([entry, old]) == .corrupt)
     }
 
-    @Test(arguments: [16, 17, 23]) func aStateOrAReservedByteOfALaterVersionIsUnsupported(offset: Int) throws {
-        #expect(try parsed(changing: offset) == .unsupported)
+    @Test(arguments: [16, 17, 23]) func aStateOfALaterVersionIsUnsupportedAndAReservedByteIsCorrupt(offset: Int) throws
+    {
+        #expect(try parsed(changing: offset) == (offset == 16 ? .unsupported : .corrupt))
+    }
+
+    /// A backup brings in older ones than the vault has.
+    @Test func keysAreWrittenInTheOrderOfTheirCreation() throws {
+        let vault = try fixture.create()
+        let (vaultID, root) = (vault.heldContents.vaultID, vault.keys.service)
+        let entries = [30, 10, 20].map { (time: UInt64) in
+            var entry = TokenKeyEntry.random(vaultID: vaultID, createdAt: time, root: root)
+            entry.state = .checksOnly
+            return entry
+        }
+        #expect(parsed(entries) == nil)
+        #expect(parsed([entries[0], entries[1]]) == nil)
+        let outOfOrder = entries[0...1].flatMap { [$0].encoded }
+        #expect(
+            code { () throws(VaultError) in _ = try [TokenKeyEntry](parsing: outOfOrder[...], path: "") } == .corrupt)
     }
 
     @Test func aSectionThatIsCutOrTooLongIsCorrupt() throws {

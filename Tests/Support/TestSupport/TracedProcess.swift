@@ -1,14 +1,19 @@
 internal import Glibc
 
-/// One command of `sealed-probe` under strace(1), which kills it or fails its system calls at chosen places.
+/// One command of `sealed-probe`, or of another product, under strace(1), which kills it or fails its system calls at chosen
+/// places.
 package struct TracedProcess: Sendable {
+    private let product: String
     private let arguments: [String]
     private let log: String
 
     /// Prepares a command with its arguments.
     ///
-    /// - Parameter log: where strace writes: beside what is looked at, not in it.
-    package init(_ arguments: [String], log: String) {
+    /// - Parameters:
+    ///   - product: the program.
+    ///   - log: where strace writes: beside what is looked at, not in it.
+    package init(_ arguments: [String], of product: String = "sealed-probe", log: String) {
+        self.product = product
         self.arguments = arguments
         self.log = log
     }
@@ -59,8 +64,10 @@ package struct TracedProcess: Sendable {
     }
 
     /// Runs the command and kills it when it enters that call.
-    package func run(killedAt call: Call) throws -> ChildResult {
-        try run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"])
+    ///
+    /// - Parameter environment: added for the command alone, not for strace.
+    package func run(killedAt call: Call, environment: [String: String] = [:]) throws -> ChildResult {
+        try run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"], environment: environment)
     }
 
     /// Starts the command; its streams are those of the answered child.
@@ -70,7 +77,7 @@ package struct TracedProcess: Sendable {
         let options = (everyThread ? ["-f"] : []) + ["-qq", "-s", "0", "-o", log]
         let words =
             options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
-            + [builtProduct("sealed-probe")] + arguments
+            + [builtProduct(product)] + arguments
         return try ChildProcess(Self.strace ?? "", words, environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 

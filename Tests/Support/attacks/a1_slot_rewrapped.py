@@ -8,7 +8,7 @@ def forge(lab_, vault, form, register=None):
     """vault.person with the signed register, the registered public keys, the true service root, and the attacker's person root."""
     true = vault.person
     person = f.Compartment(f.PERSON, vault.vault_id, true.period, true.generation)
-    person.root, person.state, person.items = f.random(32), f.State(f.Rotation()), []
+    person.root, person.state, person.items = f.random(32), f.State(f.NO_ROTATION), []
     person.secrets = {(f.WATERMARK_KEY, 0): vault.watermark_key, (f.SERVICE_ROOT, 0): vault.service.root,
                       (f.PERSON_SEED, vault.register.persons[-1].period): f.random(32)}
     person.keyring = [f.SealingKey.new(person.root, vault.vault_id, k.epoch, f.PERSON, k.state) for k in vault.register.keys]

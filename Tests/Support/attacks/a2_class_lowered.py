@@ -10,7 +10,10 @@ def attack(lab_):
     mallory.add_item("bank", "ada", b"planted")
     lab_.refuse(lab_.service.find("bank", "ada"), "a service reads the planted item", "downgraded", "locked")
     lab_.answer(lab_.ada.find("bank", "ada"), b"pin 1", "ada reads her own item")
+    planted = b'"plantedItems"'
+    lab_.hold(planted in lab_.ada.must("vault", "list").err, "the planted item is reported")
     lab_.ada.update("bank", "ada", b"pin 2")
+    lab_.hold(planted not in lab_.ada.must("vault", "list").err, "ada's change has removed it")
     opened = lab_.mallory.open()
     values = [i.value(opened.service.root, opened.vault_id, lab_.vault / "values") for i in opened.service.items]
     lab_.hold(b"pin 2" not in values, "ada's update is not readable to the service")

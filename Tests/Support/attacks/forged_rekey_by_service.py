@@ -22,7 +22,7 @@ def attack(lab_):
         vault.register.persons, vault.slot = persons, None
         service_root = f.random(32)
         person = f.Compartment(f.PERSON, vault.vault_id, period)
-        person.root, person.state, person.items = f.random(32), f.State(f.Rotation()), []
+        person.root, person.state, person.items = f.random(32), f.State(f.NO_ROTATION), []
         person.keyring = [f.SealingKey.new(person.root, vault.vault_id, 40, f.PERSON)]
         person.secrets = {(f.WATERMARK_KEY, 0): vault.watermark_key, (f.SERVICE_ROOT, 0): service_root, (f.PERSON_SEED, persons[-1].period): seed}
         person.slots = copy.deepcopy(mallory.person.slots)

@@ -1,0 +1,227 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// `sealctl vault rekey`, killed at the system calls that change a file: whoever stays gets on, and whoever was reported as
+/// removed is out.
+@Suite(
+    .enabled(
+        if: TracedProcess.isPossible && SystemFile.exists(builtProduct("sealctl")),
+        "needs sealctl, strace and the right to trace"), .timeLimit(.minutes(60)))
+struct RekeyKillFaultTests {
+    @Test(arguments: RekeyedVault.Removal.allCases)
+    func aKilledRekeyIsCompletedByTheNextPersonAndLosesNothing(_ removal: RekeyedVault.Removal) throws {
+        let yard = try RekeyedVault(removal)
+        var outcomes: Set<Bool> = []
+        for call in try calls(of: yard) {
+            let leaver = try yard.addLeaver()
+            let traced = yard.rekey(removing: leaver)
+            defer { traced.removeLog() }
+            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            #expect(killed.status == .signalled(SIGKILL), "\(call): \(killed.errorText)")
+            let isOut = try yard.expectWhole("\(call)", without: leaver)
+            if killed.outputText.contains("period") { #expect(isOut, "\(call)") }
+            outcomes.insert(isOut)
+        }
+        #expect(outcomes == [true, false])
+    }
+
+    /// The calls of an undisturbed rekey from the moment when it takes the lock. The short form takes the renames, and of
+    /// the others a few.
+    private func calls(of yard: RekeyedVault) throws -> [TracedProcess.Call] {
+        let leaver = try yard.addLeaver()
+        let traced = yard.rekey(removing: leaver)
+        defer { traced.removeLog() }
+        let result = try traced.run(environment: yard.environment)
+        #expect(result.exitCode == 0 && result.outputText.contains("period"), "\(result.errorText)")
+        #expect(try yard.expectWhole("undisturbed", without: leaver))
+        let calls = try traced.calls(from: "\".lock\"").filter(\.isChange)
+        let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
+        // Three writes of the rekey, and at least one that ends the rotation.
+        #expect(renames.count >= 4, "\(renames)")
+        if isLongForm { return calls }
+        let step = max(1, calls.count / 8)
+        let sampled = calls.indices.filter { ($0 - step / 2).isMultiple(of: step) }.map { calls[$0] }
+        return renames + sampled.filter { call in !renames.contains { "\($0)" == "\(call)" } }
+    }
+
+    /// A creation that died between its files is made again by the next one.
+    @Test func aCreationOfAPersonsVaultThatIsKilledIsMadeAgain() throws {
+        var sizes: Set<Int> = []
+        for ordinal in 1...(isLongForm ? 12 : 4) {
+            let fixture = try VaultFixture()
+            let file = fixture.directory.path("passphrase")
+            try SystemFile.write(file, Array("correct horse\n".utf8))
+            let words = ["vault", "create", "--passphrase-file", file]
+            let environment = RekeyedVault.environment(fixture)
+            let traced = TracedProcess(words, of: "sealctl", log: fixture.directory.path + ".trace")
+            defer { traced.removeLog() }
+            let killed = try traced.run(injecting: ["linkat:signal=KILL:when=\(ordinal)"], environment: environment)
+            let leaves = VaultPlace.leaves.filter { SystemFile.exists(fixture.beside($0)) }
+            sizes.insert(leaves.count)
+            let again = try ChildProcess.run("sealctl", words, environment: environment)
+            // Where both files are there, the vault is.
+            #expect([0, leaves.count == 2 ? 45 : 0].contains(again.exitCode), "\(ordinal): \(again.errorText)")
+            let vault = try fixture.open(with: try passphrase("correct horse"))
+            try vault.add("s", "person", .whenUnlocked)
+            try vault.add("s", "service")
+            #expect(try vault.items().count == 2, "\(ordinal): \(killed.status)")
+        }
+        // None, the first one, both.
+        #expect(sizes.isSuperset(of: [0, 1, 2]))
+    }
+}
+
+/// One vault from which the rekey removes somebody again and again: persons `ada` and `eve` and the service with the
+/// default key file stay.
+final class RekeyedVault {
+    enum Removal: String, CaseIterable, Sendable { case service, person }
+
+    /// Who is removed, with what they know.
+    struct Leaver {
+        let id: UInt32
+        let credential: VaultCredential
+        let vault: Vault
+        let roots: [RootKey]
+    }
+
+    let removal: Removal
+    private let fixture: VaultFixture
+    private let ada: Identity
+    private let eve: Identity
+    private var round = 0
+    private static let large = [UInt8](repeating: 7, count: 3000)
+
+    init(_ removal: Removal) throws {
+        self.removal = removal
+        fixture = try VaultFixture()
+        (ada, eve) = (try .random(), try .random())
+        try ada.write(to: fixture.directory.path("ada"))
+        let vault = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.recipient(ada.recipient), .defaultKeyFile],
+            openingWith: .identity(ada))
+        try vault.addSlot(.recipient(eve.recipient))
+        try fixture.accept(.identity(eve))
+        for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
+            try vault.add("small", accessibility.name, accessibility, [1, 2, 3])
+            try vault.add("large", accessibility.name, accessibility, Self.large)
+        }
+        try vault.makeKey(for: .whenUnlocked)
+        for (name, options) in [("open", [String]()), ("closed", ["--accessible", "when-unlocked"])] {
+            let put = try sealctl(["put", name, "-"] + options + asAda, input: "{\"name\":\"\(name)\"}")
+            #expect(put.exitCode == 0, "\(put.errorText)")
+        }
+    }
+
+    static func environment(_ fixture: VaultFixture) -> [String: String] {
+        let home = fixture.directory.path
+        return [
+            "SEALED_GROUPS_HOME": home, "HOME": home, "SEALCTL_GROUP": "\(fixture.group)",
+            "SWIFT_BACKTRACE": "enable=no", "XDG_RUNTIME_DIR": "\(home)/none",
+        ]
+    }
+
+    var environment: [String: String] { Self.environment(fixture) }
+    private var asAda: [String] { ["--identity", fixture.directory.path("ada")] }
+
+    private func sealctl(_ words: [String], input: String = "") throws -> ChildResult {
+        try ChildProcess.run("sealctl", words, environment: environment, input: Array(input.utf8))
+    }
+
+    private func person(_ identity: Identity? = nil) throws(VaultError) -> Vault {
+        try fixture.open(with: .identity(identity ?? ada))
+    }
+
+    /// Gives somebody a slot, who opens the vault with it.
+    func addLeaver() throws -> Leaver {
+        round += 1
+        let credential: VaultCredential
+        let id: UInt32
+        if removal == .service {
+            let path = fixture.directory.path("leaver-\(round).key")
+            credential = .keyFile(path: path)
+            id = try person().addSlot(.keyFile(path: path)).id
+        } else {
+            let identity = try Identity.random()
+            credential = .identity(identity)
+            id = try person().addSlot(.recipient(identity.recipient)).id
+            try fixture.accept(credential)
+        }
+        let vault = try fixture.open(with: credential)
+        var roots = [vault.keys.service]
+        if removal == .person { roots.append(try vault.keys.withPerson { root throws(VaultError) in root }) }
+        return Leaver(id: id, credential: credential, vault: vault, roots: roots)
+    }
+
+    func rekey(removing leaver: Leaver) -> TracedProcess {
+        TracedProcess(
+            ["vault", "rekey", "--remove-slot", "\(leaver.id)", "--yes", "--json"] + asAda, of: "sealctl",
+            log: fixture.directory.path + ".trace")
+    }
+
+    /// Sees that the next person's opening completes the rekey, and that everybody who stays has everything.
+    ///
+    /// - Returns: Whether the leaver is out. One who is not is removed now.
+    func expectWhole(_ comment: Comment, without leaver: Leaver) throws -> Bool {
+        // Between any two writes a service goes on.
+        try expectItems(try fixture.open(), isPersons: false, comment)
+        let ada = try person()
+        let register = try #require(try ada.current().register)
+        #expect(register.nextRoot == nil, comment)
+        try expectItems(ada, isPersons: true, comment)
+        try expectItems(try person(eve), isPersons: true, comment)
+        try expectItems(try fixture.open(), isPersons: false, comment)
+        for (name, options) in [("open", [String]()), ("closed", asAda)] {
+            let read = try sealctl(["get", name] + options)
+            #expect(read.outputText == "{\"name\":\"\(name)\"}\n", "\(comment): \(read.errorText)")
+        }
+        #expect(try ada.readAccessLog().badCount == 0, comment)
+        let isOut = register.slot(leaver.id) == nil
+        if isOut {
+            try expectOut(leaver, ada, comment)
+        } else {
+            try expectItems(try fixture.open(with: leaver.credential), isPersons: removal == .person, comment)
+            try ada.removeSlot(id: leaver.id)
+        }
+        return isOut
+    }
+
+    private func expectItems(_ vault: Vault, isPersons: Bool, _ comment: Comment) throws {
+        for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
+            guard isPersons || accessibility == .afterFirstUnlock else { continue }
+            #expect(try vault.value("small", accessibility.name) == [1, 2, 3], comment)
+            #expect(try vault.value("large", accessibility.name) == Self.large, comment)
+        }
+    }
+
+    /// Neither the credential, nor a program that runs, nor the old roots open anything that is written now.
+    private func expectOut(_ leaver: Leaver, _ ada: Vault, _ comment: Comment) throws {
+        let refusal = code { () throws(VaultError) in _ = try fixture.open(with: leaver.credential) }
+        #expect(refusal == (removal == .service ? .wrongKeyFile : .wrongIdentity), comment)
+        try ada.add("after", "\(round)")
+        #expect(
+            code { () throws(VaultError) in _ = try leaver.vault.value("after", "\(round)") } == .locked, comment)
+        let directory = try #require(try fixture.place.openDirectory())
+        for role in [CompartmentRole.service, .person] where removal == .person || role == .service {
+            let file = try #require(try CompartmentFile.open(role, in: directory))
+            for root in leaver.roots {
+                #expect(!file.head.isAuthentic(root), comment)
+                let sealing = try PartSealing(fixture.place, role, period: file.head.period, root: root)
+                for entry in file.head.parts {
+                    let sealed = try #require(try file.sealedPart(entry.number))
+                    #expect((try? sealing.open(sealed, entry)) == nil, comment)
+                }
+            }
+        }
+    }
+}
+
+extension Accessibility {
+    /// A name for an account.
+    fileprivate var name: String { protection == .whenUnlocked ? "person" : "service" }
+}
