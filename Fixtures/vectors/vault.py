@@ -261,11 +261,13 @@ def is_recipient(public):
     return int.from_bytes(public, "little") < 2 ** 255 - 19 and x25519(b"\x40" + bytes(30) + b"\x40", public) is not None
 
 
-def parse_key_file(data):
-    line = data[:-1] if data.endswith(b"\n") else data
-    if not line.startswith(b"sealed-key-1 ") or len(line) != 13 + 64:
-        raise ValueError("not a key file")
-    return bytes.fromhex(line[13:].decode())
+def read_key_file(data):
+    """Rules F1 to F3."""
+    require(len(data) <= 78, "F1", "malformedKeyFile")
+    require(data.startswith(b"sealed-key-1 "), "F2", "malformedKeyFile")
+    digits = data[13:-1] if data.endswith(b"\n") else data[13:]
+    require(len(digits) == 64 and all(c in b"0123456789abcdefABCDEF" for c in digits), "F3", "malformedKeyFile")
+    return bytes.fromhex(digits.decode())
 
 
 def key_file_text(key):
@@ -820,7 +822,7 @@ class Item:
                     "value", "corrupt", "value file")
             sealed = data[24:]
         tag = machine_tag() if self.accessibility > 2 else b""
-        require(not tag or H(16, None, b"vim2", vault_id + tag) == self.machine, "value", "otherMachine")
+        require(not tag or H(16, None, b"vim2", vault_id + tag) == self.machine, "value", "wrongDevice")
         value = decrypt(H(32, self.item_key(root, vault_id), b"vvk2", tag), bytes(24), self.value_id + u8(self.accessibility), sealed)
         require(value is not None and len(value) == self.size, "value", "corrupt", "value")
         return value
@@ -919,7 +921,7 @@ class Compartment:
         found, slots, count, generation, vault_id, period, s, r, zero = struct.unpack_from("<BBBQ16sIIII", data, 5)
         body = 48 + s + r + 48 * count
         require(len(data) >= body + 64, "V4", "corrupt", "size")
-        require(found == role, "V6", "corrupt", "isAnExport" if found == BACKUP else "notAnExport" if role == BACKUP else "role")
+        require(found == role, "V6", "isAnExport" if found == BACKUP else "notAnExport" if role == BACKUP else "corrupt")
         require(H(32, None, b"vsm2", data[:body]) == data[body:body + 32], "V7", "corrupt", "checksum")
         require(zero == 0 and period > 0 and 0 < generation <= 1 << 40 and s <= 65_536 and r <= 1 << 20, "V8", "corrupt", "header")
         require(1 <= count <= 32 and slots <= 32 and (slots > 0 or role == SERVICE), "V8", "corrupt", "numbers")
@@ -930,7 +932,7 @@ class Compartment:
             require(not self.slots or slot.id > self.slots[-1].id, "V8", "corrupt", "order of slots")
             self.slots.append(slot)
         require(len(self.slots) == slots, "V8", "corrupt", "number of slots")
-        require(sum(s.kind == PASSPHRASE for s in self.slots) <= 8, "V8", "corrupt", "passphrase slots")
+        require(sum(s.kind == PASSPHRASE for s in self.slots) <= (1 if role == BACKUP else 8), "V8", "corrupt", "passphrase slots")
         self.register_raw, self.body, self.code = data[48 + s:48 + s + r], data[:body + 32], data[body + 32:body + 64]
         self.parse_table(data[48 + s + r:body], data[body + 64:])
         return self
@@ -947,7 +949,7 @@ class Compartment:
             require(rest[144:176] == commit, "V20", "corrupt", "commitment of a part")
             self.parts[number], rest, last = Part(number, flags, rest[:size]), rest[size:], number
         require(not rest, "V8", "corrupt", "sizes of the parts")
-        needed = {STATE, SECRETS, KEYRING, ITEMS} | ({NAMES} if self.role == PERSON else {TOKENS})
+        needed = {STATE, SECRETS, KEYRING, ITEMS} | {PERSON: {NAMES}, SERVICE: {TOKENS}, BACKUP: {TOKENS, NAMES}}[self.role]
         require(needed <= set(self.parts), "V8", "corrupt", "a part is missing")
 
     # reading
@@ -961,7 +963,7 @@ class Compartment:
             return open_blob(self.parts[number].sealed, group, "vault", part_name(self.role, self.period, number),
                              part_key(root, role, self.period), self.period)
         except reader.Refused as refusal:
-            raise Refused("V20", "corrupt", f"part {number}: {refusal.rule} {refusal.code}")
+            raise Refused("V20", "wrongGroup" if refusal.code == "wrongGroup" else "corrupt", f"part {number}: {refusal.rule} {refusal.code}")
 
     def sequence(self, number):
         return struct.unpack_from("<Q", self.parts[number].sealed, 64)[0]
@@ -1732,7 +1734,7 @@ def create(directory, group, slots, *, vault_id=None, team_seed=None, seed=None)
 # --- Backups (role 3)
 
 def export(vault, slots, root=None):
-    """A backup of everything that an open vault reaches; `slots` are (Credential or public key, kind). Items of this device only are left out.
+    """A backup of everything that an open vault reaches; `slots` are (Credential or public key, kind, {costs}). Items of this device only are left out.
     It has the vault's register as it is, and the names under its own root."""
     root = root or random(32)
     backup = Compartment(BACKUP, vault.vault_id, vault.register.period, 1)
@@ -1761,10 +1763,10 @@ def export(vault, slots, root=None):
         copy = dataclasses.replace(entry)
         copy.rewrap(vault.vault_id, vault.service.root, root)
         backup.tokens.append(copy)
-    for number, (holder, kind) in enumerate(slots, 1):
-        backup.slots.append(new_slot(holder, kind, BACKUP, number, vault.vault_id, root))
+    for number, (holder, kind, *costs) in enumerate(slots, 1):
+        backup.slots.append(new_slot(holder, kind, BACKUP, number, vault.vault_id, root, **(costs[0] if costs else {})))
     backup.values = b"".join(data for _, data in sorted(values))
-    return backup.serialise(vault.group, vault.register.raw, (root, vault.names) if vault.person else None, fresh=True)
+    return backup.serialise(vault.group, vault.register.raw, (root, vault.names or []), fresh=True)
 
 
 def open_backup(data, group, credential):
@@ -1774,6 +1776,7 @@ def open_backup(data, group, credential):
         opened = slot.open(credential, backup.vault_id)
         if opened:
             backup.open(opened[0], group)
+            require(all(i.accessibility < 3 for i in backup.items), "V20", "corrupt", "an item of one machine")
             return backup, backup_values(backup)
     raise Refused("V16", {PASSPHRASE: "wrongPassphrase", RECIPIENT: "wrongIdentity"}.get(credential.kind, "locked"))
 
@@ -1783,6 +1786,7 @@ def backup_values(backup):
     with tempfile.TemporaryDirectory() as folder:
         for item in backup.items:
             if item.place == 1:
+                require(len(rest) >= 4 and len(rest) >= 4 + struct.unpack_from("<I", rest)[0], "V20", "corrupt", "values")
                 size = struct.unpack_from("<I", rest)[0]
                 (pathlib.Path(folder) / item.value_id.hex()).write_bytes(rest[4:4 + size])
                 rest = rest[4 + size:]
@@ -1979,7 +1983,7 @@ class SelfTest:
             _, values = open_backup(data, self.GROUP, credential)
             self.check(values, {("b", "large"): bytes(3000), ("a", "large"): bytes(2000), ("a", "small"): b"pin"}, "values of a backup")
         self.check(refusal(lambda: open_backup(data, self.GROUP, self.ada)), "wrongIdentity", "another identity")
-        self.check(refusal(lambda: Compartment.parse(data, SERVICE)), "corrupt", "a backup where a vault belongs")
+        self.check(refusal(lambda: Compartment.parse(data, SERVICE)), "isAnExport", "a backup where a vault belongs")
 
     def small_things(self):
         scalar = random(32)
@@ -1988,7 +1992,7 @@ class SelfTest:
         # The example of BIP 173, and an age recipient of the age documentation: the same encoding under other prefixes.
         age = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
         self.check(bech32("age", unbech32("age", age)), age, "a recipient of another program")
-        self.check(parse_key_file(key_file_text(scalar).encode()), scalar, "key file")
+        self.check(read_key_file(key_file_text(scalar).encode()), scalar, "key file")
         self.check(passphrase_bytes("a\u00a0e\u0301"), "a \u00e9".encode(), "passphrase")
         self.check(is_recipient(bytes(32)), False, "a point of low order")
         root, vault_id = random(32), random(16)
@@ -2035,7 +2039,7 @@ def main(arguments):
     if len(arguments) == 2 and arguments[0] == "show":
         return show(arguments[1])
     if len(arguments) == 4 and arguments[0] == "items":
-        vault = Vault.open(arguments[1], arguments[2], Credential.key_file(parse_key_file(pathlib.Path(arguments[3]).read_bytes())))
+        vault = Vault.open(arguments[1], arguments[2], Credential.key_file(read_key_file(pathlib.Path(arguments[3]).read_bytes())))
         for item in vault.service.items:
             print(f"{item.service}/{item.account}: {item.size} bytes")
         return 0

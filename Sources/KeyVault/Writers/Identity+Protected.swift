@@ -4,7 +4,7 @@ extension Identity {
     /// Reads an identity file whose keys may be protected by a passphrase.
     ///
     /// - Parameter passphrase: Asked once, and only for a file with a protected key.
-    /// - Throws: `VaultError` `.malformedKey`, `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
+    /// - Throws: `VaultError` `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
     public convenience init(
         contentsOf path: String, passphrase: () throws(VaultError) -> Passphrase
     ) throws(VaultError) {
