@@ -81,6 +81,8 @@ signatures: setup-test
 
 vectors: setup-build
 	$(SWIFT) run sealed-probe vectors Fixtures/vectors
+	python3 -B Fixtures/vectors/make_vectors.py Fixtures/vectors
+	python3 -B Fixtures/vectors/reader.py Fixtures/vectors
 
 # sealctl lies beside sealed-bench, which measures it as a program.
 bench: setup-bench

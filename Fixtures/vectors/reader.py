@@ -7,7 +7,8 @@
 Exit status 0: every vector has the expected result. 1: one has another result, or a file is not the manifest's. 64: wrong usage.
 
 It needs Python 3.9 or later and its standard library. Two things more are used where they are installed, and what is passed over
-without them is printed: libsodium, for streams of many megabytes, and the package jsonschema, for the manifest's own form.
+without them is printed: libsodium, for streams of many megabytes and for every section but `blob` (sections.py), and the package jsonschema,
+for the manifest's own form.
 
 It exists to prove the documents, not to be fast or to keep secrets: nothing here is constant-time but two comparisons.
 """
@@ -222,8 +223,9 @@ def read_blob(folder, vector):
     """Everything in which a vector and this reader differ."""
     blob = generated_stream(vector) if "generate" in vector else (folder / vector["file"]).read_bytes()
     reader, opener = vector["reader"], SODIUM.open if "generate" in vector else open_chunk
-    yield from differences("SHA-256 of the blob", vector["sha256"], hashlib.sha256(blob).hexdigest())
-    yield from differences("size", vector["size"], len(blob))
+    if "generate" in vector:
+        yield from differences("SHA-256 of the stream", vector["sha256"], hashlib.sha256(blob).hexdigest())
+        yield from differences("size", vector["size"], len(blob))
     try:
         plaintext = open_blob(blob, reader, chunk_opener=opener)
         found = {"result": "ok", "plaintext": contents(plaintext, "hex" in vector["expected"].get("plaintext", {}))}
@@ -259,8 +261,12 @@ def intermediate(blob, reader):
 
 # --- The manifest
 
-# For each section what reads one of its vectors: (folder, vector) -> the differences, as texts.
-SECTIONS = {"blob": read_blob}
+def sections():
+    """For each section what reads one of its vectors: (folder, vector) -> the differences, as texts. The others need libsodium."""
+    if SODIUM.library is None:
+        return {"blob": read_blob}
+    import sections as others
+    return {"blob": read_blob} | others.SECTIONS
 
 
 def differences(what, expected, found):
@@ -270,6 +276,14 @@ def differences(what, expected, found):
 
 def is_readable(vector):
     return "generate" not in vector or SODIUM.library is not None
+
+
+def changed_files(folder, vector):
+    """Files of a vector that are not those of the manifest."""
+    for file in vector.get("files", []) + ([vector] if "file" in vector else []):
+        data = (folder / file["file"]).read_bytes()
+        yield from differences(f"SHA-256 of {file['file']}", file["sha256"], hashlib.sha256(data).hexdigest())
+        yield from differences(f"size of {file['file']}", file["size"], len(data))
 
 
 def check_form(folder, manifest):
@@ -287,11 +301,14 @@ def check_form(folder, manifest):
 def main(folder, names):
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     print(check_form(folder, manifest))
-    total = wrong = 0
+    total, wrong, readers = 0, 0, sections()
     for section, vectors in manifest["sections"].items():
         chosen = [vector for vector in vectors if not names or vector["name"] in names]
+        if section not in readers:
+            print(f"{section}: {len(chosen)} vectors passed over, " + ("libsodium is not installed" if SODIUM.library is None else "no reader"))
+            continue
         read = [vector for vector in chosen if is_readable(vector)]
-        faults = [f"{vector['name']}: {fault}" for vector in read for fault in SECTIONS[section](folder, vector)]
+        faults = [f"{vector['name']}: {fault}" for vector in read for fault in [*changed_files(folder, vector), *readers[section](folder, vector)]]
         print("".join(fault + "\n" for fault in faults), end="")
         if len(read) < len(chosen):
             print(f"{section}: {len(chosen) - len(read)} large streams passed over, libsodium is not installed")

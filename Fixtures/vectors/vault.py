@@ -276,11 +276,13 @@ def is_recipient(public):
     return int.from_bytes(public, "little") < 2 ** 255 - 19 and x25519(b"\x40" + bytes(30) + b"\x40", public) is not None
 
 
-def parse_key_file(data):
-    line = data[:-1] if data.endswith(b"\n") else data
-    if not line.startswith(b"sealed-key-1 ") or len(line) != 13 + 64:
-        raise ValueError("not a key file")
-    return bytes.fromhex(line[13:].decode())
+def read_key_file(data):
+    """Rules F1 to F3."""
+    require(len(data) <= 78, "F1", "malformedKeyFile")
+    require(data.startswith(b"sealed-key-1 "), "F2", "malformedKeyFile")
+    digits = data[13:-1] if data.endswith(b"\n") else data[13:]
+    require(len(digits) == 64 and all(c in b"0123456789abcdefABCDEF" for c in digits), "F3", "malformedKeyFile")
+    return bytes.fromhex(digits.decode())
 
 
 def key_file_text(key):
@@ -853,7 +855,7 @@ class Item:
                     "value", "corrupt", "value file")
             sealed = data[24:]
         tag = machine_tag() if self.accessibility > 2 else b""
-        require(not tag or H(16, None, b"vim2", vault_id + tag) == self.machine, "value", "otherMachine")
+        require(not tag or H(16, None, b"vim2", vault_id + tag) == self.machine, "value", "wrongDevice")
         value = decrypt(H(32, self.item_key(root, vault_id), b"vvk2", tag), bytes(24), self.value_id + u8(self.accessibility), sealed)
         require(value is not None and len(value) == self.size, "value", "corrupt", "value")
         return value
@@ -999,7 +1001,7 @@ class Compartment:
             return open_blob(self.parts[number].sealed, group, "vault", part_name(self.role, self.period, number),
                              part_key(root, role, self.period), self.period)
         except reader.Refused as refusal:
-            raise Refused("V20", "corrupt", f"part {number}: {refusal.rule} {refusal.code}")
+            raise Refused("V20", "wrongGroup" if refusal.code == "wrongGroup" else "corrupt", f"part {number}: {refusal.rule} {refusal.code}")
 
     def open_unknown(self, number, root, group):
         """A part that this version does not know need not open; a rekey leaves one out that does not."""
@@ -1832,7 +1834,7 @@ def create(directory, group, slots, *, vault_id=None, team_seed=None, seed=None)
 # --- Backups (role 3)
 
 def export(vault, slots, root=None):
-    """A backup of everything that an open vault reaches; `slots` are (Credential or public key, kind). Items of this device only are left out.
+    """A backup of everything that an open vault reaches; `slots` are (Credential or public key, kind, {costs}). Items of this device only are left out.
     It has the vault's register as it is, and the names under its own root."""
     root = root or random(32)
     backup = Compartment(BACKUP, vault.vault_id, vault.register.period, 1)
@@ -1861,8 +1863,8 @@ def export(vault, slots, root=None):
         copy = dataclasses.replace(entry)
         copy.rewrap(vault.vault_id, vault.service.root, root)
         backup.tokens.append(copy)
-    for number, (holder, kind) in enumerate(slots, 1):
-        backup.slots.append(new_slot(holder, kind, BACKUP, number, vault.vault_id, root))
+    for number, (holder, kind, *costs) in enumerate(slots, 1):
+        backup.slots.append(new_slot(holder, kind, BACKUP, number, vault.vault_id, root, **(costs[0] if costs else {})))
     backup.values = b"".join(data for _, data in sorted(values))
     return backup.serialise(vault.group, vault.register.raw, (root, vault.names or []), fresh=True)
 
@@ -1874,6 +1876,7 @@ def open_backup(data, group, credential):
         opened = slot.open(credential, backup.vault_id)
         if opened:
             backup.open(opened[0], group)
+            require(all(i.accessibility < 3 for i in backup.items), "V20", "corrupt", "an item of one machine")
             return backup, backup_values(backup)
     raise Refused("V16", {PASSPHRASE: "wrongPassphrase", RECIPIENT: "wrongIdentity"}.get(credential.kind, "locked"))
 
@@ -1883,6 +1886,7 @@ def backup_values(backup):
     with tempfile.TemporaryDirectory() as folder:
         for item in backup.items:
             if item.place == 1:
+                require(len(rest) >= 4 and len(rest) >= 4 + struct.unpack_from("<I", rest)[0], "V20", "corrupt", "values")
                 size = struct.unpack_from("<I", rest)[0]
                 (pathlib.Path(folder) / item.value_id.hex()).write_bytes(rest[4:4 + size])
                 rest = rest[4 + size:]
@@ -2117,7 +2121,7 @@ class SelfTest:
         # The example of BIP 173, and an age recipient of the age documentation: the same encoding under other prefixes.
         age = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
         self.check(bech32("age", unbech32("age", age)), age, "a recipient of another program")
-        self.check(parse_key_file(key_file_text(scalar).encode()), scalar, "key file")
+        self.check(read_key_file(key_file_text(scalar).encode()), scalar, "key file")
         self.check(passphrase_bytes("a\u00a0e\u0301"), "a \u00e9".encode(), "passphrase")
         self.check(is_recipient(bytes(32)), False, "a point of low order")
         root, vault_id = random(32), random(16)
@@ -2164,7 +2168,7 @@ def main(arguments):
     if len(arguments) == 2 and arguments[0] == "show":
         return show(arguments[1])
     if len(arguments) == 4 and arguments[0] == "items":
-        vault = Vault.open(arguments[1], arguments[2], Credential.key_file(parse_key_file(pathlib.Path(arguments[3]).read_bytes())))
+        vault = Vault.open(arguments[1], arguments[2], Credential.key_file(read_key_file(pathlib.Path(arguments[3]).read_bytes())))
         for item in vault.service.items:
             print(f"{item.service}/{item.account}: {item.size} bytes")
         return 0

@@ -1,21 +1,18 @@
-#!/usr/bin/env python3
-"""Makes the vectors of docs/vault.md, the same bytes every time, and checks them with vault.py.
-
-    python3 vault_vectors.py make FOLDER      write every vector anew
-    python3 vault_vectors.py check FOLDER     open every NAME as its NAME.json says; exit status 1 on a difference
+"""Makes the vectors of docs/vault.md, the same bytes every time; make_vectors.py calls it.
 
 A faulty vector has exactly one fault: checksum, code, signature and commitments are right for what the file says, so a reader that forgets
 the rule opens it.
 """
 import copy
 import hashlib
-import json
 import pathlib
 import shutil
 import struct
-import sys
+import tempfile
 import types
 
+import reader
+import sections
 import vault as f
 
 GROUP = "group.com.example.app"
@@ -23,17 +20,21 @@ CLOCK = 1_700_000_000_000
 COSTS = {"passes": 1, "kib": 8192}
 
 
-class Fixed:
-    """Random bytes and a clock that are the same every time."""
+MACHINE_ID = b"0123456789abcdef0123456789abcdef"
 
-    def __init__(self):
-        self.count = 0
+
+class Fixed:
+    """Random bytes, a clock and a machine that are the same every time. Each section begins with a seed of its own."""
+
+    def __init__(self, seed="vault"):
+        self.seed, self.count = seed, 0
         f.random, f.now = self.random, lambda: CLOCK
         f.time = types.SimpleNamespace(time_ns=lambda: CLOCK * 1_000_000)
+        f.machine_tag = lambda: f.H(16, None, b"mid1", MACHINE_ID)
 
     def random(self, size):
         self.count += 1
-        return hashlib.shake_256(f"SealedState vault vector {self.count}".encode()).digest(size)
+        return hashlib.shake_256(f"SealedState {self.seed} vector {self.count}".encode()).digest(size)
 
 
 KEY = f.Credential.key_file(bytes(range(32)))
@@ -42,23 +43,43 @@ ADA = f.Credential.identity(bytes(range(2, 34)))
 BOB = f.Credential.identity(bytes(range(3, 35)))
 WORDS = f.Credential.passphrase("correct horse")
 TEAM = bytes(range(4, 36))
-CREDENTIALS = {"keyFile": KEY, "credential": SYSTEM, "ada": ADA, "bob": BOB, "passphrase": WORDS}
+STRANGER = f.Credential.identity(bytes(31) + b"\x42")
+CREDENTIALS = {"keyFile": KEY, "credential": SYSTEM, "ada": ADA, "bob": BOB, "passphrase": WORDS, "stranger": STRANGER}
+KINDS = {f.PASSPHRASE: "passphrase", f.KEY_FILE: "keyFile", f.CREDENTIAL: "credential", f.RECIPIENT: "identity"}
+
+
+def stated(credential):
+    """A credential as the manifest states it: a passphrase as text, other secrets in hexadecimal."""
+    if isinstance(credential, str):
+        credential = CREDENTIALS[credential]
+    text = credential.material.decode() if credential.kind == f.PASSPHRASE else credential.material.hex()
+    return {"kind": KINDS[credential.kind], "secret": text}
 
 
 class Maker:
-    def __init__(self, folder):
-        self.folder, self.names = pathlib.Path(folder), []
+    """Makes vaults in a working directory, and hands their files to the collector."""
 
-    def write(self, name, description, files, opened_by, result="ok", rule=None, memory=None, items=None):
-        place = self.folder / name
-        shutil.rmtree(place, ignore_errors=True)
-        for file, data in files.items():
-            (place / file).parent.mkdir(parents=True, exist_ok=True)
-            (place / file).write_bytes(data)
-        expected = {"result": result} | ({"rule": rule} if rule else {}) | ({"items": items} if items is not None else {})
-        vector = {"description": description, "group": GROUP, "opensWith": opened_by, "memory": memory.data().hex() if memory else None, "expected": expected}
-        (self.folder / (name + ".json")).write_text(json.dumps(vector, indent=2) + "\n")
-        self.names.append(name)
+    def __init__(self, collector):
+        self.collector, self.scratch = collector, tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name)
+
+    def write(self, name, description, files, opened_by, result="ok", rule=None, memory=None, items=None, *, refused=None, marks=None,
+              modes=None, faults=None, secrets=None, credentials=None):
+        """`items` is {"service/account": hexadecimal}, or a list of (service, account, value); `refused` is a list of (service, account, code)."""
+        known = {"group": GROUP, "credentials": credentials or [stated(c) for c in opened_by]}
+        known |= {"memory": memory.data().hex()} if memory else {}
+        known |= {"watermarks": marks.hex()} if marks else {}
+        expected = {"result": result} | ({"rule": rule} if rule else {})
+        if items is not None:
+            listed = [(*k.split("/"), bytes.fromhex(v)) for k, v in items.items()] if isinstance(items, dict) else items
+            expected["items"] = [{"service": s, "account": a, "value": reader.contents(v, len(v) <= 1024)} for s, a, v in listed]
+        if refused:
+            expected["refusedItems"] = [{"service": s, "account": a, "result": code} for s, a, code in refused]
+        vector = {"name": name, "description": description, "files": self.collector.files("vault", name, files, modes or {}), "reader": known}
+        vector |= ({"faults": faults} if faults else {}) | {"expected": expected}
+        if result == "ok":
+            vector["intermediate"] = sections.vault_intermediate(self.collector.folder, vector)
+        self.collector.add("vault", vector)
 
     def fresh(self, slots, **options):
         place = self.folder / "working"
@@ -586,53 +607,12 @@ def set_root(vault, index, value):
     vault.register.roots[index] = value
 
 
-def make(folder):
+def make(collector):
     Fixed()
-    maker = Maker(folder)
-    maker.folder.mkdir(parents=True, exist_ok=True)
+    maker = Maker(collector)
     good(maker)
     faults = Faults(maker)
     for group in (faults.shape, faults.identity, faults.slots, faults.contents, faults.tables, faults.slot_areas, faults.registers, faults.secrets,
                   faults.parts, faults.items):
         group()
-    shutil.rmtree(maker.folder / "working", ignore_errors=True)
-    print(f"{len(maker.names)} vectors")
-    return 0
-
-
-def outcome(place, vector, credential):
-    memory = f.Place.parse(bytes.fromhex(vector["memory"])) if vector["memory"] else None
-    try:
-        vault = f.Vault.open(place, vector["group"], credential, memory=memory)
-        for refusal in vault.damage.values():
-            raise refusal
-    except f.Refused as refusal:
-        return {"result": refusal.code, "rule": refusal.rule}
-    found = {"result": "ok"}
-    if "items" in vector["expected"]:
-        compartments = [c for c in (vault.service, vault.person) if c and c.root]
-        found["items"] = {f"{i.service}/{i.account}": vault.item(i.service, i.account).hex() for c in compartments for i in c.items}
-    return found
-
-
-def check(folder):
-    wrong, paths = 0, sorted(pathlib.Path(folder).glob("*.json"))
-    for path in paths:
-        vector = json.loads(path.read_text())
-        place = path.with_suffix("")
-        for file in place.rglob("*"):
-            file.chmod(0o700 if file.is_dir() else 0o600)
-        place.chmod(0o700)
-        for name in vector["opensWith"]:
-            found = outcome(place, vector, CREDENTIALS.get(name, f.Credential.identity(bytes(31) + b"\x42")))
-            if found != vector["expected"]:
-                wrong += 1
-                print(f"{path.stem}, {name}: expected {vector['expected']}, found {found}")
-    print(f"{len(paths)} vectors, {wrong} not as expected")
-    return 1 if wrong or not paths else 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("make", "check"):
-        sys.exit(__doc__)
-    sys.exit({"make": make, "check": check}[sys.argv[1]](sys.argv[2]))
+    return maker

@@ -25,12 +25,7 @@ import Testing
 
     @Test(.enabled(if: hasPython)) func theSecondImplementationAgreesWithItself() throws {
         let sandbox = try Sandbox()
-        for arguments in [
-            ["vault.py", "--selftest"], ["vault_vectors.py", "make", "."], ["vault_vectors.py", "check", "."],
-        ] {
-            let program = ["\(Self.root)/Fixtures/vectors/\(arguments[0])"]
-            let result = try python(program + arguments.dropFirst(), sandbox)
-            #expect(result.exitCode == 0, "\(arguments): \(result.outputText)\(result.errorText)")
-        }
+        let result = try python(["\(Self.root)/Fixtures/vectors/vault.py", "--selftest"], sandbox)
+        #expect(result.exitCode == 0, "\(result.outputText)\(result.errorText)")
     }
 }

@@ -5,6 +5,11 @@ import Testing
 @Suite struct StreamCommandTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 3 << 20]
 
+    @Test func aWriterKeyIsRefusedSinceStreamsAreNotSigned() throws {
+        let result = try Sandbox().sealctl(["encrypt", "--name", "a", "--writer-key", "missing"])
+        #expect(result.exitCode == 64 && result.errorText.contains("--writer-key"))
+    }
+
     @Test(arguments: sizes)
     func aPipeComesBackAsItWas(size: Int) throws {
         let sandbox = try Sandbox.initialised()

@@ -35,6 +35,35 @@ import Testing
         #expect(named.exitCode == 66)
     }
 
+    @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
+    func protectedIdentityOpensItWithItsPassphrase() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        try sandbox.file("others", Array("battery staple\n".utf8))
+        let words = ["--identity-passphrase-file", "words"]
+        let made = try sandbox.succeed(["vault", "identity"] + words + ["mine"]).outputText
+        let read = ["vault", "identity", "--recipient", "mine", "--identity-passphrase-file"]
+        #expect(try sandbox.succeed(read + ["words"]).outputText == made)
+        #expect(try sandbox.sealctl(read + ["others"]).exitCode == 51)
+        // Nobody is there to ask.
+        #expect(try sandbox.sealctl(["init", "--identity", "mine", "--no-input"]).exitCode == 36)
+        let terminal = try PseudoTerminal()
+        let command = try terminal.start(sandbox, ["init", "--identity", "mine"])
+        _ = try terminal.read(until: "assphrase")
+        terminal.type("correct horse\n")
+        #expect(try command.finish().exitCode == 0)
+        let doctor = try sandbox.shell("SEALCTL_IDENTITY=mine $S doctor").outputText
+        #expect(doctor.contains("whose passphrase was not asked for"), "\(doctor)")
+    }
+
+    @Test func doctorWarnsOfAPersonsIdentityWithoutPassphrase() throws {
+        let sandbox = try Sandbox()
+        _ = try sandbox.identity("mine")
+        try sandbox.succeed(["init", "--identity", "mine"])
+        let doctor = try sandbox.shell("SEALCTL_IDENTITY=mine $S doctor").outputText
+        #expect(doctor.contains("has no passphrase and reaches what is available when unlocked"), "\(doctor)")
+    }
+
     @Test func anIdentityOpensItWithAllCommandsAlike() throws {
         let sandbox = try Sandbox()
         _ = try sandbox.identity("mine")

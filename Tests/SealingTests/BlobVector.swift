@@ -1,5 +1,4 @@
 import CryptoPrimitives
-import FoundationEssentials
 import Glibc
 import Sealing
 import TestSupport
@@ -42,13 +41,10 @@ struct BlobVector: Sendable, CustomTestStringConvertible {
         return promised.hex.map { plaintext.withUnsafeBytes { $0.hexadecimal } == $0 } ?? true
     }
 
-    static let folder = repositoryPath("Fixtures/vectors")
+    static let folder = VectorManifest.folder
 
     /// All entries. An unreadable manifest gives none, which `BlobVectorTests` reports.
-    static let entries: [Entry] = {
-        guard let bytes = try? SystemFile.read(folder + "/manifest.json") else { return [] }
-        return (try? JSONDecoder().decode(Manifest.self, from: Data(bytes)))?.sections.blob ?? []
-    }()
+    static let entries: [Entry] = VectorManifest.entries("blob")
 
     /// All vectors that have a file.
     static let all: [BlobVector] = entries.filter { $0.file != nil }.compactMap { try? BlobVector($0) }
@@ -91,14 +87,6 @@ extension BlobVector {
         let readers, faults: [String]?
         let expected: Expected
         let earlyRelease: Contents?
-    }
-
-    private struct Manifest: Decodable {
-        struct Sections: Decodable {
-            let blob: [Entry]
-        }
-
-        let sections: Sections
     }
 }
 

@@ -38,7 +38,7 @@ struct AuditBenchmarks {
         guard (try? ChildProcess(["rg", "--version"]).run()) != nil else {
             say("\(operation): no comparison, ripgrep is not installed")
             return try runner.measure(operation) { operation in
-                Finding(operation, try Comparison.time(rounds: 3) { try ours.run() }, .seconds)
+                Finding(operation, try Comparison.time(rounds: 3) { try ours.run() })
             }
         }
         let rounds = max(3, runner.options.rounds / 10)
@@ -77,7 +77,7 @@ struct AuditBenchmarks {
             let time = try Comparison.time(rounds: 3) {
                 peak = max(peak, try ours.run(watchingMemory: true).peakMemory)
             }
-            return Finding(operation, time, .seconds, target: target, note: Self.rate(tree.bytes, time))
+            return Finding(operation, time, target: target, note: Self.rate(tree.bytes, time.wall))
         }
         try runner.measure(operation + ": memory") { operation in
             Finding(operation, peak, .bytes, target: Self.largestMemory)

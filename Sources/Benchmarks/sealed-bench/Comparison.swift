@@ -4,13 +4,16 @@
 /// minutes in between differ more than the bodies do. Here each round runs A B B A, so that a drift of the machine
 /// falls on both sides alike, and the answer is the median of the rounds' ratios.
 struct Comparison {
-    /// Seconds of one operation, by round.
-    private(set) var ours: [Double] = []
-    private(set) var peers: [Double] = []
+    /// The times of one operation, by round.
+    private(set) var ours: [Times] = []
+    private(set) var peers: [Times] = []
 
-    var ourMedian: Double { ours.median }
-    var peerMedian: Double { peers.median }
-    var ratio: Double { zip(ours, peers).map { $0 / $1 }.median }
+    var ourMedian: Double { ours.median.wall }
+    var peerMedian: Double { peers.median.wall }
+    var ratio: Double { zip(ours, peers).map { $0.wall / $1.wall }.median }
+    var processorRatio: Double { zip(ours, peers).map { $0.processor / $1.processor }.median }
+    /// What ours takes longer.
+    var difference: Times { zip(ours, peers).map { $0 - $1 }.median }
 
     /// Runs rounds in which each side runs twice, each time as often as fills a slice of time.
     ///
@@ -22,13 +25,13 @@ struct Comparison {
         rounds: Int, slice: Double = 0.002, ours ourBody: () throws -> Void, peer peerBody: () throws -> Void,
         after cleanUp: () -> Void = {}
     ) throws {
-        func turn(_ body: () throws -> Void, _ calls: Int) throws -> Double {
+        func turn(_ body: () throws -> Void, _ calls: Int) throws -> Times {
             defer { cleanUp() }
-            return try Stopwatch.seconds { for _ in 0..<calls { try body() } }
+            return try Stopwatch.times { for _ in 0..<calls { try body() } }
         }
         // What runs until the number of calls is known warms up.
         var calls = 1
-        while try turn(peerBody, calls) < slice { calls *= 2 }
+        while try turn(peerBody, calls).wall < slice { calls *= 2 }
         _ = try turn(ourBody, calls)
         for _ in 0..<rounds {
             try Interruption.check()
@@ -40,9 +43,9 @@ struct Comparison {
         }
     }
 
-    /// The median time of one call, where there is nothing to compare with.
-    static func time(rounds: Int, _ body: () throws -> Void) throws -> Double {
+    /// The median times of one call, where there is nothing to compare with.
+    static func time(rounds: Int, _ body: () throws -> Void) throws -> Times {
         try body()
-        return try (0..<rounds).map { _ in try Stopwatch.seconds(body) }.median
+        return try (0..<rounds).map { _ in try Stopwatch.times(body) }.median
     }
 }

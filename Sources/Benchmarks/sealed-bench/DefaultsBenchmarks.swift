@@ -20,27 +20,27 @@ struct DefaultsBenchmarks {
                 }))
         let key = DefaultsKey("key 500", default: 0)
         try runner.measure("read a warm default") { operation in
-            let seconds = try Comparison.time(rounds: rounds) {
+            let times = try Comparison.time(rounds: rounds) {
                 for _ in 0..<Self.reads {
                     guard try defaults.value(for: key) == 500 else { throw BenchmarkFailure("not what was set") }
                 }
             }
-            return Finding(operation, seconds / Double(Self.reads), .seconds, target: 2e-6)
+            return Finding(operation, times / Double(Self.reads), target: 2e-6)
         }
         try runner.measure("open a suite of 1,000 keys") { operation in
-            let seconds = try Comparison.time(rounds: rounds) {
+            let times = try Comparison.time(rounds: rounds) {
                 let opened = try workspace.openStore().defaults(suite: "measured")
                 guard try opened.integer(forKey: "key 500") == 500 else { throw BenchmarkFailure("not what was set") }
             }
-            return Finding(operation, seconds, .seconds, target: 2e-3, note: "with its store")
+            return Finding(operation, times, target: 2e-3, note: "with its store")
         }
         var number = 0
         try runner.measure("set a default among 1,000") { operation in
-            let seconds = try Comparison.time(rounds: rounds) {
+            let times = try Comparison.time(rounds: rounds) {
                 number += 1
                 try defaults.set(number, forKey: "key 0")
             }
-            return Finding(operation, seconds, .seconds, note: "durable")
+            return Finding(operation, times, note: "durable")
         }
     }
 }

@@ -12,6 +12,9 @@ struct Finding: Encodable {
     var peer: Double?
     /// The median of the rounds' ratios, which is not the ratio of the medians.
     var ratio: Double?
+    /// The processor time of ours, where times are measured, and its ratio to the peer's.
+    var processor: Double?
+    var processorRatio: Double?
     /// The most that `ratio` may be, or `ours` where there is no peer.
     var target: Double?
     var note = ""
@@ -27,8 +30,24 @@ struct Finding: Encodable {
         ours = comparison.ourMedian
         peer = comparison.peerMedian
         ratio = comparison.ratio
+        processor = comparison.ours.median.processor
+        processorRatio = comparison.processorRatio
         self.target = target
         self.note = note
+    }
+
+    /// A time of our own.
+    init(_ operation: String, _ times: Times, target: Double? = nil, note: String = "") {
+        self.init(operation, times.wall, .seconds, target: target, note: note)
+        processor = times.processor
+    }
+
+    /// Adds what the same costs elsewhere.
+    mutating func compare(with peer: Double, _ name: String) {
+        peerName = name
+        self.peer = peer
+        ratio = ours / peer
+        note = note.isEmpty ? "against \(name)" : note
     }
 
     /// A figure of our own.
@@ -41,7 +60,7 @@ struct Finding: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case operation, peerName, unit, ours, peer, ratio, target, met, note
+        case operation, peerName, unit, ours, peer, ratio, processor, processorRatio, target, met, note
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -52,6 +71,8 @@ struct Finding: Encodable {
         try fields.encode(ours, forKey: .ours)
         try fields.encodeIfPresent(peer, forKey: .peer)
         try fields.encodeIfPresent(ratio, forKey: .ratio)
+        try fields.encodeIfPresent(processor, forKey: .processor)
+        try fields.encodeIfPresent(processorRatio, forKey: .processorRatio)
         try fields.encodeIfPresent(target, forKey: .target)
         try fields.encodeIfPresent(isMet, forKey: .met)
         try fields.encode(note, forKey: .note)

@@ -5,7 +5,7 @@ import Glibc
 import KeyVault
 import Sealing
 
-/// A vault with many items: what opening it costs, and one find in it.
+/// A vault with many items: the costs of opening it, of a find in it and of its rekey.
 ///
 /// The peer reads a file and opens what is sealed in it, of the same size, with the calls that its opening of a record
 /// makes; it keeps no lock, no watermark, no access log and no order.
@@ -14,6 +14,7 @@ struct ItemBenchmarks {
     private static let valueSize = 32
     private static let opening = "open a vault of 10,000 items"
     private static let finding = "find one of 10,000 items"
+    private static let rekeying = "rekey a vault of 10,000 items"
 
     private let workspace: Workspace
 
@@ -21,7 +22,7 @@ struct ItemBenchmarks {
     init(_ workspace: Workspace) { self.workspace = workspace }
 
     func run(in runner: inout Runner) throws {
-        guard runner.isWanted(Self.opening, Self.finding) else { return }
+        guard runner.isWanted(Self.opening, Self.finding, Self.rekeying) else { return }
         let group = AccessGroup(workspace.group)
         let vault = try Vault.openOrCreate(group, in: workspace.home)
         try fill(vault)
@@ -46,12 +47,28 @@ struct ItemBenchmarks {
                 }, peer: { try peer.read() })
             return figure(operation, comparison, target: 0.000_050)
         }
+        try rekey(vault, in: &runner)
+    }
+
+    /// Against one change of the same vault, which writes the same file once.
+    private func rekey(_ vault: Vault, in runner: inout Runner) throws {
+        let rounds = max(3, runner.options.rounds / 10)
+        try runner.measure(Self.rekeying) { operation in
+            let comparison = try Comparison(
+                rounds: rounds, slice: 0, ours: { try vault.rekey() },
+                peer: {
+                    let value = [UInt8](repeating: 1, count: Self.valueSize)
+                    try value.withRawBytes { try vault.addItem(service: "added", account: "one", value: $0) }
+                }, after: { try? vault.deleteItem(service: "added", account: "one") })
+            return Finding(
+                operation, comparison, against: "adding one item", target: nil, note: "against adding one item")
+        }
     }
 
     private func figure(_ operation: String, _ comparison: Comparison, target: Double) -> Finding {
         let hundredths = Int((comparison.ratio * 100).rounded())
         return Finding(
-            operation, comparison.ourMedian, .seconds, target: target,
+            operation, comparison.ours.median, target: target,
             note:
                 "\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10)x of C reading and opening as many bytes"
         )

@@ -12,11 +12,10 @@ struct OpeningBenchmarks {
         try runner.measure("open the vault with its key file") { operation in
             let accessGroup = AccessGroup(workspace.group)
             return Finding(
-                operation, try Comparison.time(rounds: rounds) { _ = try Vault.open(accessGroup, in: workspace.home) },
-                .seconds)
+                operation, try Comparison.time(rounds: rounds) { _ = try Vault.open(accessGroup, in: workspace.home) })
         }
         try runner.measure("open the store") { operation in
-            Finding(operation, try Comparison.time(rounds: rounds) { _ = try workspace.openStore() }, .seconds)
+            Finding(operation, try Comparison.time(rounds: rounds) { _ = try workspace.openStore() })
         }
     }
 }

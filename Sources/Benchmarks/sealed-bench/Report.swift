@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Findings as a table for people or as JSON for machines.
 enum Report {
-    private static let titles = ["operation", "ours", "peer", "ratio", "target", ""]
+    private static let titles = ["operation", "ours", "peer", "ratio", "cpu", "ratio", "target", ""]
 
     static func json(_ findings: [Finding]) throws -> String {
         let encoder = JSONEncoder()
@@ -25,6 +25,8 @@ enum Report {
             figure(finding.ours, finding.unit),
             finding.peer.map { figure($0, finding.unit) } ?? "",
             finding.ratio.map(times) ?? "",
+            finding.processor.map { figure($0, .seconds) } ?? "",
+            finding.processorRatio.map(times) ?? "",
             target.map { "at most \($0)" } ?? "",
             [verdict, finding.note].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "; "),
         ]
@@ -43,7 +45,7 @@ enum Report {
 
     private static func times(_ ratio: Double) -> String { decimal(ratio, places: 2) + "x" }
 
-    private static func figure(_ value: Double, _ unit: Finding.Unit) -> String {
+    static func figure(_ value: Double, _ unit: Finding.Unit) -> String {
         switch unit {
         case .bytes: decimal(value / 1_048_576, places: 1) + " MiB"
         case .seconds where value < 1e-3: decimal(value * 1e6, places: 2) + " us"

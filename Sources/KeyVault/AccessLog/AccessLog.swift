@@ -135,7 +135,7 @@ package final class AccessLogKeys: Sendable {
     private let keys: [(number: UInt32, secret: SecretBytesBox)]
 
     /// - Parameter keys: At least one, ascending by number.
-    private init(_ keys: [(number: UInt32, secret: SecretBytesBox)]) { self.keys = keys }
+    init(_ keys: [(number: UInt32, secret: SecretBytesBox)]) { self.keys = keys }
 
     /// No key: nothing can be entered.
     static let none = AccessLogKeys([])

@@ -3,10 +3,10 @@ internal import CryptoPrimitives
 extension Identity {
     /// Reads an identity file whose keys may be protected by a passphrase.
     ///
-    /// - Parameter passphrase: Asked once, and only for a file with a protected key.
-    /// - Throws: `VaultError` `.malformedKey`, `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
+    /// - Parameter passphrase: Asked once, and only for a file with a protected key; without it such a file is `.locked`.
+    /// - Throws: `VaultError` `.locked`, `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
     public convenience init(
-        contentsOf path: String, passphrase: () throws(VaultError) -> Passphrase
+        contentsOf path: String, passphrase: (() throws(VaultError) -> Passphrase)?
     ) throws(VaultError) {
         let text = try KeyTextFile.contents(path, .identity)
         try self.init(Self.keys(in: text, path, passphrase: passphrase))
@@ -36,7 +36,7 @@ extension Identity {
     }
 
     private static func keys(
-        in text: borrowing SecretBytes, _ path: String, passphrase: () throws(VaultError) -> Passphrase
+        in text: borrowing SecretBytes, _ path: String, passphrase: (() throws(VaultError) -> Passphrase)?
     ) throws(VaultError) -> [IdentityKey] {
         var keys: [IdentityKey] = []
         var given: Passphrase?
@@ -50,12 +50,16 @@ extension Identity {
 
     private static func key(
         _ line: consuming KeyText.Line, _ path: String, _ given: inout Passphrase?,
-        _ passphrase: () throws(VaultError) -> Passphrase
+        _ passphrase: (() throws(VaultError) -> Passphrase)?
     ) throws(VaultError) -> IdentityKey {
         switch consume line {
         case .plain(let scalar):
             do throws(CryptoError) { return try IdentityKey(scalar) } catch { throw malformed("\(error).") }
         case .protected(let form):
+            guard let passphrase else {
+                throw VaultError(
+                    .locked, "open", path, "It is protected by a passphrase.", advice: "Give the passphrase.")
+            }
             let phrase = if let given { given } else { try passphrase() }
             given = phrase
             do throws(CryptoError) {

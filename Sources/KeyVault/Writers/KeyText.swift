@@ -7,6 +7,8 @@ internal import SystemPackage
 struct KeyTextKind: Sendable {
     /// The kind's name in errors.
     let noun: String
+    /// What a text that is none is.
+    var malformedCode = VaultError.Code.malformedKey
     let plain: Bech32
     let protected: Bech32
     /// The size of the secret: an Ed25519 seed or an X25519 scalar.
@@ -19,7 +21,7 @@ struct KeyTextKind: Sendable {
         noun: "the team key", plain: Bech32(prefix: "sealed-team-key-", isUpperCase: true),
         protected: Bech32(prefix: "sealed-protected-team-key-", isUpperCase: true))
     static let identity = KeyTextKind(
-        noun: "the identity", plain: IdentityKey.encoding,
+        noun: "the identity", malformedCode: .malformedIdentity, plain: IdentityKey.encoding,
         protected: Bech32(prefix: "sealed-protected-secret-key-", isUpperCase: true))
 
     var plainSize: Int { plain.textSize(byteCount: Self.secretSize) }
@@ -27,7 +29,7 @@ struct KeyTextKind: Sendable {
 
     func malformed(_ reason: String, _ subject: String? = nil) -> VaultError {
         VaultError(
-            .malformedKey, "read", subject ?? noun, reason, advice: "Restore it from a backup; it was left as it is.")
+            malformedCode, "read", subject ?? noun, reason, advice: "Restore it from a backup; it was left as it is.")
     }
 }
 

@@ -32,6 +32,12 @@ struct EncryptCommand: SealctlCommand {
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
+    func validate() throws {
+        guard keyOptions.writerKey == nil else {
+            throw ValidationError("Sealed files are not signed: --writer-key is for records.")
+        }
+    }
+
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         let context = try name.context(in: group)

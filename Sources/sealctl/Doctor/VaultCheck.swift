@@ -12,6 +12,7 @@ enum VaultCheck {
         do throws(VaultError) {
             let found = try Vault.inventory(group, in: home, with: attempt.credential)
             return [.ok("vault", "\(place.path) can be opened"), accepted(found.watermarks)]
+                + unprotected(attempt, group, home)
         } catch {
             switch error.code {
             case .absent: return [absent(group, error, place.path)]
@@ -32,6 +33,9 @@ enum VaultCheck {
         if let file = attempt.passphraseFile {
             return .ok("vault", "\(place.path) opens with the passphrase in \(file), which was not tried")
         }
+        if let file = attempt.protectedIdentity {
+            return .ok("vault", "\(place.path) opens with the identity in \(file), whose passphrase was not asked for")
+        }
         let slots = (try? Vault.status(group, in: home))?.slots ?? []
         let openers = slots.map(\.kind.description).joined(separator: ", ")
         let isKeyFileGone = slots.contains { $0.kind == .keyFile } && access(place.keyFilePath, F_OK) != 0
@@ -40,6 +44,22 @@ enum VaultCheck {
             "vault", "\(place.path) is locked\(reason); it opens with: \(openers)",
             mend: (isKeyFileGone ? "Bring the key file back, or: " : "")
                 + "sealctl vault unlock, or --passphrase, --key-file or --identity.")
+    }
+
+    /// A program that can read an identity's file without a passphrase reaches everything that a person reaches.
+    private static func unprotected(_ attempt: Attempt, _ group: AccessGroup, _ home: GroupsHome) -> [Diagnosis] {
+        guard case .identity(let identity) = attempt.credential, let file = attempt.identityFile else { return [] }
+        let own = Set(identity.recipients.map(\.description))
+        let slots = (try? Vault.status(group, in: home))?.slots ?? []
+        let isPersons = slots.contains { slot in
+            slot.reach != .afterFirstUnlock && slot.recipient.map { own.contains($0.description) } ?? false
+        }
+        guard isPersons else { return [] }
+        return [
+            .warn(
+                "identity", "\(file) has no passphrase and reaches what is available when unlocked",
+                mend: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
+        ]
     }
 
     private static func accepted(_ condition: WatermarkCondition) -> Diagnosis {
@@ -55,20 +75,35 @@ private struct Attempt {
     let isStated: Bool
     /// Guessing at a passphrase takes its time by design: it is left to other commands.
     let passphraseFile: String?
+    /// The file of an identity without a passphrase, and of one whose passphrase nobody was asked for.
+    private(set) var identityFile: String?
+    private(set) var protectedIdentity: String?
 
     static func ofSettings() throws(Failure) -> Attempt {
         guard let (name, value) = Settings.current.credential else { return Attempt(.automatic, isStated: false) }
         switch name {
         case .keyFile: return Attempt(.keyFile(path: value.text))
         case .identity:
-            return Attempt(
-                .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: value.text) }))
+            return try Attempt.ofIdentity(value.text)
         case .credential: return Attempt(.systemdCredential(name: value.text))
         default:
             guard access(value.text, R_OK) == 0 else {
                 throw Failure(FileError(errno: errno, operation: "read the passphrase from", path: value.text))
             }
             return Attempt(.automatic, isStated: false, passphraseFile: value.text)
+        }
+    }
+
+    private static func ofIdentity(_ file: String) throws(Failure) -> Attempt {
+        do throws(VaultError) {
+            var attempt = Attempt(.identity(try Identity(contentsOf: file, passphrase: nil)))
+            attempt.identityFile = file
+            return attempt
+        } catch {
+            guard error.code == .locked else { throw Failure(error) }
+            var attempt = Attempt(.automatic, isStated: false)
+            attempt.protectedIdentity = file
+            return attempt
         }
     }
 

@@ -84,7 +84,7 @@ struct VaultImportCommand: SealctlCommand {
 
     private func backupCredential() throws(Failure) -> VaultCredential {
         if let backupIdentity {
-            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: backupIdentity) })
+            return .identity(try KeyFilePassphrase.identity(backupIdentity))
         }
         let source = passphrase.source ?? .terminal
         return .passphrase(try source.readForBackup(file, isNew: false))

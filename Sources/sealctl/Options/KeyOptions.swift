@@ -72,7 +72,7 @@ struct KeyOptions: ParsableArguments {
     func stated(for group: AccessGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
         if let keyFile { return .keyFile(path: keyFile) }
         if let identity {
-            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: identity) })
+            return .identity(try KeyFilePassphrase.identity(identity))
         }
         if let credential { return .systemdCredential(name: credential.name) }
         return try passphraseSource.map { source throws(Failure) in
@@ -106,7 +106,7 @@ struct KeyOptions: ParsableArguments {
         switch name {
         case .keyFile: return .keyFile(path: value.text)
         case .identity:
-            return .identity(try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: value.text) })
+            return .identity(try KeyFilePassphrase.identity(value.text))
         case .credential: return .systemdCredential(name: value.text)
         default: return .passphrase(try PassphraseSource.file(value.text).read(for: group.identifier, isNew: false))
         }

@@ -84,7 +84,7 @@ struct CreationSlots: ParsableArguments {
             plan.add(.systemdCredential(name: credential.name), openedBy: .systemdCredential(name: credential.name))
         }
         if let identity {
-            let own = try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: identity) }
+            let own = try KeyFilePassphrase.identity(identity)
             plan.add(.identity(own), openedBy: .identity(own))
         }
         if let source = passphraseSource {

@@ -18,6 +18,13 @@ struct VaultIdentityCommand: SealctlCommand {
 
     @Flag(help: "The file is there: print its recipient only.")
     var recipient = false
+    @Flag(help: "Protect the file by a passphrase, which is asked for.")
+    var protected = false
+    @Option(
+        help: ArgumentHelp(
+            "Read the passphrase of the file from the first line of FILE; - is standard input.", valueName: "FILE"),
+        completion: .file())
+    var identityPassphraseFile: String?
     @Argument(help: ArgumentHelp("The identity file.", valueName: "file"), completion: .file())
     var file: String
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -32,13 +39,21 @@ struct VaultIdentityCommand: SealctlCommand {
     }
 
     private func read() throws(Failure) -> Identity {
-        try Failure.onVault { () throws(VaultError) in try Identity(contentsOf: file) }
+        try KeyFilePassphrase(file: identityPassphraseFile).opening(file) { passphrase throws(VaultError) in
+            try Identity(contentsOf: file, passphrase: passphrase)
+        }
     }
 
     private func make() throws(Failure) -> Identity {
+        let protection = try KeyFilePassphrase(file: identityPassphraseFile)
+            .protection(of: file, isUnprotected: !protected && identityPassphraseFile == nil)
         do throws(VaultError) {
             let identity = try Identity.random()
-            try identity.write(to: file)
+            if let protection {
+                try identity.write(to: file, protectedBy: protection)
+            } else {
+                try identity.write(to: file)
+            }
             return identity
         } catch {
             guard let cause = error.underlying else { throw Failure(error) }

@@ -44,6 +44,13 @@ struct KeyFilePassphrase {
         return try Failure.onVault { () throws(VaultError) in try open { () throws(VaultError) in passphrase } }
     }
 
+    /// Opens an identity's file. The passphrase of a protected one is asked for on the terminal.
+    static func identity(_ path: String) throws(Failure) -> Identity {
+        try KeyFilePassphrase(file: nil).opening(path) { passphrase throws(VaultError) in
+            try Identity(contentsOf: path, passphrase: passphrase)
+        }
+    }
+
     /// A new passphrase; nil where the file is to be unprotected.
     func protection(of path: String, isUnprotected: Bool) throws(Failure) -> KeyProtection? {
         if isUnprotected { return nil }

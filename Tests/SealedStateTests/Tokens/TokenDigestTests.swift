@@ -27,6 +27,47 @@ private struct SharedAuthState: SealedRecord, Equatable {
         store = try fixture.open()
     }
 
+    // MARK: Vectors
+
+    private struct Vector: Decodable, CustomTestStringConvertible {
+        struct Reader: Decodable {
+            let digest: String
+            let token: VectorBytes
+            let keys: [VectorBytes]
+        }
+
+        struct Expected: Decodable {
+            let result: String
+        }
+
+        let name: String
+        let reader: Reader
+        let expected: Expected
+
+        var testDescription: String { name }
+
+        /// The answer of this library about the digest, by the keys of the vector.
+        var answer: String {
+            guard let digest = TokenDigest(reader.digest) else { return "malformed" }
+            let key = reader.keys.first { key in
+                let id = BLAKE2b.hash(
+                    [], key: key.bytes, personalization: Personalization("SealedState.tki1"), count: 16)
+                return digest.keyID.withUnsafeBytes { $0.elementsEqual(id) }
+            }
+            guard let key else { return "unknownKey" }
+            let isDigest = reader.token.bytes.withRawBytes { token in
+                key.bytes.withRawBytes { digest.isDigest(of: token, key: $0) }
+            }
+            return isDigest ? "ok" : "noMatch"
+        }
+    }
+
+    @Test func vectorsHaveTheExpectedResult() {
+        let vectors: [Vector] = VectorManifest.entries("tokenDigest")
+        #expect(vectors.count >= 15)
+        for vector in vectors { #expect(vector.answer == vector.expected.result, "\(vector.name)") }
+    }
+
     // MARK: Recognising
 
     @Test func aDigestRecognisesItsTokenAndNoOther() throws {

@@ -71,8 +71,7 @@ class Actor:
             os.chown(runtime, self.uid, SHARED_GROUP)
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "SEALED_GROUPS_HOME": str(self.lab.home), "SEALCTL_GROUP": GROUP,
                        "SEALED_USER_HOME": str(self.home), "XDG_RUNTIME_DIR": str(runtime), "SWIFT_BACKTRACE": "enable=no"}
-        if "LD_LIBRARY_PATH" in os.environ:
-            environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+        environment |= {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CREDENTIALS_DIRECTORY") if name in os.environ}
         try:
             process = subprocess.run(command, input=data, capture_output=True, env=environment, timeout=timeout)
         except subprocess.TimeoutExpired:

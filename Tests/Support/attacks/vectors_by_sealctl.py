@@ -1,64 +1,146 @@
 #!/usr/bin/env python3
-"""No attack: sealctl opens every vector of vault_vectors.py, and must answer with the expected code."""
+"""No attack: sealctl reads the vectors of Fixtures/vectors and must answer with the expected code: vaults, backups, key files, identities,
+rosters."""
 import json
-import pathlib
+import os
 import shutil
 
 import lab
 from lab import format2 as f
 
-import vault_vectors  # noqa: E402, beside vault.py
+import reader  # noqa: E402, beside vault.py
+import sections  # noqa: E402
+
+FOLDER = lab.HERE.parents[2] / "Fixtures" / "vectors"
+VECTORS = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))["sections"]
 
 
-def victim(lab_, name, number):
-    credential = vault_vectors.CREDENTIALS.get(name, f.Credential.identity(bytes(31) + b"\x42"))
-    path = lab_.base / f"{number}.secret"
-    if credential.kind == f.RECIPIENT:
-        path.write_text(f.identity_text(credential.material) + "\n")
-        options = ["--identity", str(path)]
-    elif credential.kind == f.PASSPHRASE:
-        path.write_text(credential.material.decode() + "\n")
-        options = ["--passphrase-file", str(path)]
-    else:
-        path.write_text(f.key_file_text(credential.material))
-        options = ["--key-file", str(path)]
-    path.chmod(0o600)
-    return lab.Actor(lab_, f"{name}-{number}", options, credential)
+class Reader:
+    """A user of one vector: a home of its own, and an actor for each credential."""
+
+    def __init__(self, lab_):
+        self.lab, self.number = lab_, 0
+
+    def actor(self, options=(), credential=None):
+        self.number += 1
+        return lab.Actor(self.lab, f"reader-{self.number}", list(options), credential)
+
+    def secret(self, data):
+        path = self.lab.base / f"{self.number}.secret"
+        path.write_bytes(data)
+        path.chmod(0o600)
+        return path
+
+    def holder(self, stated):
+        """The actor of a credential as a vector states it. A unit's credential is a file of $CREDENTIALS_DIRECTORY."""
+        credential = sections.credential(stated)
+        self.number += 1
+        if credential.kind == f.RECIPIENT:
+            return self.actor(["--identity", self.secret(f.identity_text(credential.material).encode() + b"\n")], credential)
+        if credential.kind == f.PASSPHRASE:
+            return self.actor(["--passphrase-file", self.secret(stated["secret"].encode() + b"\n")], credential)
+        if credential.kind == f.CREDENTIAL:
+            os.environ["CREDENTIALS_DIRECTORY"] = str(self.lab.base)
+            return self.actor(["--credential", self.secret(f.key_file_text(credential.material).encode()).name], credential)
+        return self.actor(["--key-file", self.secret(f.key_file_text(credential.material).encode())], credential)
+
+    def expect(self, section, vector, result, expected=None):
+        found, expected = "ok" if result.status == 0 else result.code, expected or vector["expected"]["result"]
+        expected = "unsafeMode" if expected == "unsafeFile" else expected  # sealctl names the cause
+        self.lab.hold(found == expected, f"{section} {vector['name']}: {expected}" + ("" if found == expected else f", found {found}: {result.err.decode()[:200]}"))
+        return found == "ok"
+
+    def items(self, section, vector, actor):
+        for item in vector["expected"].get("items", []):
+            found = actor.find(item["service"], item["account"])
+            value = reader.contents(found.out, "hex" in item["value"])
+            self.lab.hold(found.status == 0 and value == item["value"], f"{section} {vector['name']}: {item['service'][:20]!r} {item['account'][:20]!r}: {found}")
+        for item in vector["expected"].get("refusedItems", []):
+            self.expect(section, vector, actor.find(item["service"], item["account"]), item["result"])
+
+
+def vaults(lab_, user):
+    for vector in VECTORS["vault"]:
+        for stated in vector["reader"]["credentials"]:
+            shutil.rmtree(lab_.vault, ignore_errors=True)
+            for file in vector["files"]:
+                path = lab_.vault / file["path"]
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.write_bytes((FOLDER / file["file"]).read_bytes())
+                path.chmod(int(file.get("mode", "0600"), 8))
+            actor = user.holder(stated)
+            remember(lab_, actor, vector)
+            if user.expect("vault", vector, actor.ctl("vault", "list", "--access-group", lab.GROUP)):
+                user.items("vault", vector, actor)
+
+
+def remember(lab_, actor, vector):
+    known = vector["reader"]
+    names = {"memory": ("Places", f.Place.tag(lab_.vault, lab.GROUP))}
+    if "watermarks" in known:
+        names["watermarks"] = ("Watermarks", f.Marks.name(lab.GROUP, (lab_.vault / "vault").read_bytes()[16:32]))
+    for member, (folder, leaf) in names.items():
+        if member in known:
+            path = actor.home / folder / leaf
+            path.parent.mkdir(mode=0o700)
+            path.write_bytes(bytes.fromhex(known[member]))
+            path.chmod(0o600)
+
+
+def backups(lab_, user):
+    for vector in VECTORS["backup"]:
+        for stated in vector["reader"]["credentials"]:
+            shutil.rmtree(lab_.vault, ignore_errors=True)
+            opener, group = user.holder(stated), vector["reader"]["group"]
+            shutil.rmtree(lab_.vault.parent / group, ignore_errors=True)
+            owner = user.actor(["--passphrase-file", user.secret(b"the new vault\n")], f.Credential.passphrase("the new vault"))
+            opening = "--backup-passphrase-file" if stated["kind"] == "passphrase" else "--backup-identity"
+            imported = owner.ctl("vault", "import", FOLDER / vector["file"], opening, opener.options[1], "--access-group", group)
+            if user.expect("backup", vector, imported):
+                user.items("backup", vector, owner)
+
+
+def keys(lab_, user):
+    shutil.rmtree(lab_.vault, ignore_errors=True)
+    f.create(lab_.vault, lab.GROUP, [(f.Credential.key_file(bytes(range(32))), f.KEY_FILE, f.SERVICE, "app")])
+    for vector in VECTORS["keyFile"]:
+        expected = vector["expected"]
+        code = expected["result"] if expected["result"] != "ok" or expected["key"] == bytes(range(32)).hex() else "wrongKeyFile"
+        actor = user.actor(["--key-file", user.secret((FOLDER / vector["file"]).read_bytes())])
+        user.expect("keyFile", vector, actor.ctl("vault", "list", "--access-group", lab.GROUP), code)
+    for vector in VECTORS["secretKey"]:
+        actor = user.actor()
+        file = user.secret((FOLDER / vector["file"]).read_bytes())
+        if vector["reader"]["kind"] == "identity":
+            shown = actor.ctl("vault", "identity", "--recipient", file)
+            if user.expect("secretKey", vector, shown):
+                found = shown.json["recipients"]
+                lab_.hold(found == [k["public"] for k in vector["expected"]["keys"]], f"secretKey {vector['name']}: {found}")
+
+
+def rosters(lab_, user):
+    place = lab_.home / "Containers" / lab.GROUP
+    shutil.rmtree(lab_.vault, ignore_errors=True)
+    user.holder({"kind": "identity", "secret": bytes(range(2, 34)).hex()}).must("init")
+    for vector in VECTORS["roster"]:
+        known = vector["reader"]
+        if known["group"] != lab.GROUP or len(known["teamKeys"]) > 1:
+            continue
+        actor, key = user.actor(), f.bech32("sealedteam", bytes.fromhex(known["teamKeys"][0]))
+        (place / ".sealedstate.roster").unlink(missing_ok=True)
+        if "accepted" in known:
+            (place / ".sealedstate.roster").write_bytes((FOLDER / known["accepted"]["file"]).read_bytes())
+        actor.must("roster", "verify", "--accept", key) if "accepted" in known else actor.ctl("roster", "verify", "--accept", key)
+        (place / ".sealedstate.roster").write_bytes((FOLDER / vector["file"]).read_bytes())
+        code = {"olderRoster": "older"}.get(vector["expected"]["result"], vector["expected"]["result"])
+        user.expect("roster", vector, actor.ctl("roster", "verify"), code)
 
 
 def attack(lab_):
-    folder = lab_.base / "vectors"
-    vault_vectors.make(folder)
-    number = 0
-    for path in sorted(folder.glob("*.json")):
-        vector = json.loads(path.read_text())
-        for name in vector["opensWith"]:
-            number += 1
-            if name == "credential":
-                continue  # a unit's credential comes from systemd
-            shutil.rmtree(lab_.vault, ignore_errors=True)
-            shutil.copytree(path.with_suffix(""), lab_.vault)
-            for file in [lab_.vault, *lab_.vault.rglob("*")]:
-                file.chmod(0o700 if file.is_dir() else 0o600)
-            actor = victim(lab_, name, number)
-            if vector["memory"]:
-                place = actor.home / "Places" / f.Place.tag(lab_.vault, lab.GROUP)
-                place.parent.mkdir(mode=0o700)
-                place.write_bytes(bytes.fromhex(vector["memory"]))
-                place.chmod(0o600)
-            check(lab_, path.stem, name, actor, vector["expected"])
-
-
-def check(lab_, stem, name, actor, expected):
-    listed = actor.ctl("vault", "list", "--access-group", lab.GROUP)
-    found = "ok" if listed.status == 0 else listed.code
-    lab_.hold(found == expected["result"], f"{stem}, {name}: {expected['result']}" + ("" if found == expected["result"] else f", found {found}: {listed.err.decode()[:200]}"))
-    if listed.status == 0:
-        for item, value in expected.get("items", {}).items():
-            service, account = item.split("/")
-            value_found = actor.find(service, account)
-            lab_.hold(value_found.out == bytes.fromhex(value), f"{stem}, {name}: {item}: {value_found}")
+    user = Reader(lab_)
+    for section in (vaults, backups, keys, rosters):
+        section(lab_, user)
 
 
 if __name__ == "__main__":
-    lab.run("sealctl opens the vectors", attack)
+    lab.run("sealctl reads the vectors", attack)
