@@ -59,7 +59,7 @@ struct ItemBenchmarks {
                 peer: {
                     let value = [UInt8](repeating: 1, count: Self.valueSize)
                     try value.withRawBytes { try vault.addItem(service: "added", account: "one", value: $0) }
-                }, after: { try? vault.deleteItem(service: "added", account: "one") })
+                }, after: { _ = try? vault.deleteItem(service: "added", account: "one") })
             return Finding(
                 operation, comparison, against: "adding one item", target: nil, note: "against adding one item")
         }

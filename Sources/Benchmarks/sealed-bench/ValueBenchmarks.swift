@@ -63,7 +63,7 @@ struct ValueBenchmarks {
                 after: {
                     for side in vaults.indices {
                         for account in added[side] {
-                            try? vaults[side].deleteItem(service: "measured", account: account)
+                            _ = try? vaults[side].deleteItem(service: "measured", account: account)
                         }
                         added[side] = []
                     }
