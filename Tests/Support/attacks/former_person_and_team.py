@@ -61,7 +61,7 @@ def refuse_all(lab_, what, files, victims):
     for name, data in files.items():
         lab_.plant(lab_.vault / name, data)
     for victim in victims:
-        lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}", "replaced", "forked", "rolledBack", "vaultReplaced", "vaultRolledBack")
+        lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}", "replaced", "forked", "rolledBack")
         lab_.refuse(victim.add("to", what[:40].replace(" ", "-"), b"secret"), f"{what}: {victim.name} adds an item", "replaced", "forked", "rolledBack")
 
 
@@ -82,7 +82,7 @@ def former_person(lab_):
         refuse_all(lab_, what, files, [lab_.ada, lab_.service, known])
         alone = newcomer(lab_, f"alone-{number}", lab_.ada)
         lab_.refuse(alone.put("closed", {"to": "bob"}, "--accessible", "when-unlocked"), f"{what}: ada, with her memory code alone",
-                    "vaultReplaced", "vaultNotAccepted")
+                    "replaced", "notAccepted")
         lab_.restore(honest)
     for actor in (lab_.ada, lab_.service):
         lab_.must_hold(actor.get("open"), f"{actor.name} goes on")
@@ -105,7 +105,7 @@ def remove(lab_, key, bob, honest, made):
         refuse_all(lab_, "after it, " + what, files, [lab_.ada, lab_.service])
     lab_.restore(honest)
     known = newcomer(lab_, "newcomer-late", lab_.ada, roster_of=lab_.ada)
-    lab_.refuse(known.put("open", {"to": "bob"}), "the old period, for one who knows the roster alone", "rolledBack", "vaultRolledBack")
+    lab_.refuse(known.put("open", {"to": "bob"}), "the old period, for one who knows the roster alone", "rolledBack")
     lab_.restore(after)
     lab_.must_hold(lab_.ada.get("open"), "the true files")
 
