@@ -16,6 +16,8 @@ package final class DeletionReserve: Sendable {
         var seen = 0
     }
 
+    /// More than is needed: a deletion leaves room for the next reserve, less what it adds to other files, such as a log.
+    package static let slack: Int64 = 2 * blockSize
     /// For so many seconds a file is taken to be there that another program may have used meanwhile.
     private static let patience = 60
 
@@ -47,10 +49,10 @@ package final class DeletionReserve: Sendable {
         let (wanted, isKept) = state.withLock { state in
             (state.wanted, state.kept >= state.wanted && now - state.seen < Self.patience)
         }
-        guard !isKept, allocate(wanted) else { return }
-        state.withLock { state in
-            state.kept = max(state.kept, wanted)
-            state.seen = now
+        if isKept { return }
+        // On a disk that is nearly full a smaller one is better than none.
+        for size in [wanted + Self.slack, wanted, wanted / 2, Self.blockSize] where allocate(size) {
+            return state.withLock { ($0.kept, $0.seen) = (size, now) }
         }
     }
 
@@ -86,9 +88,11 @@ package final class DeletionReserve: Sendable {
     ) throws(FileError) {
         let (parent, leaf) = try directory.parent(of: relative, "write")
         let file = try lockedFile(O_WRONLY)
-        guard try file.attributes().size >= Int64(bytes.count) else {
+        let size = try file.attributes().size
+        guard size >= Int64(bytes.count) else {
             throw FileError(.noSpace, operation: "write", path: directory.display(relative))
         }
+        expect(Int(size - Self.slack))
         try file.write(bytes)
         func check(_ result: Int32) throws(FileError) {
             if result < 0 { throw directory.error(errno, "write", relative) }

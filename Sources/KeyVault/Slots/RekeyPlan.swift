@@ -107,6 +107,8 @@ struct RekeyPlan {
             if let carried { secrets.set(carried) }
         }
         service.secrets = secrets
+        // No key that is left out shares its epoch with a new one.
+        service.epochFloor = max(service.epochFloor, service.keyring.map(\.epoch).max() ?? 0)
         service.makeRoomForKey(after: service.state.rotation.minimumEpoch, draft.place)
         ScratchMemory.withSecret(count: 32) { key in
             SecureRandom.fill(key)

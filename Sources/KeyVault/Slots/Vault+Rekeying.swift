@@ -138,7 +138,9 @@ extension Vault {
                 .lockTimeout, "rekey", path, "A slot was added since its slots were confirmed.", advice: "Try again.")
         }
         let plan = try RekeyPlan(draft, rekeying, summaries)
-        try plan.begin(&draft)
+        do throws(VaultError) { try plan.begin(&draft) } catch {
+            throw error.code == .corrupt && draft.hasPersons ? error.advisingRebuild : error
+        }
         let needed = draft.rekeySize
         try VaultError.onFiles("rekey") { () throws(FileError) in try directory.requireSpace(needed, "rekey") }
         do throws(VaultError) {
