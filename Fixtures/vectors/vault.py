@@ -383,10 +383,13 @@ class Slot:
             pieces.append(rest[:part])
             rest = rest[part:]
         check_fields(rest, set(), "slot field")
-        if kind == PASSPHRASE:
-            passes, kib = struct.unpack("<II", pieces[1][16:])
-            require(1 <= passes <= 32 and 8 * 1024 <= kib <= 1024 * 1024, "V8", "corrupt", "Argon2id costs")
         return cls(kind, reach, form, number, created, *pieces, rest), data[24 + size:]
+
+    @property
+    def can_be_tried(self):
+        """Costs are looked at before anything is allocated, and only of a slot that is listed."""
+        passes, kib = struct.unpack("<II", self.parameters[16:]) if self.kind == PASSPHRASE else (1, 8192)
+        return 1 <= passes <= 32 and 8 * 1024 <= kib <= 1024 * 1024
 
     def keys(self, secret, vault_id):
         """slot key, commitment"""
@@ -1322,6 +1325,9 @@ class Vault:
         vault_id = (self.person or self.service).vault_id
         tried, opened = 0, None
         for compartment, slot in self.candidates(credential.kind):
+            if not slot.can_be_tried:
+                codes[credential.kind] = "corrupt"
+                continue
             tried += slot.kind == PASSPHRASE
             opened = slot.open(credential, vault_id) if tried <= 8 else None
             if opened:

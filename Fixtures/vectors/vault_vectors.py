@@ -385,8 +385,11 @@ class Faults:
             image.head[6] += 8
         self.image("v08-passphrases", "Nine passphrase slots.", person, more, "corrupt", "V8")
         for number, passes, kib in ((1, 0, 8192), (2, 33, 8192), (3, 1, 8191), (4, 1, (1 << 20) + 1)):
-            self.image(f"v08-slot-costs-{number}", f"A passphrase slot of {passes} passes over {kib} KiB.", person,
-                       slots(lambda all: costly(all, passes, kib)), "corrupt", "V8", ["ada"])
+            self.image(f"v16-slot-costs-{number}", f"A passphrase slot of {passes} passes over {kib} KiB, which is not the listed one.", person,
+                       slots(lambda all: costly(all, passes, kib)), "wrongPassphrase", "V16", ["passphrase"])
+            self.image(f"good-slot-costs-{number}", "The same, opened by another slot.", person, slots(lambda all: costly(all, passes, kib)), "ok", None, ["ada"])
+            self.rewritten(f"v16-listed-costs-{number}", f"A listed slot of {passes} passes over {kib} KiB.", person,
+                           lambda v: costly(v.person.slots + v.register.slots, passes, kib), "corrupt", "V16")
         for name, fields, result, rule in (
                 ("v09-slot-field", [(1, 1)], "unsupported", "V9"), ("good-slot-field", [(1, 0), (7, 0)], "ok", None),
                 ("v08-slot-field-flags", [(1, 2)], "corrupt", "V8"), ("v08-slot-field-order", [(7, 0), (1, 0)], "corrupt", "V8")):

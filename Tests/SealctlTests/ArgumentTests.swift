@@ -47,10 +47,10 @@ struct ArgumentTests {
 
 /// A process that the C library gives no arguments.
 @Suite struct MissingArgumentTests {
-    private static let compiler = ["/usr/bin/clang", "/usr/bin/cc", "/opt/swift/usr/bin/clang"].first {
-        access($0, X_OK) == 0
+    private static let compiler: String? = ["/usr/bin/clang", "/usr/bin/cc", "/opt/swift/usr/bin/clang"].first {
+        SystemFile.exists($0)
     }
-    private static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first { access($0, X_OK) == 0 }
+    private static let python: String? = ["/usr/bin/python3", "/usr/local/bin/python3"].first { SystemFile.exists($0) }
 
     /// Starts a program as a C library would that passes no arguments to initialisers.
     private static let shim = """

@@ -236,8 +236,8 @@ struct VaultCreation {
     ///
     /// Who can remove `vault` from a new vault can remove both files: setting the one aside gives away nothing more.
     static func isHalfMade(_ place: VaultPlace) -> Bool {
-        guard place.memory.load() == nil, let directory = try? place.openDirectory(),
-            (try? directory.exists(CompartmentRole.service.leaf)) == false,
+        guard let directory = try? place.openDirectory(),
+            (try? directory.exists(CompartmentRole.service.leaf)) == false, place.memory.load() == nil,
             let person = try? CompartmentFile.open(.person, in: directory)
         else { return false }
         let contents = person.head.register?.person

@@ -163,9 +163,6 @@ struct KeySlot: Hashable, Sendable {
         var rest = ByteReader(try reader.take(Int(size)), path: path)
         publicKey = Array(try rest.take(X25519.keySize))
         parameters = Array(try rest.take(kind.parameterSize))
-        if kind == .passphrase, (try? PassphraseParameters(parsing: parameters[...])) == nil {
-            throw .corrupt(path, "A key slot has impossible costs.")
-        }
         if kind == .recipient || form == .resealed { ephemeral = Array(try rest.take(X25519.keySize)) }
         commitment = try rest.take(32).withUnsafeBytes { Bytes32($0) }
         wrappedRoot = Array(try rest.take(Self.wrappedSize))

@@ -18,10 +18,14 @@ import Testing
         }
     }
 
-    @Test func anUnknownKindReachOrFormIsUnsupportedNotCorrupt() throws {
+    @Test func anUnknownKindOrFormIsUnsupportedNotCorrupt() throws {
         let slot = try SlotYard().slot(SlotSubject.all[1].maker)
-        for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (1, 0), (1, 4), (2, 2), (2, 255)] {
+        for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (2, 2), (2, 255)] {
             #expect(code { () throws(VaultError) in _ = try slot.changing(offset, to: [value]) } == .unsupported)
+        }
+        // The reach is that of the file.
+        for reach in [UInt8(0), 4, 255] {
+            #expect(code { () throws(VaultError) in _ = try slot.changing(1, to: [reach]) } == .corrupt)
         }
     }
 
