@@ -180,7 +180,8 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
             }
             check(roster.authorise(evidence), expected)
             if let contents = expected.plaintext {
-                #expect(opened.plaintext.withUnsafeBytes { contents.isSame(as: $0) })
+                let isSame = opened.plaintext.withUnsafeBytes { contents.isSame(as: $0) }
+                #expect(isSame)
             }
             guard let intermediate = vector.intermediate else { return }
             #expect(evidence.digest == intermediate.signedDigest.bytes)
