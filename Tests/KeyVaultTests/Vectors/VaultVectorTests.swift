@@ -209,7 +209,7 @@ struct BackupVector: Decodable, Sendable, CustomTestStringConvertible {
                     from: path, opening: credential, fixture.accessGroup, in: fixture.home,
                     slots: [.passphrase(words, .minimum), .defaultKeyFile])
                 #expect(vector.expected.result == "ok")
-                let keys = vector.intermediate?.sealingKeys.filter { $0.state != 3 } ?? []
+                let keys = (vector.intermediate?.sealingKeys ?? []).filter { $0.state != 3 }
                 #expect(report.keyCount == keys.count)
                 try check(fixture.open(with: .passphrase(words)), vector)
             } catch {

@@ -198,7 +198,8 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
         case .notGoverned: #expect(expected.result == "ok" && expected.writer == nil)
         case .authorised(let id):
             #expect(expected.result == "ok")
-            #expect(expected.writer.map { id.bytes.withUnsafeBytes { id in id.elementsEqual($0.bytes) } } == true)
+            let found = id.bytes.withUnsafeBytes { Array($0) }
+            #expect(found == expected.writer?.bytes)
         case .refused: #expect(expected.result == "notAuthorized")
         case .rosterBehind: #expect(expected.result == "rosterBehind")
         }
