@@ -58,7 +58,8 @@ struct SecretKeyVector: Decodable, Sendable, CustomTestStringConvertible {
         do throws(VaultError) {
             let key = try KeyFile.read(path: path)
             #expect(vector.expected.result == "ok")
-            #expect(key.withUnsafeBytes { Array($0) } == vector.expected.key?.bytes)
+            let bytes = key.withUnsafeBytes { Array($0) }
+            #expect(bytes == vector.expected.key?.bytes)
         } catch {
             #expect(error.code.rawValue == vector.expected.result)
         }
@@ -68,7 +69,8 @@ struct SecretKeyVector: Decodable, Sendable, CustomTestStringConvertible {
     func secretKeyIsReadAsExpected(vector: SecretKeyVector) throws {
         let path = try vector.placed(in: directory)
         do throws(VaultError) {
-            #expect(try publicKeys(of: path, vector) == vector.expected.keys?.map(\.public))
+            let keys = try publicKeys(of: path, vector)
+            #expect(keys == vector.expected.keys?.map(\.public))
             #expect(vector.expected.result == "ok")
         } catch {
             #expect(error.code.rawValue == vector.expected.result, "\(error)")
@@ -79,7 +81,8 @@ struct SecretKeyVector: Decodable, Sendable, CustomTestStringConvertible {
     func identityIsReadAsExpectedWhereNoPassphraseIsAsked(vector: SecretKeyVector) throws {
         let path = try vector.placed(in: directory)
         do throws(VaultError) {
-            #expect(try Identity(contentsOf: path).recipients.map(\.description) == vector.expected.keys?.map(\.public))
+            let recipients = try Identity(contentsOf: path).recipients.map(\.description)
+            #expect(recipients == vector.expected.keys?.map(\.public))
             #expect(vector.expected.result == "ok")
         } catch {
             #expect(error.code.rawValue == vector.expected.result, "\(error)")

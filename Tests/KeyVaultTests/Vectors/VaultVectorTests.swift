@@ -142,11 +142,13 @@ struct VaultVector: Decodable, Sendable, CustomTestStringConvertible {
             #expect(items.count == expected.count + (vector.expected.refusedItems?.count ?? 0))
         }
         for item in vector.expected.items ?? [] {
-            let value = try? vault.copyValue(service: item.service, account: item.account)
-            let isSame = value.map { value in
-                value.withUnsafeBytes { item.value?.isSame(as: $0) ?? false }
+            do throws(VaultError) {
+                let value = try vault.copyValue(service: item.service, account: item.account)
+                let isSame = value.withUnsafeBytes { item.value?.isSame(as: $0) ?? false }
+                #expect(isSame, "\(item.service) \(item.account)")
+            } catch {
+                Issue.record(error)
             }
-            #expect(isSame == true, "\(item.service) \(item.account)")
         }
         for item in vector.expected.refusedItems ?? [] {
             let found = code { () throws(VaultError) in
@@ -207,7 +209,7 @@ struct BackupVector: Decodable, Sendable, CustomTestStringConvertible {
                     from: path, opening: credential, fixture.accessGroup, in: fixture.home,
                     slots: [.passphrase(words, .minimum), .defaultKeyFile])
                 #expect(vector.expected.result == "ok")
-                let keys = vector.intermediate?.sealingKeys.filter { $0.state != 3 } ?? []
+                let keys = (vector.intermediate?.sealingKeys ?? []).filter { $0.state != 3 }
                 #expect(report.keyCount == keys.count)
                 try check(fixture.open(with: .passphrase(words)), vector)
             } catch {
@@ -218,10 +220,12 @@ struct BackupVector: Decodable, Sendable, CustomTestStringConvertible {
 
     private func check(_ vault: Vault, _ vector: BackupVector) throws(VaultError) {
         let expected = vector.expected.items ?? []
-        #expect(try vault.items().count == expected.count)
+        let count = try vault.items().count
+        #expect(count == expected.count)
         for item in expected {
             let value = try vault.copyValue(service: item.service, account: item.account)
-            #expect(value.withUnsafeBytes { item.value?.isSame(as: $0) } == true, "\(item.service) \(item.account)")
+            let isSame = value.withUnsafeBytes { item.value?.isSame(as: $0) ?? false }
+            #expect(isSame, "\(item.service) \(item.account)")
         }
     }
 }

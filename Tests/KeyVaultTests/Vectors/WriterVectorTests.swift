@@ -180,7 +180,8 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
             }
             check(roster.authorise(evidence), expected)
             if let contents = expected.plaintext {
-                #expect(opened.plaintext.withUnsafeBytes { contents.isSame(as: $0) })
+                let isSame = opened.plaintext.withUnsafeBytes { contents.isSame(as: $0) }
+                #expect(isSame)
             }
             guard let intermediate = vector.intermediate else { return }
             #expect(evidence.digest == intermediate.signedDigest.bytes)
@@ -197,7 +198,8 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
         case .notGoverned: #expect(expected.result == "ok" && expected.writer == nil)
         case .authorised(let id):
             #expect(expected.result == "ok")
-            #expect(expected.writer.map { id.bytes.withUnsafeBytes { id in id.elementsEqual($0.bytes) } } == true)
+            let found = id.bytes.withUnsafeBytes { Array($0) }
+            #expect(found == expected.writer?.bytes)
         case .refused: #expect(expected.result == "notAuthorized")
         case .rosterBehind: #expect(expected.result == "rosterBehind")
         }
