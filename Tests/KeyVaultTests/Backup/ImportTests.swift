@@ -219,13 +219,14 @@ import Testing
         try yard.export(vault)
         let backup = try Backup.open(yard.path, with: yard.credential, for: yard.there.place, taking: .everything)
         let refusal = code { () throws(VaultError) in
-            _ = try backup.restoredDraft(yard.there.place, knownPeriod: period)
+            _ = try backup.restoredDraft(yard.there.place, knownPeriod: period, lowestPeriod: 1)
         }
         #expect(refusal == .tooLarge)
         let last = CompartmentHead.maximumPeriod - 1
-        #expect(try backup.restoredDraft(yard.there.place, knownPeriod: last).register.period == last + 1)
+        #expect(
+            try backup.restoredDraft(yard.there.place, knownPeriod: last, lowestPeriod: 1).register.period == last + 1)
         let keys = try Backup.open(yard.path, with: yard.credential, for: yard.there.place, taking: .keysOnly)
-        #expect(try keys.restoredDraft(yard.there.place, knownPeriod: period).register.period == 1)
+        #expect(try keys.restoredDraft(yard.there.place, knownPeriod: period, lowestPeriod: 1).register.period == 1)
     }
 
     /// A later period has more epochs.

@@ -105,10 +105,10 @@ final class ReadOnlyMount {
 
     init(_ path: String) throws {
         self.path = path
-        guard mount(path, path, nil, UInt(MS_BIND), nil) == 0 else { throw SmallFileSystem.CannotMount(number: errno) }
+        guard mount(path, path, nil, UInt(MS_BIND), nil) == 0 else { throw SystemFailure("mount") }
         guard mount(nil, path, nil, UInt(MS_BIND | MS_REMOUNT | MS_RDONLY), nil) == 0 else {
             umount2(path, Int32(MNT_DETACH))
-            throw SmallFileSystem.CannotMount(number: errno)
+            throw SystemFailure("mount")
         }
     }
 
