@@ -126,7 +126,7 @@ struct VaultOpening {
         do throws(VaultError) { roots = try opening.open(with: credential) } catch {
             throw Self.explained(error, files, credential)
         }
-        if let slot = roots.slot { try requireRecognised(slot, files.register, files.vaultID) }
+        if let slot = roots.slot { try requireRecognised(slot, files.register, files.vaultID, team) }
         return try opened(files, roots, stamp, isVerified: credential.isPersons)
     }
 
@@ -194,12 +194,13 @@ struct VaultOpening {
     ///
     /// - Throws: `VaultError` `.notAccepted`.
     private func requireRecognised(
-        _ opened: OpenedSlot, _ register: Register?, _ vaultID: [UInt8]
+        _ opened: OpenedSlot, _ register: Register?, _ vaultID: [UInt8], _ team: KnownTeam
     ) throws(VaultError) {
         let slot = opened.slot
         let needsMemory = slot.form == .resealed || (slot.kind == .recipient && slot.reach != .afterFirstUnlock)
         guard needsMemory, !options.acceptsRollback, let register else { return }
-        let keys = register.trustworthyKeys
+        // A holder may have made the code before the team key named its successor.
+        let keys = register.trustworthyKeys + team.formerKeys(of: register)
         if slot.isRecognised(by: opened.holder, keys, vaultID: vaultID) { return }
         if let memory,
             slot.reach == .afterFirstUnlock

@@ -91,6 +91,12 @@ struct KnownTeam {
                 : "Ask who shares it with you who replaced it; the team key's holder knows which persons it certified.")
     }
 
+    /// The team keys that named the register's, by the accepted roster.
+    func formerKeys(of register: Register) -> [[UInt8]] {
+        guard let own = register.team, let keys = try? keys(), keys.present == own else { return [] }
+        return keys.former.map(\.key.bytes)
+    }
+
     /// - Throws: `VaultError` `.rolledBack`.
     func check(period: UInt32) throws(VaultError) {
         let lowest = lowestPeriod

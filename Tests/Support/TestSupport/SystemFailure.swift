@@ -5,7 +5,7 @@ package struct SystemFailure: Error, CustomStringConvertible {
     let call: String
     let number: Int32
 
-    init(_ call: String, _ number: Int32 = errno) {
+    package init(_ call: String, _ number: Int32 = errno) {
         self.call = call
         self.number = number
     }
