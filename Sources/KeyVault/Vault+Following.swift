@@ -171,7 +171,8 @@ extension Vault {
             do throws(FileError) {
                 if try directory.readPrefix(leaf, count: mark.count).bytes != mark { return false }
             } catch {
-                if error.code == .notFound { return false }
+                // Something else has the name by now: the reading says what it is.
+                if [.notFound, .notRegularFile, .unsafePath].contains(error.code) { return false }
                 throw VaultError(error, "read the vault")
             }
         }

@@ -63,7 +63,7 @@ struct SharingTests {
 
     /// Everything below the home: for the team exactly, and for nobody else. The lock files and the log as well.
     private func expectEverythingShared() throws {
-        let own: Set<String> = [".locked"]
+        let own: Set<String> = [".locked", ".reserve.", ".sealedstate.reserve."]
         for path in try tree(home) where !own.contains(where: { path.contains("/" + $0) }) {
             let status = try status(path)
             let isDirectory = status.st_mode & S_IFMT == S_IFDIR

@@ -135,6 +135,8 @@ extension Vault {
         }
         // The change is made: a failure leaves the files to the next one.
         try? sweep(kept)
+        // Again: what was replaced is closed by now, and may have left the room for it.
+        reserve.keep()
         return isLogged
     }
 

@@ -83,7 +83,7 @@ struct Rekeying {
         guard !isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted",
-            "the removal from \(group) is not complete: blobs of earlier epochs are left",
+            "the \(report.removed.isEmpty ? "rekey of" : "removal from") \(group) is not complete: blobs of earlier epochs are left",
             hint: "\(hint) Run: sealctl vault rotate.")
     }
 

@@ -14,15 +14,13 @@ struct FullDiskDeletionTests {
     private struct Yard {
         let fixture: StoreFixture
         let disk: SmallFileSystem
-        let store: SealedStore
-        let defaults: SealedDefaults
 
         init(options: String) throws {
             fixture = try StoreFixture()
             disk = try SmallFileSystem(at: fixture.place.path, options: options)
-            store = try fixture.open { $0.durability = .durable }
+            let store = try fixture.open { $0.durability = .durable }
             try store.write(ProbeRecord(number: 1, text: "secret"))
-            defaults = try store.defaults()
+            let defaults = try store.defaults()
             for number in 0..<200 { try defaults.set("token \(number)", forKey: "key\(number)") }
             let (small, large): ([UInt8], [UInt8]) = ([1, 2, 3], .init(repeating: 5, count: 2000))
             for (account, value) in [("small", small), ("large", large)] {
@@ -44,7 +42,7 @@ struct FullDiskDeletionTests {
         }
         // Nothing else can be written.
         let large = ProbeRecord(number: 2, text: String(repeating: "x", count: 9000))
-        #expect(code { try yard.store.write(large) } == .noSpace)
+        #expect(code { try yard.fixture.open().write(large) } == .noSpace)
 
         // By programs that come now.
         let store = try yard.fixture.open { $0.durability = .durable }
@@ -65,7 +63,7 @@ struct FullDiskDeletionTests {
 
     @Test func aDeletionThatCannotBeLoggedIsMadeAndSaysSo() throws {
         let yard = try Yard(options: "size=2m,nr_inodes=200")
-        #expect(try yard.store.vault.deleteItem(service: "s", account: "small").isLogged)
+        #expect(try yard.fixture.open().vault.deleteItem(service: "s", account: "small").isLogged)
         let log = yard.fixture.place.path("Vaults/\(yard.fixture.group)/access.log")
         try yard.disk.makeReadOnly(log)
         try yard.disk.fillBytes()
@@ -83,15 +81,16 @@ struct FullDiskDeletionTests {
     /// What a rotation needs is known, and refused where it is not there, before the vault gets a new key.
     @Test func aRotationThatFindsNoRoomChangesNothing() throws {
         let yard = try Yard(options: "size=2m,nr_inodes=200")
-        #expect(try yard.store.rotationSize() >= 4096)
+        let store = try yard.fixture.open()
+        #expect(try store.rotationSize() >= 4096)
         try yard.disk.fillBytes()
-        let epoch = try yard.store.rotationStatus().activeEpoch
-        let refused = refusal { try yard.store.rotate() }
+        let epoch = try store.rotationStatus().activeEpoch
+        let refused = refusal { try store.rotate() }
         #expect(refused?.code == .noSpace)
         #expect(refused?.advice.contains("bytes") == true)
-        #expect(try yard.store.rotationStatus().activeEpoch == epoch)
-        let rekey = #expect(throws: VaultError.self) { _ = try yard.store.vault.rekey() }
+        #expect(try store.rotationStatus().activeEpoch == epoch)
+        let rekey = #expect(throws: VaultError.self) { _ = try store.vault.rekey() }
         #expect(rekey?.underlying?.code == .noSpace)
-        #expect(yard.store.vault.period == 1)
+        #expect(store.vault.period == 1)
     }
 }
