@@ -18,17 +18,22 @@ struct RekeyKillFaultTests {
     func aKilledRekeyIsCompletedByTheNextPersonAndLosesNothing(_ removal: RekeyedVault.Removal) throws {
         let yard = try RekeyedVault(removal)
         var outcomes: Set<Bool> = []
-        for call in try calls(of: yard) {
+        var killCount = 0
+        let calls = try calls(of: yard)
+        for call in calls {
             let leaver = try yard.addLeaver()
             let traced = yard.rekey(removing: leaver)
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call, environment: yard.environment)
-            #expect(killed.status == .signalled(SIGKILL), "\(call): \(killed.errorText)")
+            // The last calls of the first rekey need not come again: what it wrote anew is written.
+            let isKilled = killed.status == .signalled(SIGKILL)
+            #expect(isKilled || killed.exitCode == 0, "\(call): \(killed.errorText)")
+            killCount += isKilled ? 1 : 0
             let isOut = try yard.expectWhole("\(call)", without: leaver)
-            if killed.outputText.contains("period") { #expect(isOut, "\(call)") }
+            if !isKilled || killed.outputText.contains("period") { #expect(isOut, "\(call)") }
             outcomes.insert(isOut)
         }
-        #expect(outcomes == [true, false])
+        #expect(outcomes == [true, false] && killCount > calls.count * 3 / 4)
     }
 
     /// The calls of an undisturbed rekey from the moment when it takes the lock. The short form takes the renames, and of
