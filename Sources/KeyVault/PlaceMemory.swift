@@ -117,16 +117,19 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
     ///
-    /// A memory that another program stored meanwhile stays where it is of another vault or of a later period, and so does
-    /// the team key that it has seen.
+    /// A memory that another program stored meanwhile stays where it is of another vault, of a later period, or of persons
+    /// that do not vouch for these; the team key that it has seen stays as well.
     /// - Parameters:
+    ///   - chain: The person keys of the register, oldest first.
     ///   - durable: Whether it has to outlive a power loss.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
-    func store(_ memory: PlaceMemory, durable: Bool, isAccepted: Bool = false) {
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], durable: Bool, isAccepted: Bool = false) {
         try? file.update("remember the vault", durability: durable ? .durable : .unsynced) {
             guard let current = load() else { return memory.encoded }
-            let isSameVault = current.vaultID == memory.vaultID
-            guard isAccepted || (isSameVault && current.period <= memory.period) else { return nil }
+            let isSuccessor =
+                current.vaultID == memory.vaultID && current.period <= memory.period
+                && chain.contains(current.personKey)
+            guard isAccepted || isSuccessor else { return nil }
             var memory = memory
             if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
             return memory == current ? nil : memory.encoded

@@ -83,8 +83,10 @@ extension Vault {
     ) throws(VaultError) -> Bool {
         let files = isForced ? Set(order) : draft.changedFiles
         guard !files.isEmpty else { return true }
-        // Where `vault` is damaged the log has no key: a service must not keep persons from what is theirs by that.
-        let mayBeUnlogged = event.isDeletion || draft.serviceFailure != nil || draft.isRebuilt
+        // Where `vault` is damaged the log has no key, and a member can put a directory in the log's place: that keeps nobody
+        // from removing the one who did it, nor persons from what is theirs.
+        let hasNoKey = draft.serviceFailure != nil || contents.logKeys == nil
+        let mayBeUnlogged = event.isDeletion || event == .rekeyed || draft.isRebuilt || hasNoKey
         var isLogged = true
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
         for role in order where files.contains(role) {

@@ -85,6 +85,8 @@ extension Vault {
         _ seen: inout [[UInt8]], passingDamage: Bool = false
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
+        // Read before the files: a memory that is newer than they are would make them look like older ones.
+        let stored = options.acceptsRollback ? nil : place.memory.load()
         let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
         let known = options.acceptsRollback ? nil : memory
         place.followRoster(known?.team)
@@ -93,7 +95,11 @@ extension Vault {
             throw .missing(path, "Its files were removed while it was open.")
         }
         seen = files.marks()
-        if let register = files.register, register.hash != held.register?.hash { try register.verify(path: path) }
+        if let register = files.register, register.hash != held.register?.hash {
+            try register.verify(path: path)
+            // Another program of this user may have seen more than this one, which slept or looked at nothing.
+            if let stored, stored.vaultID == register.vaultID { try register.check(against: stored, path: path) }
+        }
         // Before anything is remembered: a person accepts the vault that was shown, and no other.
         let expected = options.expectedFingerprint ?? (options.isTentative ? held.register?.fingerprint : nil)
         if let expected { try files.requireFingerprint(expected, place) }

@@ -220,15 +220,17 @@ struct VaultDraft {
     /// Puts a fresh service compartment in the place of one that is beyond repair, for a rekey: without items, sealing keys,
     /// token keys and log keys. Where only the index of items is damaged, the rest stays.
     ///
-    /// - Throws: `VaultError` `.invalidArgument` where the compartment is whole; `.corrupt`.
-    mutating func rebuildServices() throws(VaultError) {
+    /// - Parameter obstacle: Why a rekey that was begun could not be completed.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment is whole; `.corrupt`.
+    mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
         let isPending = register.nextRoot != nil
-        if serviceFailure == nil, !isPending {
-            guard (try? service.loadItems(place)) == nil else {
-                throw VaultError(
+        guard serviceFailure != nil || (try? service.loadItems(place)) == nil else {
+            throw obstacle
+                ?? VaultError(
                     .invalidArgument, "give up the service compartment of", place.path, "It opens.",
                     advice: "Rekey without giving it up: sealctl vault rekey.")
-            }
+        }
+        if serviceFailure == nil, !isPending {
             service.items = .empty
             service.losses.isItemIndexLost = true
         } else {

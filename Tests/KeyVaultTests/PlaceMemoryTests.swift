@@ -31,6 +31,34 @@ import Testing
 
     private func memory() throws -> PlaceMemory { try #require(fixture.place.memory.load()) }
 
+    // MARK: Other programs of the user
+
+    @Test func aMemoryOfPersonsWhoDoNotVouchIsKept() throws {
+        _ = try create()
+        let known = try memory()
+        var next = known
+        next.period += 1
+        next.personKey = SecureRandom.bytes(count: 32)
+        fixture.place.memory.store(next, chain: [next.personKey], durable: false)
+        #expect(try memory() == known)
+        fixture.place.memory.store(next, chain: [known.personKey, next.personKey], durable: false)
+        #expect(try memory() == next)
+    }
+
+    /// A program that slept through what another one of its user has seen.
+    @Test func aRunningProgramAsksTheMemoryAboutAChangedRegister() throws {
+        let vault = try create()
+        let other = try fixture.open(with: credential)
+        var seen = try memory()
+        seen.formerPersonKey = seen.personKey
+        seen.personKey = SecureRandom.bytes(count: 32)
+        fixture.place.memory.store(seen, durable: false, isAccepted: true)
+        // This register continues the persons that were known before, by another successor than the one that was seen.
+        _ = try? other.addSlot(.recipient(Identity.random().recipient))
+        #expect(code { () throws(VaultError) in _ = try vault.current() } == .forked)
+        #expect(try memory() == seen)
+    }
+
     // MARK: The file
 
     @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {

@@ -118,7 +118,11 @@ extension Vault {
     ) throws(VaultError) -> RekeyReport {
         // Once: a look at the files shows a rekey that another program left.
         try reload()
-        do throws(VaultError) { try completeRekey() } catch { if !rekeying.rebuildsServices { throw error } }
+        var obstacle: VaultError?
+        do throws(VaultError) { try completeRekey() } catch {
+            guard rekeying.rebuildsServices else { throw error }
+            obstacle = error
+        }
         let lock = try lockForChange()
         let contents = try freshContents()
         publish(contents)
@@ -129,7 +133,7 @@ extension Vault {
         }
         var draft = try rekeyDraft(of: contents)
         draft.certifier = team
-        if rekeying.rebuildsServices { try draft.rebuildServices() }
+        if rekeying.rebuildsServices { try draft.rebuildServices(after: obstacle) }
         if let failure = draft.serviceFailure { throw failure.advisingRebuild }
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
         let summaries = contents.slotSummaries

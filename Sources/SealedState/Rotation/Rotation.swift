@@ -109,7 +109,8 @@ extension Rotation {
             // A rotation that has begun goes on with what is left.
             let protection = keyring.protection(of: header.header.keyID)
             if rotating.contains(protection), header.header.epoch >= keyring.activeEpoch(of: protection) ?? 0 { return }
-            let size = (file.size + 4095) / 4096 * 4096
+            // A sparse file that a member has made claims more than any blob has.
+            let size = min(file.size, file.allocatedSize) / 4096 * 4096 + 4096
             largest = max(largest, size)
             if file.nlink > 1 { linked += size }
         }

@@ -21,7 +21,11 @@ struct VaultKillFaultTests {
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
             // A round that has less to sweep ends before the last calls of the undisturbed one.
-            if killed.status == .exited(0) { unreached += 1 } else { #expect(killed.status == .signalled(SIGKILL), "\(call)") }
+            if killed.status == .exited(0) {
+                unreached += 1
+            } else {
+                #expect(killed.status == .signalled(SIGKILL), "\(call)")
+            }
             let isNew = try swept.wasChanged(old, "\(call)")
             // What was acknowledged is kept.
             if killed.outputText.contains("done") { #expect(isNew, "\(call)") }

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """A service makes its own removal impossible: with a full keyring, with keys and an index that nobody can read, and with a `vault` that does not open."""
+import struct
+
 import lab
 from lab import format2 as f
 
@@ -25,9 +27,30 @@ def broken_token(service):
     service.save_service()
 
 
+def broken_log_key(service):
+    """The last byte of every wrapped log key, under the codes of a holder of the root."""
+    made = f.Secrets.data
+
+    def damaged(secrets, root, vault_id):
+        out = bytearray(made(secrets, root, vault_id))
+        for at in range(0, len(out), 96):
+            if struct.unpack_from("<H", out, at)[0] == f.LOG_KEY:
+                out[at + 95] ^= 1
+        return bytes(out)
+
+    f.Secrets.data = staticmethod(damaged)
+    service.reread = lambda role, data, root: service.write(role, data)
+    service.service.parts.pop(2, None)
+    try:
+        service.save_service(fresh=True)
+    finally:
+        f.Secrets.data = made
+
+
 def attack(lab_):
     lab_.members()
-    for name, plant in (("a full keyring", flood), ("a key that opens nothing", broken_key), ("a token key that opens nothing", broken_token)):
+    for name, plant in (("a full keyring", flood), ("a key that opens nothing", broken_key), ("a token key that opens nothing", broken_token),
+                        ("a log key that opens nothing", broken_log_key)):
         mallory = lab_.key_holder("mallory-" + name.replace(" ", "-"))
         lab_.add_key_slot(mallory)
         inside = mallory.open()
@@ -37,6 +60,21 @@ def attack(lab_):
         lab_.refuse(mallory.get("open"), f"{name}: the removed service")
         found = lab_.service.get("open")
         lab_.hold(found.status == 0, f"{name}: the other service reads: {found}")
+    mallory = lab_.key_holder("mallory-directory")
+    lab_.add_key_slot(mallory)
+    inside, log = mallory.open(), lab_.vault / "access.log"
+    log.rename(lab_.vault / "kept.log")
+    log.mkdir()
+    found = lab_.ada.ctl("vault", "rekey", "--remove-slot", inside.slot.id, "--yes")
+    lab_.hold(found.status == 0 or found.code == "rotationNotCompleted", f"a directory in the log's place: the rekey is done: {found}")
+    lab_.refuse(mallory.get("open"), "a directory in the log's place: the removed service")
+    lab_.ada.open().rekey(stop_after=1)
+    lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes")
+    log.rmdir()
+    (lab_.vault / "kept.log").rename(log)
+    lab_.ada.must("vault", "rotate")
+    found = lab_.service.get("open")
+    lab_.hold(found.status == 0, f"a vault that opens is not given up: {found}")
     for number, data in enumerate((b"", b"garbage", None)):
         mallory = lab_.key_holder(f"mallory-{number}")
         lab_.add_key_slot(mallory)
