@@ -117,6 +117,7 @@ final class RekeyedVault {
             try vault.add("large", accessibility.name, accessibility, Self.large)
         }
         try vault.makeKey(for: .whenUnlocked)
+        _ = try GroupContainer.open(fixture.group, in: fixture.home)
         for (name, options) in [("open", [String]()), ("closed", ["--accessible", "when-unlocked"])] {
             let put = try sealctl(["put", name, "-"] + options + asAda, input: "{\"name\":\"\(name)\"}")
             #expect(put.exitCode == 0, "\(put.errorText)")
