@@ -79,7 +79,14 @@ def read_vault(folder, vector):
                 found = {"result": refusal.code, "rule": refusal.rule}
         yield from reader.differences(f"{stated['kind']}: result", in_order(expected), in_order(found))
     if "intermediate" in vector:
-        yield from reader.differences("intermediate values", vector["intermediate"], vault_intermediate(folder, vector))
+        yield from intermediate_differences(vector, vault_intermediate, folder)
+
+
+def intermediate_differences(vector, found, folder):
+    try:
+        yield from reader.differences("intermediate values", vector["intermediate"], found(folder, vector))
+    except vault.Refused as refusal:
+        yield f"intermediate values: {refusal}"
 
 
 def in_order(found):
@@ -129,7 +136,7 @@ def read_backup(folder, vector):
             found = {"result": refusal.code, "rule": refusal.rule}
         yield from reader.differences(f"{stated['kind']}: result", in_order(vector["expected"]), in_order(found))
     if "intermediate" in vector:
-        yield from reader.differences("intermediate values", vector["intermediate"], backup_intermediate(folder, vector))
+        yield from intermediate_differences(vector, backup_intermediate, folder)
 
 
 def backup_intermediate(folder, vector):

@@ -97,7 +97,7 @@ class Edges:
         self.maker.write("v03-readable", "Others may read the file.", files, ["keyFile"], "unsafeFile", "V3", modes={"vault": "0604"})
         self.maker.write("v03-group-writes", "The unix group may write the file of an unshared vault.", files, ["keyFile"], "unsafeFile", "V3", modes={"vault": "0620"})
         backup = f.export(vault, [(v.ADA, f.RECIPIENT)])
-        self.maker.write("v06-backup", "A backup where the vault belongs.", files | {"vault": backup}, ["keyFile"], "isAnExport", "V6")
+        self.maker.write("v06-export", "A backup where the vault belongs.", files | {"vault": backup}, ["keyFile"], "isAnExport", "V6")
 
     def values(self):
         vault = v.filled(self.maker, v.services())
