@@ -646,10 +646,6 @@ class Register:
         require(verified(before.public, self.raw[-64:], "SealedState vault register 2", self.raw[:-64]), "V11", "corrupt", "signature")
 
 
-def is_certified(team, vault_id, key):
-    return verified(team, key.certificate, "SealedState vault person key 2", vault_id + u32(key.period) + key.public)
-
-
 def certify(team_seed, vault_id, period, public):
     return team_sign(team_seed, b"tpk1", vault_id + u32(period) + public)
 
