@@ -274,6 +274,7 @@ extension VaultContents {
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         guard memory != known else { return }
         place.memory.store(
-            memory, chain: register.chain.map(\.key.bytes), durable: known.map { !memory.isSameIdentity(as: $0) } ?? true, isAccepted: isAccepted)
+            memory, chain: register.chain.map(\.key.bytes),
+            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true, isAccepted: isAccepted)
     }
 }

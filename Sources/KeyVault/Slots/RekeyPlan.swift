@@ -7,21 +7,19 @@ struct RekeyPlan {
     private let removing: Set<UInt32>
     private let renewsPersons: Bool
 
-    init(_ draft: VaultDraft, _ options: RekeyOptions, _ summaries: [SlotSummary]) throws(VaultError) {
+    init(_ draft: VaultDraft, _ options: RekeyOptions) throws(VaultError) {
         removing = options.removing
         let removed = draft.register.slots.filter { options.removing.contains($0.id) }
         renewsPersons = options.renewsPersons || removed.contains { $0.reach == .whenUnlocked }
-        guard !draft.hasPersons else {
-            let unvouched = draft.register.slots.filter {
-                !$0.isVouchedFor && !options.removing.contains($0.id) && !options.keeping.contains($0.id)
-            }
-            guard unvouched.isEmpty else {
-                throw VaultError(
-                    .unvouchedSlots, "rekey", draft.place.path,
-                    "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
-                    advice: "Remove them too, or keep them by name: sealctl vault rekey --keep ID.")
-            }
-            return
+        guard draft.hasPersons else { return }
+        let unvouched = draft.register.slots.filter {
+            !$0.isVouchedFor && !options.removing.contains($0.id) && !options.keeping.contains($0.id)
+        }
+        guard unvouched.isEmpty else {
+            throw VaultError(
+                .unvouchedSlots, "rekey", draft.place.path,
+                "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
+                advice: "Remove them too, or keep them by name: sealctl vault rekey --keep ID.")
         }
     }
 

@@ -141,7 +141,7 @@ extension Vault {
             throw VaultError(
                 .lockTimeout, "rekey", path, "A slot was added since its slots were confirmed.", advice: "Try again.")
         }
-        let plan = try RekeyPlan(draft, rekeying, summaries)
+        let plan = try RekeyPlan(draft, rekeying)
         do throws(VaultError) { try plan.begin(&draft) } catch {
             throw error.code == .corrupt && draft.hasPersons ? error.advisingRebuild : error
         }
