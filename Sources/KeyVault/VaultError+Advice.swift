@@ -31,8 +31,8 @@ extension VaultError.Code {
         .lastSlot: "Add another slot first.",
         .rolledBack: "Restore the newest copy; to go on with this one, sealctl vault accept.",
         .replaced: "Open it again.",
-        .missing: "Restore it from a backup (sealctl vault import). Where persons open vault.person still, first give up "
-            + "the missing file: sealctl vault rekey --without-vault. To give up all of it, sealctl init --abandon.",
+        .missing: "Restore it from a backup (sealctl vault import). Where persons open vault.person still, first "
+            + "give up the missing file: sealctl vault rekey --without-vault. To give up all of it, sealctl init --abandon.",
         .forked: "Ask who shares it with you which one is meant; to go on with this one, sealctl vault accept.",
         .notAccepted: "Compare its fingerprint with one who shares it, then: sealctl vault accept.",
         .downgraded: "Ask a person who can unlock the vault; nothing was read or written.",
