@@ -62,7 +62,7 @@ struct RekeyYard {
                 contents, root: vault.keys.service, person: (root, try contents.person(root, place: vault.place)),
                 slotID: 1, place: vault.place)
         }
-        let plan = try RekeyPlan(draft, options, contents.slotSummaries)
+        let plan = try RekeyPlan(draft, options)
         try plan.begin(&draft)
         var writes: [(role: CompartmentRole, bytes: [UInt8])] = [(.person, try draft.file(.person))]
         try plan.finish(&draft) { draft, role throws(VaultError) in writes.append((role, try draft.file(role))) }

@@ -63,7 +63,7 @@ struct CertifiedYard {
                 slotID: 1, place: bob.place)
         }
         try forge(&draft, false)
-        let plan = try RekeyPlan(draft, RekeyOptions(renewsPersons: true), contents.slotSummaries)
+        let plan = try RekeyPlan(draft, RekeyOptions(renewsPersons: true))
         try plan.begin(&draft)
         try forge(&draft, true)
         var copy = VaultFixture.Copy(files: ["vault.person": try draft.file(.person)])

@@ -39,7 +39,6 @@ def broken_log_key(service):
         return bytes(out)
 
     f.Secrets.data = staticmethod(damaged)
-    service.reread = lambda role, data, root: service.write(role, data)
     service.service.parts.pop(2, None)
     try:
         service.save_service(fresh=True)
@@ -54,6 +53,8 @@ def attack(lab_):
         mallory = lab_.key_holder("mallory-" + name.replace(" ", "-"))
         lab_.add_key_slot(mallory)
         inside = mallory.open()
+        # The attacker does not read back what no reader takes.
+        inside.reread = lambda role, data, root, inside=inside: inside.write(role, data)
         plant(inside)
         found = lab_.ada.ctl("vault", "rekey", "--remove-slot", inside.slot.id, "--yes")
         lab_.hold(found.status == 0, f"{name}: the rekey is done: {found}")
