@@ -10,7 +10,7 @@ from memory import Mark
 
 def make(maker):
     edges = Edges(maker)
-    for group in (edges.items, edges.keys, edges.passphrases, edges.places, edges.values, edges.generations):
+    for group in (edges.items, edges.keys, edges.passphrases, edges.places, edges.periods, edges.values, edges.generations):
         group()
     Pairs(maker).make()
     return maker
@@ -98,6 +98,13 @@ class Edges:
         self.maker.write("v03-group-writes", "The unix group may write the file of an unshared vault.", files, ["keyFile"], "unsafeFile", "V3", modes={"vault": "0620"})
         backup = f.export(vault, [(v.ADA, f.RECIPIENT)])
         self.maker.write("v06-export", "A backup where the vault belongs.", files | {"vault": backup}, ["keyFile"], "isAnExport", "V6")
+
+    def periods(self):
+        vault = v.filled(self.maker, v.persons())
+        before = self.maker.files(vault)["vault"]
+        vault.rekey(remove=[2])
+        files = self.maker.files(vault) | {"vault": before}
+        self.maker.write("v15-former-vault", "The vault of before a rekey that was completed.", files, ["keyFile", "passphrase"], "replaced", "V15")
 
     def values(self):
         vault = v.filled(self.maker, v.services())

@@ -184,9 +184,8 @@ final class RekeyedVault {
         try expectItems(try fixture.open(), isPersons: false, comment)
         for (name, options) in [("open", [String]()), ("closed", asAda)] {
             let read = try sealctl(["get", name] + options)
-            #expect(read.outputText == "{\"name\":\"\(name)\"}\n", "\(comment): \(read.errorText)")
+            #expect(read.outputText == "{\"name\":\"\(name)\"}", "\(comment): \(read.errorText)")
         }
-        #expect(try ada.readAccessLog().badCount == 0, comment)
         let isOut = register.slot(leaver.id) == nil
         if isOut {
             try expectOut(leaver, ada, comment)
