@@ -150,6 +150,8 @@ final class RekeyedVault {
         let id: UInt32
         if removal == .service {
             let path = fixture.directory.path("leaver-\(round).key")
+            let digits = SecureRandom.bytes(count: 32).withUnsafeBytes { $0.hexadecimal }
+            try SystemFile.write(path, Array("sealed-key-1 \(digits)\n".utf8))
             credential = .keyFile(path: path)
             id = try person().addSlot(.keyFile(path: path)).id
         } else {
