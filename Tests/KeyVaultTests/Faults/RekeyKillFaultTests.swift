@@ -100,6 +100,7 @@ final class RekeyedVault {
     private let ada: Identity
     private let eve: Identity
     private var round = 0
+    private var badCount = 0
     private static let large = [UInt8](repeating: 7, count: 3000)
 
     init(_ removal: Removal) throws {
@@ -188,6 +189,7 @@ final class RekeyedVault {
             let read = try sealctl(["get", name] + options)
             #expect(read.outputText == "{\"name\":\"\(name)\"}", "\(comment): \(read.errorText)")
         }
+        #expect(try ada.readAccessLog().badCount == badCount, comment)
         let isOut = register.slot(leaver.id) == nil
         if isOut {
             try expectOut(leaver, ada, comment)
@@ -195,6 +197,8 @@ final class RekeyedVault {
             try expectItems(try fixture.open(with: leaver.credential), isPersons: removal == .person, comment)
             try ada.removeSlot(id: leaver.id)
         }
+        // What the running program of the leaver has entered since, under the former log key, counts as no entry.
+        badCount = try ada.readAccessLog().badCount
         return isOut
     }
 
