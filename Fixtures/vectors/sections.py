@@ -43,7 +43,9 @@ def open_vault(folder, vector, stated, place):
         path.chmod(int(file.get("mode", "0600"), 8))
     known = vector["reader"]
     place_memory = vault.Place.parse(bytes.fromhex(known["memory"])) if "memory" in known else None
-    opened = vault.Vault(place, known["group"], place_memory)
+    roster = (folder / known["roster"]["file"]).read_bytes() if "roster" in known else None
+    roster = roster and writers.Roster.verify(roster, known["group"])
+    opened = vault.Vault(place, known["group"], place_memory, roster=roster)
     opened.verify()
     opened.unlock(credential(stated))
     if "watermarks" in known:
@@ -217,7 +219,7 @@ def open_roster(folder, vector):
 def roster_contents(roster):
     return {
         "id": roster.id.hex(), "version": roster.version, "signedAt": roster.signed_at, "teamKey": roster.team.hex(),
-        "formerTeamKeys": [s[0].hex() for s in roster.successions], "lowestPeriod": roster.lowest_period,
+        "formerTeamKeys": [s[0].hex() for s in roster.successions], "lowestPeriod": roster.lowest_period, "lowestKeyPeriod": roster.lowest_key_period,
         "writers": [{"id": w.id.hex(), "publicKey": w.public.hex(), "state": w.state, "label": w.label,
                      "records": [{"name": n, "sequence": s, "digest": d.hex()} for n, s, d in w.records]} for w in roster.writers],
         "rules": [{"pattern": r.pattern, "grants": [{"writer": i.hex(), "rights": g} for i, g in r.grants.items()]} for r in roster.rules],

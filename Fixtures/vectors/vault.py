@@ -1117,10 +1117,11 @@ class Place:
     register: bytes
     before: bytes = b""
     memory: bytes = bytes(32)
+    key_period: int = 0  # the first period of the person key
 
     def data(self):
         body = b"SPLC\x01\0\0\0" + self.vault_id + u32(self.period) + u32(1 if self.has_persons else 0) + self.person_key + \
-            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + bytes(64)
+            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + u32(self.key_period) + bytes(60)
         return body + H(32, None, b"plc1", body)
 
     @classmethod
@@ -1128,8 +1129,8 @@ class Place:
         """None for what does not parse: no memory."""
         if len(data) != 320 or data[:8] != b"SPLC\x01\0\0\0" or H(32, None, b"plc1", data[:288]) != data[288:]:
             return None
-        vault_id, period, flags, person, team, root, register, before, memory = struct.unpack_from("<16sII32s32s32s32s32s32s", data, 8)
-        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory)
+        vault_id, period, flags, person, team, root, register, before, memory, key_period = struct.unpack_from("<16sII32s32s32s32s32s32sI", data, 8)
+        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory, key_period)
 
     @staticmethod
     def tag(directory, group):
@@ -1229,9 +1230,9 @@ def read_file(path, shared=False):
 class Vault:
     """An open vault. Attributes are None where the credential does not reach: `person`, `person_seed`."""
 
-    def __init__(self, directory, group, memory=None, stated=b""):
-        """`stated` is the team key that the program or the machine states."""
-        self.directory, self.group, self.memory, self.stated = pathlib.Path(directory), group, memory, stated
+    def __init__(self, directory, group, memory=None, stated=b"", roster=None):
+        """`stated` is the team key that the program or the machine states, `roster` the one that this user has accepted."""
+        self.directory, self.group, self.memory, self.stated, self.roster = pathlib.Path(directory), group, memory, stated, roster
         self.service = self.person = self.register = self.names = None
         self.slot = self.credential = self.secret = None
         self.damage = {}
@@ -1239,10 +1240,10 @@ class Vault:
     # opening
 
     @classmethod
-    def open(cls, directory, group, credential, memory=None, marks=None, accept=False, stated=b""):
+    def open(cls, directory, group, credential, memory=None, marks=None, accept=False, stated=b"", roster=None):
         attempts = 3
         while True:
-            self = cls(directory, group, memory, stated)
+            self = cls(directory, group, memory, stated, roster)
             try:
                 self.verify()
                 self.unlock(credential, accept)
@@ -1293,20 +1294,35 @@ class Vault:
             raise Refused("V11", code, refusal.detail)
         persons, memory = [p.public for p in register.persons], self.memory
         require(not memory or register.period >= memory.period, "V12", "rolledBack")
+        lowest, lowest_key = (self.roster.lowest_period, self.roster.lowest_key_period) if self.roster else (0, 0)
+        require(register.period >= lowest, "V12", "rolledBack")
+        require(known.role != PERSON or register.persons[-1].period >= lowest_key, "V12", "rolledBack")
         if memory and memory.person_key not in persons:
             raise Refused("V13", "forked" if memory.before in persons else "replaced", "chain")
         if known.role == PERSON:
-            teams = {t for t in (memory.team if memory else b"", self.stated) if t}
-            require(len(teams) < 2, "V14", "wrongTeamKey", "sources that disagree")
-            team = next(iter(teams), register.team)
-            require(team == register.team, "V14", "replaced", "team key")
-            require(not team or is_certified(team, register.vault_id, register.persons[-1]), "V14", "replaced", "the last person key has no certificate")
+            self.check_team(register)
+        else:
+            require(not lowest, "V14", "replaced", "no persons, and the roster names a lowest period")
         if self.service:
             during = any(register.roots[1])
             if not (self.service.period == register.period or during and self.service.period == register.period - 1):
                 self.damage[SERVICE] = Refused("V15", "replaced", "period")
                 require(self.person, "V15", "replaced", "period")
                 self.service = None
+
+    def check_team(self, register):
+        """V14 of a vault with persons. Until its successor certifies the vault a former team key vouches for the persons that this user
+        has accepted before."""
+        memory = self.memory
+        teams = {t for t in (memory.team if memory else b"", self.stated, self.roster.team if self.roster else b"") if t}
+        former = []
+        if self.roster and all(self.roster.is_of_team(t) for t in teams):
+            teams, former = {self.roster.team}, [s[0] for s in self.roster.successions]
+        require(len(teams) < 2, "V14", "wrongTeamKey", "sources that disagree")
+        team, last = next(iter(teams), register.team), register.persons[-1]
+        follows = register.team in former and memory and memory.person_key == last.public
+        require(team == register.team or follows, "V14", "replaced", "team key")
+        require(not team or is_certified(register.team, register.vault_id, last), "V14", "replaced", "the last person key has no certificate")
 
     def candidates(self, kind):
         """Slots that the register lists, the person compartment first; others are passed over before anything is computed."""
@@ -1423,7 +1439,7 @@ class Vault:
         register, persons = self.register, self.register.persons
         root = self.service.root if self.service and self.service.root else self.person.secrets[SERVICE_ROOT, 0]
         return Place(register.vault_id, register.period, self.person is not None, persons[-1].public, register.team, commitment(root),
-                     H(32, H(32, root, b"vrk2"), b"plr1", register.raw), persons[-2].public if len(persons) > 1 else b"")
+                     H(32, H(32, root, b"vrk2"), b"plr1", register.raw), persons[-2].public if len(persons) > 1 else b"", key_period=persons[-1].period)
 
     # reading
 

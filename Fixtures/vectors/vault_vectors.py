@@ -4,6 +4,7 @@ A faulty vector has exactly one fault: checksum, code, signature and commitments
 the rule opens it.
 """
 import copy
+import dataclasses
 import hashlib
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import types
 import reader
 import sections
 import vault as f
+import writers
 
 GROUP = "group.com.example.app"
 CLOCK = 1_700_000_000_000
@@ -42,7 +44,7 @@ SYSTEM = f.Credential.credential(bytes(range(1, 33)))
 ADA = f.Credential.identity(bytes(range(2, 34)))
 BOB = f.Credential.identity(bytes(range(3, 35)))
 WORDS = f.Credential.passphrase("correct horse")
-TEAM = bytes(range(4, 36))
+TEAM, SECOND_TEAM = bytes(range(4, 36)), bytes(range(5, 37))
 STRANGER = f.Credential.identity(bytes(31) + b"\x42")
 CREDENTIALS = {"keyFile": KEY, "credential": SYSTEM, "ada": ADA, "bob": BOB, "passphrase": WORDS, "stranger": STRANGER}
 KINDS = {f.PASSPHRASE: "passphrase", f.KEY_FILE: "keyFile", f.CREDENTIAL: "credential", f.RECIPIENT: "identity"}
@@ -64,10 +66,11 @@ class Maker:
         self.folder = pathlib.Path(self.scratch.name)
 
     def write(self, name, description, files, opened_by, result="ok", rule=None, memory=None, items=None, *, refused=None, marks=None,
-              modes=None, faults=None, secrets=None, credentials=None):
+              modes=None, faults=None, secrets=None, credentials=None, roster=None):
         """`items` is {"service/account": hexadecimal}, or a list of (service, account, value); `refused` is a list of (service, account, code)."""
         known = {"group": GROUP, "credentials": credentials or [stated(c) for c in opened_by]}
         known |= {"memory": memory.data().hex()} if memory else {}
+        known |= {"roster": self.collector.file("vault", name + ".roster", roster)} if roster else {}
         known |= {"watermarks": marks.hex()} if marks else {}
         expected = {"result": result} | ({"rule": rule} if rule else {})
         if items is not None:
@@ -142,6 +145,31 @@ def good(make):
     make.write("good-resealed", "The same with a memory of the place.", make.files(vault), ["keyFile"], memory=memory, items=LOWER)
     vault = filled(make, persons(), team_seed=TEAM)
     make.write("good-team", "A vault with a team key.", make.files(vault), ["passphrase", "ada"], memory=vault.remembered(), items=HIGHER)
+    rosters(make, vault)
+
+
+def rosters(make, vault):
+    """A vault with a team key, for users who have accepted a roster of that key."""
+    opened, team = ["passphrase", "ada"], f.signing_key(TEAM)[0]
+    empty = writers.Roster(GROUP, bytes(16), 1, CLOCK, team, [], [])
+
+    def signed(period, key_period):
+        return dataclasses.replace(empty, lowest_period=period, lowest_key_period=key_period).sign(TEAM)
+
+    make.write("good-roster", "The roster names the vault's period and that of its person key.", make.files(vault), opened, items=HIGHER, roster=signed(1, 1))
+    make.write("v12-roster-period", "The roster names period 2 as the lowest.", make.files(vault), opened, "rolledBack", "V12", roster=signed(2, 0))
+    former = make.files(vault)
+    vault.rekey(team_seed=TEAM, keep=[s.id for s in vault.register.slots])
+    make.write("good-roster-same-key", "A rekey that keeps the person key.", make.files(vault), opened, items=HIGHER, roster=signed(2, 1))
+    make.write("v12-roster-key-period", "Period 2, with the person key of period 1; the roster names key period 2.", make.files(vault), opened, "rolledBack",
+               "V12", roster=signed(2, 2))
+    vault = filled(make, services())
+    make.write("v14-roster-no-persons", "No persons, and the roster names a lowest period.", make.files(vault), ["keyFile"], "replaced", "V14", roster=signed(1, 0))
+    make.write("good-roster-no-period", "The same, and the roster names none.", make.files(vault), ["keyFile"], items=LOWER, roster=signed(0, 0))
+    succeeded = dataclasses.replace(empty, team=f.signing_key(SECOND_TEAM)[0])
+    succeeded.successions = [succeeded.succession(TEAM, team, succeeded.team)]
+    make.write("v14-roster-successor", "The roster names a successor of the team key, which has not certified the persons.", former, opened, "replaced", "V14",
+               roster=succeeded.sign(SECOND_TEAM))
 
 
 def repacked(data, change, root):

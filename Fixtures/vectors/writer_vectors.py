@@ -127,7 +127,7 @@ class Rosters:
             [Writer(PUBLIC[APP], "the app \u2014 \u00e9"), Writer(PUBLIC[WIDGET], ""), Writer(PUBLIC[RETIREE], "old", RETIRED, retained),
              Writer(PUBLIC[THIEF], "stolen", REVOKED)],
             [Rule(PREFIX, "accounts", {ID[APP]: WRITE | DELETE, ID[RETIREE]: WRITE, ID[THIEF]: WRITE}), Rule(NAME, "accounts/ada", {ID[WIDGET]: WRITE}),
-             Rule(PREFIX, "accounts/closed", {}), Rule(PREFIX, "_sealed/leases", {ID[APP]: WRITE})], lowest_period=4)
+             Rule(PREFIX, "accounts/closed", {}), Rule(PREFIX, "_sealed/leases", {ID[APP]: WRITE})], lowest_period=4, lowest_key_period=3)
         for name, value in changes.items():
             setattr(roster, name, value)
         return roster.canonical()
@@ -157,7 +157,7 @@ class Rosters:
         self.add("good-roster", "Writers of every state, rules of both kinds, a lowest period.", self.file)
         least = Roster(v.GROUP, bytes(16), 1, 0, PUBLIC[TEAM_KEY], [], [])
         self.add("good-least", "No part at all.", least.sign(TEAM_KEY))
-        largest = self.roster(version=(1 << 64) - 1, signed_at=(1 << 64) - 1, lowest_period=(1 << 64) - 1)
+        largest = self.roster(version=(1 << 64) - 1, signed_at=(1 << 64) - 1, lowest_period=(1 << 32) - 1, lowest_key_period=(1 << 32) - 1)
         self.add("good-largest-numbers", "The largest numbers.", largest.sign(TEAM_KEY))
         limits = self.roster(writers=[Writer(PUBLIC[APP], "\u00e9" * 64)], rules=[Rule(NAME, "/".join(["a" * 63] * 8)[:511] + "b", {}), Rule(NAME, "x" * 200, {}), Rule(PREFIX, "", {})])
         self.add("good-limits", "A label of 128 bytes, a path of 512 bytes in 8 segments, a segment of 200, the pattern *.", limits.sign(TEAM_KEY))
@@ -204,6 +204,8 @@ class Rosters:
                 ("grants", "257 writers of one pattern.", 2, 1, Rule(NAME, "z", {bytes(14) + struct.pack(">H", n): 1 for n in range(257)}).data(), "malformedRoster")):
             whole = Roster.data(self.roster(lowest_period=0)) if kind in (1, 2) else body
             self.add("s02-" + name, description, self.signed(whole + part(kind, flags, contents)), code, "S2")
+        self.add("s02-key-period", "A lowest period of 3 with the key period 4.", self.signed(
+            self.roster(lowest_period=0).data() + part(4, 1, f.u32(3) + f.u32(4))), "malformedRoster", "S2")
         self.add("s02-part-size", "A part ends beyond the file.", self.signed(body + part(99, 0, b"\1\2\3")[:-1]), "malformedRoster", "S2")
 
     def order(self):
@@ -222,10 +224,10 @@ class Rosters:
             rule.grants = dict(reversed(rule.grants.items()))
 
         changed("grants", "Grants in descending order.", reverse_grants)
-        self.add("s03-lowest-period-0", "A lowest period of 0.", self.signed(self.roster(lowest_period=0).data() + part(4, 1, f.u64(0))), "malformedRoster", "S3")
-        self.add("s03-lowest-period-twice", "The lowest period twice.", self.signed(self.honest.data() + part(4, 1, f.u64(4))), "malformedRoster", "S3")
+        self.add("s03-lowest-period-0", "A lowest period of 0.", self.signed(self.roster(lowest_period=0).data() + part(4, 1, f.u32(0) + f.u32(0))), "malformedRoster", "S3")
+        self.add("s03-lowest-period-twice", "The lowest period twice.", self.signed(self.honest.data() + part(4, 1, f.u32(4) + f.u32(3))), "malformedRoster", "S3")
         self.add("s03-parts", "An unknown part before the lowest period.", self.signed(
-            self.roster(lowest_period=0).data() + part(99, 0, b"\1") + part(4, 1, f.u64(4))), "malformedRoster", "S3")
+            self.roster(lowest_period=0).data() + part(99, 0, b"\1") + part(4, 1, f.u32(4) + f.u32(3))), "malformedRoster", "S3")
 
     def signatures(self):
         wrong = "wrongTeamKey"

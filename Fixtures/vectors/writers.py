@@ -207,6 +207,7 @@ class Roster:
     rules: list
     successions: list = dataclasses.field(default_factory=list)  # (former, next, signature)
     lowest_period: int = 0
+    lowest_key_period: int = 0
     others: list = dataclasses.field(default_factory=list)  # (type, flags, bytes)
 
     def canonical(self):
@@ -222,8 +223,11 @@ class Roster:
     def data(self):
         head = b"SEALROST" + u32(1) + bytes(4) + self.id + u64(self.version) + u64(self.signed_at) + self.team + reader.text(self.group)
         parts = [(1, 1, w.data()) for w in self.writers] + [(2, 1, r.data()) for r in self.rules]
-        parts += [(3, 1, b"".join(s)) for s in self.successions] + ([(4, 1, u64(self.lowest_period))] if self.lowest_period else [])
+        parts += [(3, 1, b"".join(s)) for s in self.successions] + ([(4, 1, u32(self.lowest_period) + u32(self.lowest_key_period))] if self.lowest_period else [])
         return head + b"".join(u16(t) + u16(f) + u32(len(d)) + d for t, f, d in parts + self.others)
+
+    def is_of_team(self, key):
+        return key in [self.team] + [s[0] for s in self.successions]
 
     def sign(self, seed):
         return sign_body(self.data(), seed)
@@ -279,7 +283,8 @@ class Roster:
         elif kind == 3:
             self.successions.append((part.public_key(), part.public_key(), part.take(64)))
         elif kind == 4:
-            self.lowest_period = part.number(8)
+            self.lowest_period, self.lowest_key_period = part.number(), part.number()
+            require(self.lowest_key_period <= self.lowest_period, "S2", "malformedRoster", "key period")
         else:
             self.others.append((kind, 0, part.take(len(part.data))))
 

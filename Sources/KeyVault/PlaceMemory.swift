@@ -34,6 +34,8 @@ struct PlaceMemory: Hashable, Sendable {
     /// A person's memory code over the trusted key, for a slot that its holder could not write; zero for none. Without it,
     /// or the slot's own, nothing here is a memory about persons: another program of the user can edit this file.
     var memoryCode = Bytes32.zero
+    /// The first period of the person key, which the next roster names.
+    var keyPeriod: UInt32
 
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
@@ -42,6 +44,7 @@ struct PlaceMemory: Hashable, Sendable {
         personKey = register.personKey?.bytes ?? []
         formerPersonKey = register.chain.dropLast().last?.key.bytes ?? [UInt8](repeating: 0, count: 32)
         teamKey = register.teamKey
+        keyPeriod = register.chain.last?.period ?? 0
         self.root = root.commitment
         registerCode = register.verifiedCode(root)
     }
@@ -66,7 +69,8 @@ struct PlaceMemory: Hashable, Sendable {
         registerCode.withUnsafeBytes { writer.append($0) }
         writer.append(formerPersonKey)
         memoryCode.withUnsafeBytes { writer.append($0) }
-        writer.append([UInt8](repeating: 0, count: 64))
+        writer.append(keyPeriod)
+        writer.append([UInt8](repeating: 0, count: 60))
         writer.append(BLAKE2b.hash(writer.bytes, personalization: .placeChecksum, count: 32))
         return writer.bytes
     }
@@ -82,10 +86,10 @@ struct PlaceMemory: Hashable, Sendable {
         personKey = Array(bytes[32..<64])
         teamKey = team.allSatisfy { $0 == 0 } ? nil : team
         formerPersonKey = Array(bytes[160..<192])
-        (period, hasPersons, root, registerCode, memoryCode) = bytes.withUnsafeBytes { bytes in
+        (period, hasPersons, root, registerCode, memoryCode, keyPeriod) = bytes.withUnsafeBytes { bytes in
             (
                 bytes.number(at: 24), bytes.number(at: 28, as: UInt32.self) & 1 != 0, Bytes32(bytes.part(96, 32)),
-                Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32))
+                Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
             )
         }
     }

@@ -90,7 +90,7 @@ extension Vault {
         let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
         let known = options.acceptsRollback ? nil : memory
         place.followRoster(known?.team)
-        let team = KnownTeam(place: place, memory: known, isCertifying: options.isCertifying)
+        let team = KnownTeam(place: place, memory: known, options)
         guard let files = try VaultFiles.read(place, in: directory, memory: known, team: team) else {
             throw .missing(path, "Its files were removed while it was open.")
         }

@@ -109,7 +109,7 @@ struct VaultOpening {
     private func openOnce(
         with credential: VaultCredential, _ seen: inout [[UInt8]]
     ) throws(VaultError) -> OpenedVault? {
-        let team = KnownTeam(place: place, memory: memory, isCertifying: options.isCertifying)
+        let team = KnownTeam(place: place, memory: memory, options)
         guard let files = try VaultFiles.read(place, in: directory, memory: memory, team: team) else { return nil }
         seen = files.marks()
         if let expected = options.expectedFingerprint {

@@ -130,6 +130,9 @@ extension Vault {
     /// The period at the last look: +1 for each rekey.
     public var period: UInt32 { heldContents.register?.period ?? heldContents.serviceHead?.period ?? 0 }
 
+    /// The state at the last look that a roster's lowest one is compared with.
+    package var state: VaultFloor { heldContents.register?.state ?? VaultFloor(period: period, keyPeriod: .max) }
+
     /// The text by which people recognise the vault: 32 hexadecimal digits.
     public var fingerprint: String? { heldContents.register?.fingerprint }
 

@@ -61,7 +61,7 @@ struct VaultFiles: Sendable {
         guard let person, let register = person.head.register else {
             let files = try withoutPersons(place, service, serviceDamage, personDamage, memory)
             if let register = files.register { try team?.check(register) }
-            try team?.check(period: files.period)
+            try team?.check(VaultFloor(period: files.period, keyPeriod: .max))
             return files
         }
         try requireKnown(person.head, memory, place)

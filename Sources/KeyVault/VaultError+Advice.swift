@@ -37,6 +37,7 @@ extension VaultError.Code {
         .notAccepted: "Compare its fingerprint with one who shares it, then: sealctl vault accept.",
         .downgraded: "Ask a person who can unlock the vault; nothing was read or written.",
         .teamKeyNeeded: "Give its file: --team-key FILE. A change that keeps the person key does not need it.",
+        .noRoster: "Make it first: sealctl roster init --team-key FILE.",
         .unvouchedSlots: "Name the slots to keep, or remove them.",
         .keyNotFound: "See which there are: sealctl vault keys.",
         .keyInUse: "See who needs it: sealctl vault rotate --status.",

@@ -22,6 +22,8 @@ public struct VaultOptions: Sendable, Hashable {
     var isTentative = false
     /// Whether the vault is opened to be certified; for `Vault.certify` alone.
     var isCertifying = false
+    /// The team key that a person replaces because it is lost; for `Vault.certify` alone.
+    var lostTeamKey: TeamPublicKey?
     /// Whether the opening finishes the rekeys of other programs, which takes the vault's lock.
     var settles = true
 

@@ -258,7 +258,7 @@ extension VaultCreation {
         let memory = place.memory.load()
         let team = KnownTeam(place: place, memory: memory)
         // Readers of the group's roster refuse an earlier one.
-        let period = UInt32(clamping: max(team.lowestPeriod, 1))
+        let period = max(team.floor.period, 1)
         var draft: VaultDraft
         if let backup = plan.backup {
             draft = try backup.restoredDraft(place, knownPeriod: memory?.period ?? 0, lowestPeriod: period)

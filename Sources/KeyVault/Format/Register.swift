@@ -185,6 +185,11 @@ struct Register: Hashable, Sendable {
     /// The person key in force.
     var personKey: Ed25519.PublicKey? { chain.last?.key }
 
+    /// What a roster's lowest state is compared with. Without persons no person key counts, so its period does not either.
+    var state: VaultFloor {
+        VaultFloor(period: period, keyPeriod: person == nil ? .max : chain.last?.period ?? 0)
+    }
+
     /// The commitment of the service root that `vault` has in a period; nil where it may not be of that period.
     ///
     /// During a rekey the former root belongs to the former period only: a removed service knows it.

@@ -10,13 +10,17 @@ struct KnownTeam {
     let memory: PlaceMemory?
     /// Whether the vault is opened to be certified: then a person key without any certificate does.
     let isCertifying: Bool
+    /// The team key that a person replaces because it is lost: what the vault and this user's memories say of it does not
+    /// count. The program and the machine have to name another one first.
+    let lostKey: TeamPublicKey?
     /// What this user accepted of the group's roster, or why that cannot be read.
     private let accepted: Result<RosterMemory.Contents?, VaultError>
 
-    init(place: VaultPlace, memory: PlaceMemory?, isCertifying: Bool = false) {
+    init(place: VaultPlace, memory: PlaceMemory?, _ options: VaultOptions = VaultOptions()) {
         self.place = place
         self.memory = memory
-        self.isCertifying = isCertifying
+        isCertifying = options.isCertifying
+        lostKey = options.lostTeamKey
         do throws(VaultError) { accepted = .success(try place.rosterMemory?.load()) } catch {
             accepted = .failure(error)
         }
@@ -34,8 +38,8 @@ struct KnownTeam {
         let accepted = try accepted.get()
         var found: [TeamPublicKey] = []
         let settings = try TeamKeySettings.current.teamKey(of: place.accessGroup)
-        for key in [place.teamKey, settings, memory?.team, accepted?.teamKey].compactMap({ $0 })
-        where !found.contains(key) {
+        let learned = [memory?.team, accepted?.teamKey].filter { $0 != lostKey }
+        for key in ([place.teamKey, settings] + learned).compactMap({ $0 }) where !found.contains(key) {
             found.append(key)
         }
         guard let first = found.first else { return Keys() }
@@ -54,20 +58,20 @@ struct KnownTeam {
                 + "remembers: sealctl roster verify.")
     }
 
-    /// The lowest period that the accepted roster names; 0 for none. What cannot be read is reported with the records.
-    var lowestPeriod: UInt64 { (try? accepted.get())?.roster?.roster.lowestPeriod ?? 0 }
+    /// The oldest state that the accepted roster names. What cannot be read is reported with the records.
+    var floor: VaultFloor { (try? accepted.get())?.roster?.roster.floor ?? VaultFloor() }
 
     // MARK: Judging a register
 
     /// Judges a register that parsed, before any credential is tried.
     ///
-    /// - Throws: `VaultError` `.rolledBack` for a period below the lowest one of the roster; `.replaced` for a person key
+    /// - Throws: `VaultError` `.rolledBack` for a state below the roster's lowest one; `.replaced` for a person key
     ///   that the team key has not certified; `.wrongTeamKey`, and as `keys()`.
     func check(_ register: Register) throws(VaultError) {
-        try check(period: register.period)
+        try check(register.state)
         guard register.person != nil else {
             // Services know the last person key: it vouches for nothing that a team key could confirm.
-            guard lowestPeriod == 0 else {
+            guard floor.period == 0 else {
                 throw .replaced(
                     place.path, "It has no persons, and the group's roster counts only periods of certified persons.")
             }
@@ -82,7 +86,7 @@ struct KnownTeam {
         // and for nobody new.
         let isFormer = own.map(keys.former.contains) ?? false
         if isCertified, isFormer, isCertifying || memory?.personKey == last.key.bytes { return }
-        if isCertifying, register.teamKey == nil { return }
+        if isCertifying, register.teamKey == nil || isCertified && own == lostKey { return }
         throw VaultError(
             .replaced, "open the vault", place.path,
             "The team key\((keys.present ?? own).map { " \($0)" } ?? "") has not certified the persons who vouch for it.",
@@ -98,10 +102,9 @@ struct KnownTeam {
     }
 
     /// - Throws: `VaultError` `.rolledBack`.
-    func check(period: UInt32) throws(VaultError) {
-        let lowest = lowestPeriod
-        guard UInt64(period) < lowest else { return }
-        throw .belowLowestPeriod(place.path, period, lowest)
+    func check(_ state: VaultFloor) throws(VaultError) {
+        guard floor.isAbove(state) else { return }
+        throw .belowFloor(place.path, state, floor)
     }
 
     // MARK: Certifying
@@ -112,11 +115,11 @@ struct KnownTeam {
     ///   - vault: The team key that the vault, or the backup that it is restored from, names.
     ///   - team: The team key at hand; nil for none.
     /// - Returns: No signature where no team key is known and none is at hand.
-    /// - Throws: `VaultError` `.teamKeyNeeded`; `.wrongTeamKey` for another key than the present one.
+    /// - Throws: `VaultError` `.teamKeyNeeded`; `.wrongTeamKey` for another key than the present one; `.noRoster`.
     func certificate(
         of key: Ed25519.PublicKey, vaultID: [UInt8], period: UInt32, vault: TeamPublicKey?, by team: TeamKey?
     ) throws(VaultError) -> [UInt8] {
-        let required = try keys().present ?? vault
+        let required = try keys().present ?? (vault == lostKey ? nil : vault)
         guard let team else {
             guard let required else { return PersonKeyEntry.noSignature }
             throw VaultError(
@@ -126,7 +129,33 @@ struct KnownTeam {
         guard required == nil || required == team.publicKey else {
             throw .wrongTeamKey(place.path, given: team.publicKey, required)
         }
+        try requireRoster(of: team.publicKey)
         return team.sign(PersonKeyEntry.certificateDigest(vaultID: vaultID, period: period, key: key))
+    }
+}
+
+extension KnownTeam {
+    /// Programs that know a team key refuse every record while they have no roster of it. A group without a container has
+    /// no records.
+    ///
+    /// - Throws: `VaultError` `.noRoster`; `.containerAway` for a container that cannot be used.
+    private func requireRoster(of team: TeamPublicKey) throws(VaultError) {
+        guard let group = try? AppGroup(place.accessGroup.identifier) else { return }
+        let container: GroupContainer
+        do throws(AppGroupError) {
+            container = try GroupContainer.open(group, in: place.home, creating: false, entitlements: .unchecked)
+        } catch {
+            if error.code == .containerMissing { return }
+            throw VaultError(
+                .containerAway, "look for the roster of", place.path, error.description, advice: "Mend that first.")
+        }
+        let authority = try RosterAuthority.find(group, in: container.root, home: place.home, teamKey: team)
+        let standing = authority?.standing()
+        if let standing, standing.condition == .current, standing.roster?.roster.team == team { return }
+        throw VaultError(
+            .noRoster, "certify the persons of", place.path,
+            "\(group) has a container and no roster that \(team) has signed, and programs that know a team key expect one."
+        )
     }
 }
 
@@ -151,15 +180,19 @@ extension VaultPlace {
     }
 
     /// - Throws: `VaultError` `.wrongTeamKey` where another team key is known, from whichever source; as `KnownTeam.keys()`.
-    package func requireKnown(_ key: TeamPublicKey) throws(VaultError) {
-        let known = try KnownTeam(place: self, memory: memory.load()).keys().present
+    /// - Parameter lostKey: The team key that a person replaces because it is lost; it counts only where the program or
+    ///   the machine states it.
+    package func requireKnown(_ key: TeamPublicKey, replacing lostKey: TeamPublicKey? = nil) throws(VaultError) {
+        var options = VaultOptions()
+        options.lostTeamKey = lostKey
+        let known = try KnownTeam(place: self, memory: memory.load(), options).keys().present
         guard known == nil || known == key else { throw .wrongTeamKey(path, given: key, known) }
     }
 
-    /// The period that this user's programs have seen of a vault whose persons a team key has certified; 0 for none.
-    package var certifiedPeriod: UInt64 {
-        guard let memory = memory.load(), memory.hasPersons, memory.teamKey != nil else { return 0 }
-        return UInt64(memory.period)
+    /// The state that this user's programs have seen of a vault whose persons a team key has certified; nil for none.
+    package var certifiedState: VaultFloor? {
+        guard let memory = memory.load(), memory.hasPersons, memory.teamKey != nil else { return nil }
+        return VaultFloor(period: memory.period, keyPeriod: memory.keyPeriod)
     }
 }
 
@@ -169,6 +202,8 @@ extension PlaceMemory {
 }
 
 extension VaultError.Code {
+    /// The group has records and no roster of the team key, without which they would all be refused.
+    public static let noRoster = VaultError.Code(rawValue: "noRoster")
     /// The vault has a team key, which has to certify a new person key, and it was not given.
     public static let teamKeyNeeded = VaultError.Code(rawValue: "teamKeyNeeded")
 }
@@ -181,11 +216,14 @@ extension VaultError {
             advice: "Give the file of the present team key.")
     }
 
-    /// A vault of a period that the roster has ended.
-    package static func belowLowestPeriod(_ path: String, _ period: UInt32, _ lowest: UInt64) -> VaultError {
+    /// A vault that the roster has ended.
+    package static func belowFloor(_ path: String, _ state: VaultFloor, _ lowest: VaultFloor) -> VaultError {
         VaultError(
             .rolledBack, "open the vault", path,
-            "It is of period \(period); the group's roster counts none below \(lowest).",
+            state.period < lowest.period
+                ? "It is of period \(state.period); the group's roster counts none below \(lowest.period)."
+                : "Its person key is of period \(state.keyPeriod); the group's roster counts none below "
+                    + "\(lowest.keyPeriod): it was continued from an old copy.",
             advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key "
                 + "lowers the period: sealctl roster sign --lowest-period.")
     }

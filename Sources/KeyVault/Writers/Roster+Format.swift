@@ -14,7 +14,7 @@ extension Roster {
     private static let format: UInt32 = 1
 
     private enum PartType {
-        static let writer: UInt16 = 1, rule: UInt16 = 2, succession: UInt16 = 3, lowestPeriod: UInt16 = 4
+        static let writer: UInt16 = 1, rule: UInt16 = 2, succession: UInt16 = 3, floor: UInt16 = 4
     }
     private static let critical: UInt16 = 1
 
@@ -34,11 +34,7 @@ extension Roster {
             UnknownPart(
                 type: PartType.succession, bytes: $0.former.key.bytes + $0.next.key.bytes + $0.signature)
         }
-        if lowestPeriod > 0 {
-            parts.append(
-                UnknownPart(
-                    type: PartType.lowestPeriod, bytes: withUnsafeBytes(of: lowestPeriod.littleEndian) { Array($0) }))
-        }
+        if floor.period > 0 { parts.append(UnknownPart(type: PartType.floor, bytes: Self.bytes(of: floor))) }
         for part in parts { bytes.append(part, flags: Self.critical) }
         for part in unknownParts { bytes.append(part, flags: 0) }
         return bytes
@@ -54,6 +50,13 @@ extension Roster {
             bytes.appendInteger(record.sequence)
             bytes.append(contentsOf: record.digest)
         }
+        return bytes
+    }
+
+    private static func bytes(of floor: VaultFloor) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendInteger(floor.period)
+        bytes.appendInteger(floor.keyPeriod)
         return bytes
     }
 
@@ -90,7 +93,7 @@ extension Roster {
         while !reader.isAtEnd { try parts.take(&reader) }
         self.init(
             group: group, id: id, version: version, signedAt: signedAt, team: team, writers: parts.writers,
-            rules: parts.rules, successions: parts.successions, lowestPeriod: parts.lowestPeriod,
+            rules: parts.rules, successions: parts.successions, floor: parts.floor,
             unknownParts: parts.unknown)
         // One roster has one text: order, duplicates and unused bits are decided by writing it again.
         guard encoded.elementsEqual(bytes) else { throw .malformedRoster("Its parts are not in canonical form.") }
@@ -101,7 +104,7 @@ extension Roster {
         var writers: [Writer] = []
         var rules: [Rule] = []
         var successions: [Succession] = []
-        var lowestPeriod: UInt64 = 0
+        var floor = VaultFloor()
         var unknown: [UnknownPart] = []
 
         mutating func take(_ reader: inout RosterReader) throws(VaultError) {
@@ -123,7 +126,11 @@ extension Roster {
                 let (former, next) = (TeamPublicKey(try part.publicKey()), TeamPublicKey(try part.publicKey()))
                 let signature = Array(try part.take(Roster.signatureSize))
                 successions.append(Succession(former: former, next: next, signature: signature))
-            default: lowestPeriod = try part.integer()
+            default:
+                floor = VaultFloor(period: try part.integer(), keyPeriod: try part.integer())
+                guard floor.keyPeriod <= floor.period else {
+                    throw .malformedRoster("Its lowest key period is above its lowest period.")
+                }
             }
             guard part.isAtEnd else { throw .malformedRoster("A part of type \(type) is too long.") }
             guard writers.count <= Roster.maximumWriters, rules.count <= Roster.maximumRules,

@@ -96,8 +96,8 @@ package struct Roster: Sendable, Hashable {
     package private(set) var rules: [Rule]
     /// From the first team key to the one that signs, in order.
     package var successions: [Succession]
-    /// The lowest period of the vault that counts; 0 for any.
-    package var lowestPeriod: UInt64
+    /// The oldest state of the group's vault that readers accept.
+    package var floor: VaultFloor
     package let unknownParts: [UnknownPart]
 
     /// - Parameters:
@@ -105,7 +105,8 @@ package struct Roster: Sendable, Hashable {
     ///   - rules: Of one pattern the last one counts.
     package init(
         group: String, id: Bytes16, version: UInt64, signedAt: UInt64, team: TeamPublicKey, writers: [Writer] = [],
-        rules: [Rule] = [], successions: [Succession] = [], lowestPeriod: UInt64 = 0, unknownParts: [UnknownPart] = []
+        rules: [Rule] = [], successions: [Succession] = [], floor: VaultFloor = VaultFloor(),
+        unknownParts: [UnknownPart] = []
     ) {
         self.group = group
         self.id = id
@@ -115,7 +116,7 @@ package struct Roster: Sendable, Hashable {
         self.writers = []
         self.rules = []
         self.successions = successions
-        self.lowestPeriod = lowestPeriod
+        self.floor = floor
         self.unknownParts = unknownParts
         for writer in writers { set(writer) }
         for rule in rules { set(rule) }
@@ -235,4 +236,27 @@ extension Bytes16 {
     func isAfter(_ other: Bytes16) -> Bool {
         withUnsafeBytes { left in other.withUnsafeBytes { right in right.lexicographicallyPrecedes(left) } }
     }
+}
+
+/// A state of a vault by its two periods, as a roster names the oldest one that readers accept (`docs/vault.md`, rule V12).
+///
+/// The vault's period alone would not do: a former person can begin any number of periods with the person key that they knew.
+package struct VaultFloor: Sendable, Hashable {
+    /// The vault's period; 0 for any.
+    package var period: UInt32 = 0
+    /// The first period of the person key in force; at most `period`.
+    package var keyPeriod: UInt32 = 0
+
+    package init(period: UInt32 = 0, keyPeriod: UInt32 = 0) {
+        self.period = period
+        self.keyPeriod = keyPeriod
+    }
+
+    /// The higher number of both states for each of the periods.
+    package func raised(to other: VaultFloor) -> VaultFloor {
+        VaultFloor(period: max(period, other.period), keyPeriod: max(keyPeriod, other.keyPeriod))
+    }
+
+    /// Whether a vault's state is older than this one.
+    package func isAbove(_ state: VaultFloor) -> Bool { state.period < period || state.keyPeriod < keyPeriod }
 }

@@ -17,9 +17,11 @@ package enum RosterFile {
 
     /// Puts a roster in place of the one that is there, and remembers it for this user.
     ///
+    /// - Parameter isAnew: Whether a person begins a roster anew because the team key of the one before is lost: then it is
+    ///   remembered in the place of that one.
     /// - Throws: `VaultError` `.durabilityUnknown`, `.denied`, `.file`.
     package static func put(
-        _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome
+        _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome, isAnew: Bool = false
     ) throws(VaultError) {
         let sharing = container.sharing
         try VaultError.onFiles("write the roster") { () throws(FileError) in
@@ -27,7 +29,8 @@ package enum RosterFile {
                 ContainerLayout.roster, with: roster.bytes, mode: sharing.fileMode, group: sharing.groupID,
                 durability: .durable)
         }
-        try RosterMemory(of: container.group, in: home).store(
-            RosterMemory.Contents(teamKey: roster.roster.team, roster: roster))
+        let memory = RosterMemory(of: container.group, in: home)
+        let contents = RosterMemory.Contents(teamKey: roster.roster.team, roster: roster)
+        if isAnew { try memory.overwrite(contents) } else { try memory.store(contents) }
     }
 }

@@ -15,18 +15,21 @@ extension Vault {
     ///   - team: The team key.
     ///   - credential: A person's.
     ///   - fingerprint: The fingerprint that was compared; nil certifies the vault that is there.
+    ///   - lostKey: The team key that the vault names and that is lost: `team` takes its place. It counts only where
+    ///     neither the program nor the machine states the lost key. Users who know it refuse the vault until they accept it.
     /// - Returns: The vault, with another fingerprint than before.
     /// - Throws: `VaultError` `.alreadyExists` where the key has certified it already; `.wrongTeamKey` for another key than
-    ///   the known one; `.replaced` for another fingerprint, and for a person key that a key which the vault names has not
+    ///   the known one; `.noRoster` where the group has a container and no roster of the key; `.replaced` for another fingerprint, and for a person key that a key which the vault names has not
     ///   certified; `.locked` without a person; those of opening and changing a vault.
     @discardableResult
     public static func certify(
         _ accessGroup: AccessGroup, in home: GroupsHome, by team: TeamKey,
         with credential: VaultCredential = .automatic,
-        fingerprint: String? = nil, options: VaultOptions = VaultOptions()
+        fingerprint: String? = nil, replacing lostKey: TeamPublicKey? = nil, options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> Vault {
         var certifying = options
         certifying.isCertifying = true
+        certifying.lostTeamKey = lostKey
         certifying.expectedFingerprint = fingerprint?.lowercased()
         let vault = try open(accessGroup, in: home, with: credential, options: certifying)
         let expected = vault.fingerprint
@@ -34,7 +37,8 @@ extension Vault {
             guard draft.register.fingerprint == expected else {
                 throw .replaced(vault.path, "It was changed after its fingerprint was compared.")
             }
-            try draft.certify(by: team)
+            try draft.certify(by: team, certifying)
+            if let opened = vault.keys.slot { try draft.renew(opened, path: vault.path) }
         }
         return try open(accessGroup, in: home, with: credential, options: options)
     }
@@ -55,7 +59,7 @@ extension VaultDraft {
     }
 
     /// Certifies the person key in force.
-    fileprivate mutating func certify(by team: TeamKey) throws(VaultError) {
+    fileprivate mutating func certify(by team: TeamKey, _ options: VaultOptions) throws(VaultError) {
         guard hasPersons, person != nil, var last = register.chain.last else {
             throw VaultError(
                 .locked, "certify the persons of", place.path, "None of its key slots is a person's.",
@@ -67,7 +71,7 @@ extension VaultDraft {
                 advice: "Nothing is to be done.")
         }
         // The key that the vault names was judged when it was opened: none, or a former one.
-        let known = KnownTeam(place: place, memory: place.memory.load())
+        let known = KnownTeam(place: place, memory: place.memory.load(), options)
         last.certificate = try known.certificate(
             of: last.key, vaultID: vaultID, period: last.period, vault: register.team, by: team)
         register.chain[register.chain.endIndex - 1] = last

@@ -66,7 +66,7 @@ public final class SealedStore: Sendable {
         } catch {
             throw StoreError(roster: error, "find the roster of")
         }
-        try requireLowestPeriod()
+        try requireStateAboveFloor()
     }
 
     /// The same store on the container that has the group's place now.

@@ -19,18 +19,15 @@ extension SealedStore {
         return authorisation(of: opened, at: place, authority)
     }
 
-    /// Refuses a vault of a period that the roster has ended, however long it stays in its place.
+    /// Refuses a vault that the roster has ended, however long it stays in its place.
     ///
     /// - Throws: `StoreError` `.vaultRolledBack`.
-    func requireLowestPeriod() throws(StoreError) {
-        guard let lowest = authority?.standing().roster?.roster.lowestPeriod, lowest > UInt64(vault.period) else {
-            return
-        }
+    func requireStateAboveFloor() throws(StoreError) {
+        guard let floor = authority?.standing().roster?.roster.floor, floor.isAbove(vault.state) else { return }
         // The roster may be newer than the last look at the vault.
         _ = try? vault.currentKeyring()
-        guard lowest > UInt64(vault.period) else { return }
-        throw StoreError(
-            VaultError.belowLowestPeriod(vault.path, vault.period, lowest), "use the vault of")
+        guard floor.isAbove(vault.state) else { return }
+        throw StoreError(VaultError.belowFloor(vault.path, vault.state, floor), "use the vault of")
     }
 
     /// Refuses a record that its roster does not let its writer write. Called before anything of it is remembered.
@@ -42,7 +39,7 @@ extension SealedStore {
         of opened: borrowing BlobOpener.Opened, at place: RecordPlace
     ) throws(StoreError) -> WriterID? {
         guard let authority else { return nil }
-        try requireLowestPeriod()
+        try requireStateAboveFloor()
         return try require(authorisation(of: opened, at: place, authority), place)
     }
 
@@ -145,7 +142,7 @@ extension SealedStore {
     /// - Throws: `StoreError` `.notAuthorized` where the roster governs the name and does not let this program's writer.
     func requireRight(to place: RecordPlace, deleting: Bool) throws(StoreError) -> WriteGrant {
         guard let authority else { return .unsigned }
-        try requireLowestPeriod()
+        try requireStateAboveFloor()
         let key = options.writerKey
         if let reason = authority.refusal(of: key?.id, deleting: deleting, place.name.text) {
             throw StoreError(

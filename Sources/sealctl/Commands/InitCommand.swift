@@ -91,9 +91,10 @@ struct InitCommand: SealctlCommand {
         of group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing, _ team: TeamKey?
     ) throws(Failure) {
         do throws(VaultError) {
-            _ = try Vault.create(
+            let vault = try Vault.create(
                 AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential,
                 certifiedBy: team)
+            certifying.follow(vault, team, asJSON: output.json)
         } catch {
             if error.code == .orphanedBlobs, let failure = StatedVault.missing { throw failure }
             throw error.code == .alreadyExists ? ExistingVault(group, in: home).duplicate : Failure(error)

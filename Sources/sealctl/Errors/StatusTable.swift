@@ -75,7 +75,7 @@ enum StatusTable {
         .epochClash: .dataError,
         .durabilityUnknown: .inputOutput, .notEntitled: .configuration, .entitlements: .configuration,
         .malformedKey: .dataError, .malformedRoster: .dataError, .wrongTeamKey: .noPermission,
-        .teamKeyNeeded: .noPermission,
+        .teamKeyNeeded: .noPermission, .noRoster: .notFound,
         .olderRoster: .dataError,
     ]
 

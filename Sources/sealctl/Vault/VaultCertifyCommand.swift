@@ -29,6 +29,30 @@ struct CertifyingOptions: ParsableArguments {
             try TeamKey(contentsOf: teamKey, passphrase: passphrase)
         }
     }
+
+    /// Ends the vault's former states for the readers of the roster, after a change that may have made a person key. Warns
+    /// where the change did not need the team key: a person who gives it may believe that the vault is certified now.
+    func follow(_ vault: Vault, _ team: TeamKey?, asJSON: Bool) {
+        guard let team else { return }
+        guard vault.teamKey != team.publicKey else { return Self.endFormerStates(of: vault, team, asJSON: asJSON) }
+        let named = vault.teamKey.map { "it names \($0)" } ?? "it names none"
+        Warning(
+            "teamKeyUnused", "the team key was not needed, and the vault does not name it: \(named)",
+            hint: "To certify its persons: sealctl vault certify --team-key \(teamKey.map(\.shellQuoted) ?? "FILE")."
+        ).report(asJSON: asJSON)
+    }
+}
+
+extension CertifyingOptions {
+    /// The change is made: a roster that cannot be signed does not undo it.
+    static func endFormerStates(of vault: Vault, _ team: TeamKey, asJSON: Bool) {
+        do throws(Failure) { try RosterPlace.endFormerStates(of: vault, with: team) } catch {
+            Warning(
+                "rosterNotSigned", "the roster still counts the vault's former periods: \(error.message)",
+                hint: "Sign it: sealctl roster sign --team-key FILE."
+            ).report(asJSON: asJSON)
+        }
+    }
 }
 
 /// `sealctl vault certify`: the team key vouches for the persons of a vault.
@@ -45,6 +69,9 @@ struct VaultCertifyCommand: SealctlCommand {
             compared one and asks nothing. The fingerprint is another one afterwards. A group with a container has to \
             have a roster (sealctl roster init), since programs that know a team key expect one.
 
+            Where the team key is lost, --replaces names it and --team-key its successor, after a new roster was made \
+            (sealctl roster init --replaces). Users who know the lost key refuse the vault until they accept it.
+
             Examples:
               sealctl vault certify --team-key /media/usb/team.key --passphrase
             """)
@@ -53,6 +80,7 @@ struct VaultCertifyCommand: SealctlCommand {
     @OptionGroup var keys: TeamKeyOptions
     @Option(help: ArgumentHelp("Certify the vault only if it has this fingerprint.", valueName: "HEX"))
     var fingerprint: String?
+    @OptionGroup var replaced: ReplacedTeamKey
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -60,7 +88,7 @@ struct VaultCertifyCommand: SealctlCommand {
     func perform() throws(Failure) {
         let group = try target.checked()
         let home = try GroupOptions.home()
-        try requireRoster(of: group, in: home)
+        let lostKey = try replaced.key()
         let preview = try Failure.onVault { () throws(VaultError) in try Vault.preview(group, in: home) }
         let team = try keys.open()
         if fingerprint == nil {
@@ -72,8 +100,10 @@ struct VaultCertifyCommand: SealctlCommand {
         let credential = try keyOptions.opening(group) ?? .automatic
         let vault = try Failure.onVault { () throws(VaultError) in
             try Vault.certify(
-                group, in: home, by: team, with: credential, fingerprint: fingerprint ?? preview.fingerprint)
+                group, in: home, by: team, with: credential, fingerprint: fingerprint ?? preview.fingerprint,
+                replacing: lostKey)
         }
+        CertifyingOptions.endFormerStates(of: vault, team, asJSON: output.json)
         let fields: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("teamKey", .string(team.publicKey.description)),
             ("fingerprint", .string(vault.fingerprint ?? "")),
@@ -82,22 +112,5 @@ struct VaultCertifyCommand: SealctlCommand {
             output.json
                 ? JSONText.object(fields).text
                 : "certified by \(team.publicKey); the fingerprint is now \(vault.fingerprint ?? "")")
-    }
-
-    /// Where a team key is known and no roster was accepted every record is refused.
-    private func requireRoster(of group: AccessGroup, in home: GroupsHome) throws(Failure) {
-        guard let appGroup = try? AppGroup(group.identifier) else { return }
-        let container: GroupContainer
-        do throws(AppGroupError) {
-            container = try GroupContainer.open(appGroup, in: home, creating: false, entitlements: .unchecked)
-        } catch {
-            if error.code == .containerMissing { return }
-            throw Failure(error)
-        }
-        let bytes = try Failure.onVault { () throws(VaultError) in try RosterFile.read(in: container) }
-        guard bytes == nil else { return }
-        throw Failure(
-            .notFound, "noRoster", "\(group) has a container and no roster",
-            hint: "Make one first: sealctl roster init --team-key \(keys.teamKey.shellQuoted).")
     }
 }

@@ -45,6 +45,7 @@ struct VaultCreateCommand: SealctlCommand {
         } catch {
             throw error.code == .alreadyExists ? Self.duplicate(group, home) : Failure(error)
         }
+        certifying.follow(vault, team, asJSON: output.json)
         try report(vault, slots.map(SlotView.init))
     }
 

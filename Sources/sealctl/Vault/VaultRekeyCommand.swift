@@ -74,6 +74,7 @@ struct Rekeying {
         try confirm(options, slots, vault)
         options.confirmed = Set(slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options, certifiedBy: team) }
+        certifying.follow(vault, team, asJSON: output.json)
         let losses = RekeyLossesView(report.losses)
         losses.warn(asJSON: output.json)
         warnOfWriters(report)

@@ -40,6 +40,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let new = try Failure.onVault { () throws(VaultError) in
             try vault.replaceSlot(id: old, with: slot, certifiedBy: team)
         }
+        certifying.follow(vault, team, asJSON: output.json)
         if output.json {
             let fields: [(String, JSONText)] = [("replaced", .unsigned(UInt64(old))), ("slot", SlotView(new).json)]
             return try StandardStreams.print(JSONText.object(fields).text)

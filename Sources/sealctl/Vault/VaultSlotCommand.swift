@@ -100,6 +100,7 @@ struct VaultSlotAddCommand: SealctlCommand {
         let added = try Failure.onVault { () throws(VaultError) in
             try vault.addSlot(slot, label: label, certifiedBy: team)
         }
+        certifying.follow(vault, team, asJSON: output.json)
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }

@@ -30,6 +30,10 @@ struct RosterInitCommand: SealctlCommand {
             decides who may write. Printed is its public half, which programs state (StoreOptions.teamKey), or the \
             administrator in /etc/sealedstate/GROUP.team; this user remembers it.
 
+            Where the team key is lost, --replaces names it, and the new roster begins without its writers and rules. \
+            State the new key wherever the lost one is stated first. Every other user accepts it with sealctl roster \
+            verify --accept.
+
             Examples:
               sealctl roster init --team-key /media/usb/team.key
             """)
@@ -38,25 +42,29 @@ struct RosterInitCommand: SealctlCommand {
     @OptionGroup var keys: TeamKeyOptions
     @Flag(help: "Make a new team key without a passphrase.")
     var unprotected = false
+    @OptionGroup var replaced: ReplacedTeamKey
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
         // A person may have accepted the team key before there was a roster.
         let known = try place.standing()
-        if let roster = known?.roster?.roster {
+        let lostKey = try replaced.key()
+        if let roster = known?.roster?.roster, roster.team != lostKey {
             throw Failure(
                 .duplicate, "alreadyExists", "\(place.group) has a team key, \(roster.team)",
-                hint: "Change its roster: sealctl roster sign.")
+                hint: "Change its roster: sealctl roster sign. Where the key is lost: --replaces \(roster.team).")
         }
-        let key = try teamKey(isKnown: known != nil)
+        let key = try teamKey(isKnown: known != nil && lostKey == nil)
         try Failure.onVault { () throws(VaultError) in
-            try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey)
+            try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey, replacing: lostKey)
         }
         let roster = Roster(
             group: place.group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
             signedAt: Timestamp.now.milliseconds, team: key.publicKey)
-        try place.put(try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) })
+        try place.put(
+            try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) },
+            isAnew: lostKey != nil)
         let fields: [(String, JSONText)] = [
             ("group", .string(place.group.identifier)), ("teamKey", .string(key.publicKey.description)),
             ("version", .unsigned(1)),
@@ -150,8 +158,14 @@ struct RosterVerifyCommand: SealctlCommand {
                     .wrongTeamKey, "accept", "the roster", "It is signed by \(roster.roster.team).",
                     advice: "Nothing was accepted; ask the team which key is right.")
             }
-            try RosterMemory(of: place.group, in: place.home).store(
-                .init(teamKey: roster.roster.team, roster: roster))
+            let memory = RosterMemory(of: place.group, in: place.home)
+            let contents = RosterMemory.Contents(teamKey: roster.roster.team, roster: roster)
+            // The person's word for another team key than the remembered one.
+            if let known = try memory.load(), !roster.isOfTeam(known.teamKey) {
+                try memory.overwrite(contents)
+            } else {
+                try memory.store(contents)
+            }
         }
     }
 

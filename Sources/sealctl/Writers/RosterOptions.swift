@@ -24,6 +24,20 @@ struct TeamKeyOptions: ParsableArguments {
     }
 }
 
+/// The public half of a team key that is lost, which a person replaces.
+struct ReplacedTeamKey: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Take the place of the team key KEY, which is lost; give its public half.", valueName: "KEY"))
+    var replaces: String?
+
+    /// The key; nil where none was stated.
+    func key() throws(Failure) -> TeamPublicKey? {
+        guard let replaces else { return nil }
+        return try Failure.onVault { () throws(VaultError) in try TeamPublicKey(replaces) }
+    }
+}
+
 /// The passphrase of a secret key's file.
 struct KeyFilePassphrase {
     /// The file with the passphrase; nil asks on the terminal.
@@ -64,9 +78,9 @@ struct RosterPlace {
     let home: GroupsHome
     let container: GroupContainer
 
-    init(_ options: GroupOptions) throws(Failure) {
-        let group = try options.appGroup()
-        let home = try GroupOptions.home()
+    init(_ options: GroupOptions) throws(Failure) { try self.init(try options.appGroup(), in: try GroupOptions.home()) }
+
+    init(_ group: AppGroup, in home: GroupsHome) throws(Failure) {
         container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
         }
@@ -98,25 +112,36 @@ struct RosterPlace {
         return next
     }
 
-    /// The period of the group's vault that this user's programs have seen; 0 where no team key has certified it.
-    var certifiedPeriod: UInt64 { VaultPlace(AccessGroup(group), in: home).certifiedPeriod }
+    /// The state of the group's vault that this user's programs have seen; nil where no team key has certified it.
+    var certifiedState: VaultFloor? { VaultPlace(AccessGroup(group), in: home).certifiedState }
 
-    /// The next version of the roster that counts, signed and not put anywhere. It ends the periods of the vault before the
+    /// Signs a roster that ends the states of the vault before the present one, where the roster that counts names an earlier
+    /// person key: a former person could offer readers who have not seen the change a vault that continues an old copy.
+    static func endFormerStates(of vault: Vault, with key: TeamKey) throws(Failure) {
+        guard let group = try? AppGroup(vault.accessGroup.identifier), vault.teamKey == key.publicKey,
+            let place = try? RosterPlace(group, in: try GroupOptions.home()), let roster = try place.standing()?.roster,
+            roster.roster.team == key.publicKey, roster.roster.floor.keyPeriod < place.certifiedState?.keyPeriod ?? 0
+        else { return }
+        _ = try place.sign({ _ in }, with: key)
+    }
+
+    /// The next version of the roster that counts, signed and not put anywhere. It ends the states of the vault before the
     /// one that this user's programs have seen.
     func next(
         _ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey
     ) throws(Failure) -> SignedRoster {
         var roster = try roster().roster
-        roster.lowestPeriod = max(roster.lowestPeriod, certifiedPeriod)
+        if let certifiedState { roster.floor = roster.floor.raised(to: certifiedState) }
         try change(&roster)
         roster.version += 1
         roster.signedAt = Timestamp.now.milliseconds
         return try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) }
     }
 
-    func put(_ roster: SignedRoster) throws(Failure) {
+    /// - Parameter isAnew: As for `RosterFile.put`.
+    func put(_ roster: SignedRoster, isAnew: Bool = false) throws(Failure) {
         try Failure.onVault { () throws(VaultError) in
-            try RosterFile.put(roster, in: container, home: home)
+            try RosterFile.put(roster, in: container, home: home, isAnew: isAnew)
         }
     }
 }

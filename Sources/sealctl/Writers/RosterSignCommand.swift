@@ -41,7 +41,7 @@ struct RosterSignCommand: SealctlCommand {
         help: ArgumentHelp(
             "The lowest period of the vault that readers accept, instead of the present one; 0 for any.",
             valueName: "N"))
-    var lowestPeriod: UInt64?
+    var lowestPeriod: UInt32?
     @Flag(help: "Sign nothing; list the records that would become unreadable.")
     var dryRun = false
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -59,7 +59,10 @@ struct RosterSignCommand: SealctlCommand {
         let next = try place.next(
             { roster throws(Failure) in
                 try change(&roster)
-                if let lowestPeriod { roster.lowestPeriod = try checked(lowestPeriod, place) }
+                if let lowestPeriod {
+                    let period = try checked(lowestPeriod, place)
+                    roster.floor = VaultFloor(period: period, keyPeriod: min(roster.floor.keyPeriod, period))
+                }
                 guard succeededBy != nil else { return }
                 roster = try Failure.onVault { () throws(VaultError) in
                     try roster.succeeded(by: signer.publicKey, naming: key)
@@ -78,8 +81,8 @@ struct RosterSignCommand: SealctlCommand {
     }
 
     /// A period that no program has seen would end every vault that there is.
-    private func checked(_ period: UInt64, _ place: RosterPlace) throws(Failure) -> UInt64 {
-        let seen = place.certifiedPeriod
+    private func checked(_ period: UInt32, _ place: RosterPlace) throws(Failure) -> UInt32 {
+        let seen = place.certifiedState?.period ?? 0
         guard period <= seen else {
             throw Failure(
                 .dataError, "periodNotSeen",

@@ -63,6 +63,7 @@ struct VaultVector: Decodable, Sendable, CustomTestStringConvertible {
         let group: String
         let credentials: [VectorCredential]
         let memory, watermarks: VectorBytes?
+        let roster: VectorFile?
     }
 
     struct Expected: Decodable, Sendable {
@@ -99,6 +100,11 @@ struct VaultVector: Decodable, Sendable, CustomTestStringConvertible {
         }
         if let memory = reader.memory {
             fixture.place.memory.store(try #require(PlaceMemory(parsing: memory.bytes)), durable: false)
+        }
+        if let roster = reader.roster {
+            let signed = try SignedRoster(verifying: roster.bytes(), group: reader.group)
+            let memory = try #require(fixture.place.rosterMemory)
+            try memory.overwrite(RosterMemory.Contents(teamKey: signed.roster.team, roster: signed))
         }
         if let marks = reader.watermarks {
             let vaultID = try #require(files.first { $0.path == "vault" }).bytes()[16..<32]

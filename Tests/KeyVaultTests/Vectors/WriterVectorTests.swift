@@ -40,7 +40,8 @@ struct RosterVector: Decodable, Sendable, CustomTestStringConvertible {
         }
 
         let id, teamKey: VectorBytes
-        let version, signedAt, lowestPeriod: UInt64
+        let version, signedAt: UInt64
+        let lowestPeriod, lowestKeyPeriod: UInt32
         let formerTeamKeys: [VectorBytes]
         let writers: [Writer]
         let rules: [Rule]
@@ -136,7 +137,8 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
     private func check(_ roster: Roster, _ expected: RosterVector.Contents) {
         #expect(roster.id.withUnsafeBytes { $0.elementsEqual(expected.id.bytes) })
         #expect(roster.version == expected.version && roster.signedAt == expected.signedAt)
-        #expect(roster.lowestPeriod == expected.lowestPeriod && roster.team.key.bytes == expected.teamKey.bytes)
+        let floor = VaultFloor(period: expected.lowestPeriod, keyPeriod: expected.lowestKeyPeriod)
+        #expect(roster.floor == floor && roster.team.key.bytes == expected.teamKey.bytes)
         #expect(roster.successions.map(\.former.key.bytes) == expected.formerTeamKeys.map(\.bytes))
         #expect(roster.writers.map { $0.id.bytes.hexadecimal } == expected.writers.map { hexadecimal($0.id) })
         for (writer, stated) in zip(roster.writers, expected.writers) {

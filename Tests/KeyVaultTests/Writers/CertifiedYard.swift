@@ -22,11 +22,12 @@ struct CertifiedYard {
 
     @discardableResult
     func certify(
-        by team: TeamKey, with credential: VaultCredential? = nil, fingerprint: String? = nil
+        by team: TeamKey, with credential: VaultCredential? = nil, fingerprint: String? = nil,
+        replacing lostKey: TeamPublicKey? = nil
     ) throws(VaultError) -> Vault {
         try Vault.certify(
             fixture.accessGroup, in: fixture.home, by: team, with: credential ?? .identity(yard.ada),
-            fingerprint: fingerprint)
+            fingerprint: fingerprint, replacing: lostKey)
     }
 
     func open(_ credential: VaultCredential? = nil, stating key: TeamPublicKey? = nil) throws(VaultError) -> Vault {
@@ -43,6 +44,16 @@ struct CertifiedYard {
     func register() throws -> Register {
         let directory = try #require(try fixture.place.openDirectory())
         return try #require(try CompartmentFile.open(.person, in: directory)?.head.register)
+    }
+
+    /// What Bob, who is removed later, makes of a copy of the files elsewhere.
+    func copyElsewhere(_ body: (_ bob: Vault) throws -> Void) throws -> VaultFixture.Copy {
+        let elsewhere = try VaultFixture()
+        try elsewhere.directory.directory("Vaults")
+        try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")
+        try elsewhere.restore(try fixture.copy())
+        try body(try elsewhere.accept(.identity(yard.bob)))
+        return try elsewhere.copy()
     }
 
     /// A rekey by Bob, who is removed later: another person key, on a copy of the files elsewhere.

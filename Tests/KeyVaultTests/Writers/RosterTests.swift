@@ -23,7 +23,7 @@ import Testing
             rules: [
                 Roster.Rule(try GovernedPattern("b/*"), grants: [writer.id: .write]),
                 Roster.Rule(try GovernedPattern("a"), grants: [writer.id: .all]),
-            ], lowestPeriod: 4)
+            ], floor: VaultFloor(period: 4, keyPeriod: 3))
         try change(&roster)
         return roster
     }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func otherOrderAndDuplicatesAreRefused() throws {
-        let one = try SignedRoster(signing: roster { $0.lowestPeriod = 0 }, with: team)
+        let one = try SignedRoster(signing: roster { $0.floor = VaultFloor() }, with: team)
         let body = Array(one.bytes.dropLast(64))
         // The last part is the rule b/*; a second one of the same pattern is no second rule.
         let rule = Array(body.suffix(8 + 8 + 4 + 1 + 4 + 24))

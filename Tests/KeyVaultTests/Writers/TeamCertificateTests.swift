@@ -289,8 +289,9 @@ import Testing
         let yard = try CertifiedYard()
         let before = try yard.fixture.copy()
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
-        #expect(yard.fixture.place.certifiedPeriod == 2)
-        try yard.put(try SignedRoster(signing: try yard.roster(1) { $0.lowestPeriod = 2 }, with: yard.team))
+        #expect(yard.fixture.place.certifiedState == VaultFloor(period: 2, keyPeriod: 2))
+        try yard.put(
+            try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 2) }, with: yard.team))
         #expect(yard.refusals() == [nil, nil])
         // A user who has never seen the vault, and one who accepts whatever is there.
         try yard.fixture.restore(before)
@@ -301,10 +302,98 @@ import Testing
         #expect(yard.refusals(stating: yard.team.publicKey) == [.rolledBack, .rolledBack])
     }
 
+    /// A former person continues an old copy: later periods under the person key that they knew, with its certificate.
+    @Test func aVaultContinuedFromAnOldCopyIsRolledBack() throws {
+        let yard = try CertifiedYard()
+        let continued = try yard.copyElsewhere { bob in for _ in 1...2 { _ = try bob.rekey() } }
+        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
+        let honest = try yard.fixture.copy()
+        let state = try #require(yard.fixture.place.certifiedState)
+        #expect(state == VaultFloor(period: 2, keyPeriod: 2))
+        // Nothing tells it from the true vault to who has seen neither the removal nor a roster.
+        try yard.fixture.restore(continued)
+        try yard.fixture.forget()
+        #expect(
+            yard.refusals(stating: yard.team.publicKey) == [nil, nil] && yard.fixture.place.memory.load()?.period == 3)
+        try yard.fixture.restore(honest)
+        try yard.fixture.forget()
+        #expect(yard.refusals() == [nil, nil])
+        try yard.put(try SignedRoster(signing: try yard.roster(1) { $0.floor = state }, with: yard.team))
+        #expect(yard.refusals() == [nil, nil])
+        try yard.fixture.restore(continued)
+        try yard.fixture.forget()
+        #expect(yard.refusals() == [.rolledBack, .rolledBack])
+        yard.forgetRosters()
+        #expect(yard.refusals(stating: yard.team.publicKey) == [.rolledBack, .rolledBack])
+    }
+
+    // MARK: A lost team key
+
+    /// A person names the lost key and its successor; nobody follows without a decision of their own.
+    @Test func aPersonReplacesALostTeamKey() throws {
+        let yard = try CertifiedYard()
+        let (lost, next, other) = (yard.team.publicKey, try TeamKey.random(), try TeamKey.random().publicKey)
+        let files = try yard.fixture.copy().files
+        #expect(code { () throws(VaultError) in try yard.certify(by: next) } == .wrongTeamKey)
+        #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: other) } == .wrongTeamKey)
+        // What the machine states is to be changed first.
+        try stating(lost, yard) {
+            #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .wrongTeamKey)
+        }
+        #expect(try yard.fixture.copy().files == files)
+        let memory = try #require(yard.fixture.place.memory.load())
+        #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
+        #expect(yard.refusals() == [nil, nil])
+        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: next)
+        // Another user, who has seen the lost key.
+        yard.fixture.place.memory.store(memory, durable: false, isAccepted: true)
+        #expect(yard.refusals() == [.replaced, .replaced])
+        try yard.fixture.accept(.identity(yard.yard.ada))
+        #expect(yard.refusals() == [nil, nil])
+    }
+
+    @Test func aLostKeysRosterIsReplacedFirst() throws {
+        let yard = try CertifiedYard()
+        let (lost, next) = (yard.team.publicKey, try TeamKey.random())
+        try yard.put(try SignedRoster(signing: try yard.roster(3), with: yard.team))
+        _ = try yard.open()
+        #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .noRoster)
+        var fresh = try yard.roster(1)
+        fresh.team = next.publicKey
+        let signed = try SignedRoster(signing: fresh, with: next)
+        try RosterFile.put(signed, in: try yard.container(), home: yard.fixture.home, isAnew: true)
+        #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
+        #expect(yard.refusals() == [nil, nil])
+    }
+
+    // MARK: A roster for the records
+
+    /// Programs that know a team key refuse every record while there is no roster of it.
+    @Test func aTeamKeyNeedsARosterWhereThereIsAContainer() throws {
+        let yard = try CertifiedYard(isCertified: false)
+        let container = try yard.container()
+        let files = try yard.fixture.copy().files
+        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
+        let ada = try yard.open()
+        let slot = yard.yard.bobSlot
+        #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot, certifiedBy: yard.team) } == .noRoster)
+        let other = try TeamKey.random()
+        try yard.put(
+            try SignedRoster(signing: try yard.roster(1) { $0.team = other.publicKey }, with: other))
+        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .wrongTeamKey)
+        yard.forgetRosters()
+        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
+        #expect(try yard.fixture.copy().files == files)
+        unlink("\(container.path)/.sealedstate.roster")
+        try yard.put(try SignedRoster(signing: try yard.roster(1), with: yard.team))
+        #expect(try yard.certify(by: yard.team).teamKey == yard.team.publicKey)
+    }
+
     /// Services know the person key of a vault without persons, and could write any period into it.
     @Test func aVaultWithoutPersonsIsReplacedWhereTheRosterNamesAPeriod() throws {
         let yard = try CertifiedYard()
-        try yard.put(try SignedRoster(signing: try yard.roster(1) { $0.lowestPeriod = 1 }, with: yard.team))
+        try yard.put(
+            try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 1) }, with: yard.team))
         let alone = try VaultFixture()
         try alone.create()
         try yard.fixture.restore(try alone.copy())

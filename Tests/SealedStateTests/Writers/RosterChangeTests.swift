@@ -197,11 +197,11 @@ import Testing
     }
 
     /// The vault's files are kept on an old period: a program that runs takes the roster's word, not theirs.
-    @Test func lowestPeriodEndsTheVaultOfARunningProgram() throws {
+    @Test func theRosterEndsTheVaultOfARunningProgram() throws {
         let yard = try WritersYard()
         let app = try yard.open(as: yard.app)
         try app.write(note)
-        try yard.put(try yard.signed(2) { $0.lowestPeriod = 2 })
+        try yard.put(try yard.signed(2) { $0.floor = VaultFloor(period: 2) })
         #expect(code { _ = try read(looking(app)) } == .vaultRolledBack)
         #expect(code { try app.write(note) } == .vaultRolledBack)
         #expect(code { _ = try yard.open(as: yard.app) } == .vaultRolledBack)

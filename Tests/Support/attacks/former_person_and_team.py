@@ -29,6 +29,14 @@ def forged(vault, change, team_seed=None):
     return written
 
 
+def continued(bob):
+    """Two rekeys of an old copy that keep the person key, and so its certificate: a later period than the true one."""
+    vault, written = taken(bob)
+    for _ in range(2):
+        vault.rekey()
+    return written
+
+
 def forgeries(bob):
     """What -> the files."""
     team, last = bob.register.team, bob.register.persons[-1]
@@ -106,6 +114,10 @@ def remove(lab_, key, bob, honest, made):
     lab_.restore(honest)
     known = newcomer(lab_, "newcomer-late", lab_.ada, roster_of=lab_.ada)
     lab_.refuse(known.put("open", {"to": "bob"}), "the old period, for one who knows the roster alone", "rolledBack")
+    for name, data in continued(bob).items():
+        lab_.plant(lab_.vault / name, data)
+    known = newcomer(lab_, "newcomer-continued", lab_.ada, roster_of=lab_.ada)
+    lab_.refuse(known.put("open", {"to": "bob"}), "periods after it with the old person key, for the same", "rolledBack")
     lab_.restore(after)
     lab_.must_hold(lab_.ada.get("open"), "the true files")
 
