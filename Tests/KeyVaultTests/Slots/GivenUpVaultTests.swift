@@ -145,6 +145,17 @@ import Testing
         #expect(try !person.removeSlot(id: yard.bobSlot).isLogged)
     }
 
+    /// The log's key is in the damaged file.
+    @Test func aSlotThatIsChangedBesideADamagedVaultSaysThatItIsNotLogged() throws {
+        let new = try Identity.random()
+        #expect(try yard.person().replaceSlot(id: yard.bobSlot, with: .recipient(new.recipient)).isLogged)
+        try SystemFile.write(fixture.path, [])
+        let slot = try #require(try yard.person().slots().last)
+        let change = try yard.person().replaceSlot(id: slot.id, with: .recipient(try Identity.random().recipient))
+        #expect(!change.isLogged)
+        #expect(try yard.person().slots().map(\.id).contains(change.slot.id))
+    }
+
     /// Every file that a rekey writes exists beside the one that it replaces.
     @Test func theStatedSizeCoversTheFilesThatAreWritten() throws {
         let person = try yard.person()
