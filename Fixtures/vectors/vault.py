@@ -1235,7 +1235,7 @@ class Vault:
         self.directory, self.group, self.memory, self.stated, self.roster = pathlib.Path(directory), group, memory, stated, roster
         self.service = self.person = self.register = self.names = None
         self.slot = self.credential = self.secret = None
-        self.damage = {}
+        self.damage, self.shown_slots = {}, []
 
     # opening
 
@@ -1389,6 +1389,7 @@ class Vault:
                 require(fits, "V19", "corrupt", "vault")
                 self.open_service(fits)
             except Refused as refusal:
+                self.shown_slots = self.service.slots
                 self.damage[SERVICE], self.service = refusal, None
         self.open_names(roots[0])
 
@@ -1675,17 +1676,27 @@ class Vault:
         self.person.slots = [s for s in self.person.slots if self.register.lists(s)]
         self.person.secrets[SERVICE_ROOT, 1] = following
         self.save_person(fresh=True)
-        for name in (FILES[SERVICE], VALUE_FOLDERS[SERVICE]) if without_vault else ():
-            if (self.directory / name).exists():
-                (self.directory / name).rename(self.directory / f"{name}.abandoned-{now()}")
+        if without_vault:
+            self.set_aside()
         if stop_after > 1:
             self.complete(stop_after)
         return present, following
 
+    def set_aside(self):
+        """`vault` keeps its name until write 2; its values are renamed."""
+        file, values = self.directory / FILES[SERVICE], self.directory / VALUE_FOLDERS[SERVICE]
+        if file.is_file():
+            os.link(file, f"{file}.abandoned-{now()}")
+        elif file.exists():
+            file.rename(f"{file}.abandoned-{now()}")
+        if values.exists():
+            values.rename(f"{values}.abandoned-{now()}")
+
     def fresh_service(self, present):
-        """What takes the place of a `vault` that is given up: no items, and a key of a later epoch than the former period allows."""
+        """What takes the place of a `vault` that is given up: no items, and a key of a later epoch than the former period allows. The slots that the file shows lend the memory codes."""
         service = self.service = Compartment(SERVICE, self.vault_id, self.person.period)
         service.root, service.state, service.items, service.keyring = present, State(Rotation(), log_key=self.person.period + 1), [], []
+        service.slots = self.shown_slots
         service.secrets, service.epoch_floor = {(WATERMARK_KEY, 0): self.person.secrets[WATERMARK_KEY, 0]}, self.person.period << 21
 
     def renew_person(self, team_seed):
@@ -2070,6 +2081,12 @@ class SelfTest:
             self.check(refusal(lambda: service.item("shop", "first")) is not None, True, "what was given up")
             self.check(self.open(place, self.ada).item("bank", "ada"), b"pin", "what persons have")
         self.check(refusal(lambda: self.open(place, self.ada).rekey(without_vault=True)), "invalidArgument", "a vault that opens")
+        self.check(refusal(lambda: Vault.open(place, self.GROUP, self.first)), "notAccepted", "a rebuilt slot has no memory code")
+        self.open(place, self.first, accept=True).reseal_slot()
+        whole = (place / "vault").read_bytes()
+        write_file(place / "vault", whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.open(place, self.ada).rekey(without_vault=True)
+        self.check(Vault.open(place, self.GROUP, self.first).service.items, [], "the slots that a damaged file shows keep their codes")
 
     def unknown_parts(self):
         place = self.folder / "unknown"

@@ -209,12 +209,23 @@ struct VaultOpening {
         {
             return
         }
+        let fingerprint = register.fingerprint
+        guard slot.reach == .afterFirstUnlock else {
+            throw VaultError(
+                .notAccepted, "open the vault", place.path,
+                "Slot \(slot.id) opens with a public key, for which anybody can make a vault, and this user has not accepted "
+                    + "this one. Its fingerprint is \(fingerprint).",
+                advice: "Compare the fingerprint with one who shares the vault, then: sealctl vault accept "
+                    + "--fingerprint \(fingerprint)")
+        }
+        // A rekey made it from the register alone, or its holder has not opened it since it was added.
         throw VaultError(
             .notAccepted, "open the vault", place.path,
-            "Slot \(slot.id) opens with a public key, for which anybody can make a vault, and this user has not accepted "
-                + "this one. Its fingerprint is \(register.fingerprint).",
-            advice: "Compare the fingerprint with one who shares the vault, then: sealctl vault accept "
-                + "--fingerprint \(register.fingerprint)")
+            "A rekey sealed slot \(slot.id) to a public key, for which anybody can make a vault. The slot does not have its "
+                + "holder's code for this vault, and this user's programs have no memory of it. Its fingerprint is "
+                + "\(fingerprint).",
+            advice: "Compare the fingerprint with one who shares the vault, then accept it once with this slot's "
+                + "credential; the slot remembers it: sealctl vault accept --fingerprint \(fingerprint)")
     }
 }
 

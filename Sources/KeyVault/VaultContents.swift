@@ -16,6 +16,8 @@ struct VaultFiles: Sendable {
     let vaultID: [UInt8]
     let serviceFailure: VaultError?
     let personFailure: VaultError?
+    /// The slots of `vault`, also where it is refused for something behind them.
+    let serviceSlots: [KeySlot]
 
     /// The slots of both files that the register lists: no other opens anything.
     func slots() -> [KeySlot] {
@@ -74,7 +76,7 @@ struct VaultFiles: Sendable {
         let failure = serviceDamage ?? mismatch(service, register, memory, place)
         return VaultFiles(
             service: failure == nil ? service : nil, person: person, register: register, vaultID: person.head.vaultID,
-            serviceFailure: failure, personFailure: nil)
+            serviceFailure: failure, personFailure: nil, serviceSlots: service?.head.slots ?? [])
     }
 
     /// A vault without persons, or one whose person compartment is gone or damaged.
@@ -90,7 +92,7 @@ struct VaultFiles: Sendable {
             try register.check(against: memory, path: place.path)
             return VaultFiles(
                 service: service, person: nil, register: register, vaultID: service.head.vaultID, serviceFailure: nil,
-                personFailure: nil)
+                personFailure: nil, serviceSlots: service.head.slots)
         }
         let failure =
             personDamage ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
@@ -100,7 +102,7 @@ struct VaultFiles: Sendable {
         }
         return VaultFiles(
             service: service, person: nil, register: nil, vaultID: service.head.vaultID, serviceFailure: nil,
-            personFailure: failure)
+            personFailure: failure, serviceSlots: service.head.slots)
     }
 
     private static func open(
@@ -176,6 +178,8 @@ final class VaultContents: Sendable {
     /// Nil without persons, and where `personFailure` says why.
     let personFile: CompartmentFile?
     let personFailure: VaultError?
+    /// The slots of `vault`, also where it does not open.
+    let serviceSlots: [KeySlot]
     /// Nil where the person compartment is gone.
     let register: Register?
     /// The names of everything that is *when unlocked*.
@@ -212,6 +216,7 @@ final class VaultContents: Sendable {
         marks = files.marks()
         register = files.register
         vaultID = files.vaultID
+        serviceSlots = files.serviceSlots
         do throws(VaultError) {
             opened = .success(try Self.service(files, root, place, memory))
         } catch {

@@ -22,8 +22,8 @@ struct VaultDraft {
     var certifier: TeamKey?
     /// Why `vault` does not open. Then `service` stands for nothing, and the draft changes the person compartment alone.
     private(set) var serviceFailure: VaultError?
-    /// Whether `service` takes the place of a compartment that is given up.
-    private(set) var isRebuilt = false
+    /// Whether `service` takes the place of a compartment that is given up, or only of its index of items.
+    var isRebuilt: Bool { service.losses.isItemIndexLost || service.losses.isCompartmentLost }
 
     /// - Parameter person: The person root and what it opens, for changes that need it.
     init(
@@ -51,6 +51,8 @@ struct VaultDraft {
             guard let person else { throw error }
             service = CompartmentDraft(
                 new: .service, root: try person.contents.serviceRoot(0, root: person.root), period: register.period)
+            // What the holders have made to recognise the vault by is theirs, whatever the rest is.
+            service.slots = contents.serviceSlots.filter { slot in register.slot(slot.id)?.isListing(slot) ?? false }
             serviceFailure = error
         }
     }
@@ -218,37 +220,42 @@ struct VaultDraft {
     }
 
     /// Puts a fresh service compartment in the place of one that is beyond repair, for a rekey: without items, sealing keys,
-    /// token keys and log keys. Where only the index of items is damaged, the rest stays.
+    /// token keys and log keys, with the slots that the damaged file shows. Where only the index of items is damaged, the
+    /// rest stays.
     ///
     /// - Parameter obstacle: Why a rekey that was begun could not be completed.
-    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment is whole; `.corrupt`.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.corrupt`.
     mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
-        let isPending = register.nextRoot != nil
-        guard serviceFailure != nil || (try? service.loadItems(place)) == nil else {
-            throw obstacle
-                ?? VaultError(
-                    .invalidArgument, "give up the service compartment of", place.path, "It opens.",
-                    advice: "Rekey without giving it up: sealctl vault rekey.")
+        guard serviceFailure != nil else {
+            // While a rekey is pending its completion gives up the items: nothing else is lost.
+            if let obstacle { throw obstacle }
+            giveUpDamagedItems()
+            guard !isRebuilt else { return }
+            throw VaultError(
+                .invalidArgument, "give up the service compartment of", place.path, "It opens.",
+                advice: "Rekey without giving it up: sealctl vault rekey.")
         }
-        if serviceFailure == nil, !isPending {
-            service.items = .empty
-            service.losses.isItemIndexLost = true
-        } else {
-            guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
-                throw lacksPerson
-            }
-            var fresh = CompartmentDraft(
-                new: .service, root: try opened.serviceRoot(0, root: person.root), period: register.period)
-            fresh.secrets.set(
-                try watermark.rewrapped(
-                    vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
-            // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
-            fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
-            fresh.losses.isCompartmentLost = true
-            service = fresh
+        guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
+            throw lacksPerson
         }
+        var fresh = CompartmentDraft(
+            new: .service, root: try opened.serviceRoot(0, root: person.root), period: register.period)
+        fresh.secrets.set(
+            try watermark.rewrapped(
+                vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
+        // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
+        fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
+        fresh.slots = service.slots
+        fresh.losses.isCompartmentLost = true
+        service = fresh
         serviceFailure = nil
-        isRebuilt = true
+    }
+
+    /// Leaves out the items of *after first unlock* where their index does not open.
+    mutating func giveUpDamagedItems() {
+        guard (try? service.loadItems(place)) == nil else { return }
+        service.items = .empty
+        service.losses.isItemIndexLost = true
     }
 
     /// During a rekey the root that `vault` will have.

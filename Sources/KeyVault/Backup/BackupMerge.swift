@@ -67,12 +67,13 @@ struct BackupMerge {
         for entry: KeyringEntry, in compartment: CompartmentDraft, _ place: VaultPlace
     ) throws(VaultError) {
         guard entry.epoch >= KeyringEntry.maximumEpoch(period: compartment.period) else { return }
+        let isNext = KeyringEntry.period(ofEpoch: entry.epoch) == compartment.period + 1
         throw VaultError(
             .tooLarge, "bring a backup into", place.path(of: compartment.role),
             "The backup has a key of epoch \(entry.epoch), and in period \(compartment.period) epochs end at "
                 + "\(KeyringEntry.maximumEpoch(period: compartment.period)).",
-            advice: "Take the backup's items alone (--items-only), or restore it in the vault's place "
-                + "(--set-vault-aside).")
+            advice: (isNext ? "Begin the next period first (sealctl vault rekey), take" : "Take")
+                + " the backup's items alone (--items-only), or restore it in the vault's place (--set-vault-aside).")
     }
 
     /// Epochs that a completed rotation has ended elsewhere do not come back with their keys. Blobs that are sealed here now

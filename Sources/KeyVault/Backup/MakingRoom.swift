@@ -4,8 +4,8 @@ internal import SharedFiles
 
 /// Takes what is there out of a new vault's way, under the vault's lock, and remembers what went where.
 ///
-/// Everything is renamed, nothing is copied, rewritten or deleted: whatever step is the last one before a crash, every
-/// file is there whole, under its old name or its new one.
+/// Everything is renamed, or gets a second name; nothing is copied, rewritten or deleted: whatever step is the last one before
+/// a crash, every file is there whole, under its old name or its new one.
 struct MakingRoom {
     private let place: VaultPlace
     /// Ends the new names: `abandoned-` and the time, such as `abandoned-20261121T070342Z`.
@@ -25,11 +25,13 @@ struct MakingRoom {
         try setAside(VaultPlace.leaves + Self.valueLeaves + Self.logLeaves, in: directory)
     }
 
-    /// Sets the service compartment and its values aside, and nothing else.
+    /// Sets the service compartment and its values aside, and nothing else. The compartment keeps its name until its successor
+    /// takes it: a rekey that is killed in between still finds what is left to carry on.
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAsideService(in directory: Directory) throws(VaultError) {
-        try setAside([CompartmentRole.service.leaf, ItemValues.leaf(.service)], in: directory)
+        try setAside([CompartmentRole.service.leaf], in: directory, keepingNames: true)
+        try setAside([ItemValues.leaf(.service)], in: directory)
     }
 
     /// The access log's files as they are now.
@@ -55,12 +57,17 @@ struct MakingRoom {
     private static let valueLeaves = CompartmentRole.allCases.filter { $0 != .backup }.map(ItemValues.leaf)
     private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
 
-    private mutating func setAside(_ leaves: [String], in directory: Directory) throws(VaultError) {
+    /// - Parameter keepingNames: Whether a file gets the new name beside the old one. What cannot have two names, such as a
+    ///   directory or another user's file that this user may not write, is renamed.
+    private mutating func setAside(
+        _ leaves: [String], in directory: Directory, keepingNames: Bool = false
+    ) throws(VaultError) {
         try VaultError.onFiles("set aside what is in the vault's place") { () throws(FileError) in
             var isMoved = false
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
-                try directory.move(leaf, to: directory, as: new)
+                let isLinked = keepingNames && (try? directory.link(leaf, as: new)) != nil
+                if !isLinked { try directory.move(leaf, to: directory, as: new) }
                 files.append(SetAsideFile(from: directory.display(leaf), to: directory.display(new)))
                 isMoved = true
             }

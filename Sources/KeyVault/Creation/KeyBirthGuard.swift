@@ -135,8 +135,9 @@ struct KeyBirthGuard {
         return highest + 1
     }
 
-    /// No group gets there by rotations. A planted header that claims more must not use the epochs up.
-    static let highestBelievedEpoch: UInt32 = 1 << 20
+    /// The last epoch of period 1,024, half of all numbers: a group gets there by giving its vault up again and again, each of
+    /// which begins beyond the bound of its period. A planted header that claims more must not use the epochs up.
+    static let highestBelievedEpoch = KeyringEntry.maximumEpoch(period: 1024)
 
     /// The number of the group's blobs that claim each key, unverified.
     ///

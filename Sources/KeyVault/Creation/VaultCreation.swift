@@ -257,8 +257,9 @@ extension VaultCreation {
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
         let memory = place.memory.load()
         let team = KnownTeam(place: place, memory: memory)
-        // Readers of the group's roster refuse an earlier one.
-        let period = max(team.floor.period, 1)
+        // Readers of the group's roster refuse an earlier one, and the period bounds the first key's epoch.
+        let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil
+        let period = max(team.floor.period, KeyringEntry.period(ofEpoch: isFirst ? firstEpoch : 0))
         var draft: VaultDraft
         if let backup = plan.backup {
             draft = try backup.restoredDraft(place, knownPeriod: memory?.period ?? 0, lowestPeriod: period)

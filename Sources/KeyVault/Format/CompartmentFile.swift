@@ -142,12 +142,18 @@ final class CompartmentFile: Sendable {
         _ file: borrowing Descriptor, of directory: Directory, _ role: CompartmentRole
     ) throws(FileError) {
         let facts = try file.attributes()
-        let isShared = try directory.sharing == .unixGroup(facts.gid)
-        guard facts.mode & (isShared ? 0o007 : 0o027) != 0 else { return }
+        let sharing = try directory.sharing
+        guard facts.mode & (sharing == .unixGroup(facts.gid) ? 0o007 : 0o027) != 0 else { return }
         let path = directory.display(role.leaf)
+        let name = path.shellQuoted
+        let copy = "\(path).copy".shellQuoted
+        // A copy has the directory's unix group.
+        let isOwn = facts.uid == geteuid() && (sharing == .ownerOnly || sharing == .unixGroup(facts.gid))
+        let mode = String(directory.fileMode, radix: 8)
+        let command =
+            isOwn ? "chmod \(mode) \(name)" : "cp \(name) \(copy) && chmod \(mode) \(copy) && mv \(copy) \(name)"
         throw FileError(
-            .unsafeMode, operation: "open the vault", path: path,
-            advice: "Take the others' rights away: chmod \(isShared ? 660 : 600) \(path.shellQuoted)")
+            .unsafeMode, operation: "open the vault", path: path, advice: "Take the others' rights away: \(command)")
     }
 }
 

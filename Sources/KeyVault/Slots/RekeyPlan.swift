@@ -176,11 +176,17 @@ struct RekeyPlan {
         var slots: [KeySlot] = []
         // From the register: a slot that was changed in its file must not lock its holder out.
         for listed in draft.register.slots where listed.reach.role == compartment.role {
-            var slot = compartment.slots.first { listed.isListing($0) } ?? KeySlot(listed)
+            let found = compartment.slots.first { listed.isListing($0) }
+            if found == nil { compartment.losses.rebuiltSlots.append(listed.id) }
+            var slot = found ?? KeySlot(listed)
             do throws(CryptoError) { try slot.reseal(root, as: .resealed, vaultID: vaultID) } catch {
                 throw .corrupt(path, "Slot \(slot.id) has a public key that cannot be sealed to.")
             }
             slots.append(slot)
+        }
+        // A resealed slot is larger: fields that a service has filled the area with must not keep persons from a rekey.
+        if slots.reduce(0, { $0 + $1.encoded.count }) > CompartmentHead.maximumSlotAreaSize {
+            for index in slots.indices { slots[index].otherFields = [] }
         }
         compartment.slots = slots
     }
@@ -244,19 +250,6 @@ extension CompartmentDraft {
         tokenKeys = carried.suffix(TokenKeyEntry.maximumCount - 1)
         losses.tokenKeyCount += former.count - tokenKeys.count
         tokenKeys.append(.random(vaultID: vaultID, createdAt: now, root: root))
-    }
-}
-
-extension VaultDraft {
-    /// The most bytes that a rekey takes beyond those that the vault has: `vault.person` twice and `vault` once, while the
-    /// files that they replace are open, and the entries of the log.
-    var rekeySize: Int64 {
-        // A key, secrets, a link of the chain of person keys, and each slot resealed.
-        let growth = 16 << 10
-        let services = (service.old?.head.fileSize ?? 0) + growth
-        guard let person else { return Int64(services + growth) }
-        let persons = (person.old?.head.fileSize ?? 0) + names.encoded.count + growth
-        return Int64(services + 2 * persons + growth)
     }
 }
 

@@ -1,98 +1,7 @@
 internal import CryptoPrimitives
+internal import Glibc
 internal import Sealing
 internal import SharedFiles
-
-/// The options of a rekey.
-public struct RekeyOptions: Sendable, Hashable {
-    /// The slots to remove.
-    public var removing: Set<UInt32>
-    /// Slots to keep though no person vouched for them.
-    public var keeping: Set<UInt32>
-    /// Whether persons get a new root and a new person key although none of them is removed.
-    public var renewsPersons: Bool
-    /// The slots that a person was shown before; nil for whichever there are.
-    public var confirmed: Set<UInt32>?
-    /// Whether a service compartment that is beyond repair is given up: keys and items of *after first unlock* that no
-    /// backup holds are lost.
-    public var rebuildsServices = false
-
-    /// - Parameters:
-    ///   - removing: The slots to remove; none renews the roots only.
-    ///   - keeping: Slots to keep though no person vouched for them.
-    ///   - renewsPersons: Whether persons get a new root and a new person key although none of them is removed.
-    ///   - confirmed: The slots that a person was shown before: one that came since is carried on by no rekey.
-    public init(
-        removing: Set<UInt32> = [], keeping: Set<UInt32> = [], renewsPersons: Bool = false,
-        confirmed: Set<UInt32>? = nil
-    ) {
-        self.removing = removing
-        self.keeping = keeping
-        self.renewsPersons = renewsPersons
-        self.confirmed = confirmed
-    }
-}
-
-/// The result of a rekey.
-public struct RekeyReport: Sendable, Hashable {
-    /// The period that has begun.
-    public let period: UInt32
-    /// The slots that were removed.
-    public let removed: [SlotSummary]
-    /// The slots that stay.
-    public let kept: [SlotSummary]
-    /// What of the service compartment was not carried on.
-    public let losses: RekeyLosses
-    /// The directories of the vault and the group's container that others than their owner can write. A former member among
-    /// them can plant records of an old epoch until the rotation is completed, and hold up programs.
-    public let writableDirectories: [WritableDirectory]
-}
-
-/// A directory that the members of a unix group can write.
-public struct WritableDirectory: Sendable, Hashable {
-    /// Its path.
-    public let path: String
-    /// The unix group's number.
-    public let groupID: UInt32
-    /// The unix group's name; nil for one that the group database does not know.
-    public let groupName: String?
-    /// The members that the group database lists. Users whose primary group it is are not among them.
-    public let members: [String]
-
-    /// - Returns: Nil for a directory that only its owner can write.
-    init?(_ directory: Directory) {
-        guard let facts = try? directory.attributes("."), facts.mode & 0o020 != 0 else { return nil }
-        path = directory.display(".")
-        groupID = facts.gid
-        let found = Sharing.members(ofGroup: facts.gid)
-        groupName = found?.name
-        members = found?.members ?? []
-    }
-}
-
-/// What a rekey left out of the service compartment: what it could not open, or had no room for.
-public struct RekeyLosses: Sendable, Hashable {
-    /// A sealing key.
-    public struct Key: Sendable, Hashable {
-        /// 32 hexadecimal digits.
-        public let id: String
-        /// Its epoch.
-        public let epoch: UInt32
-    }
-
-    /// Sealing keys, by epoch. What only they open is lost unless a backup holds them.
-    public internal(set) var keys: [Key] = []
-    /// The number of token keys: digests that were made with them no longer fit.
-    public internal(set) var tokenKeyCount = 0
-    /// Whether the index of items was given up, with all items of *after first unlock*.
-    public internal(set) var isItemIndexLost = false
-    /// Whether the whole compartment was given up, with all keys and items of *after first unlock*.
-    public internal(set) var isCompartmentLost = false
-    /// The file of the compartment that was given up and the directory of its values, as far as they were there.
-    public internal(set) var setAside: [SetAsideFile] = []
-
-    /// Whether everything was carried on.
-    public var isEmpty: Bool { self == RekeyLosses() }
-}
 
 /// Rekey: new roots, so that former members lose access to everything written afterwards (`docs/vault.md`, section 11).
 extension Vault {
@@ -105,72 +14,140 @@ extension Vault {
     ///
     /// What a service has put into its compartment never keeps persons from a rekey: what does not open there, or finds no
     /// room, is left out and named. A compartment that does not open as a whole needs `RekeyOptions.rebuildsServices`.
+    /// A rekey that was begun is completed first. Where only the index of items of *after first unlock* keeps it from that,
+    /// `rebuildsServices` completes it without those items, and begins another only if the options ask for a change.
     /// - Parameter team: The team key, where one is known and persons get a new person key. A rekey that keeps theirs does
     ///   not need it.
     /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
     /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`;
     ///   `.unvouchedSlots` where slots that no person vouched for would stay and are not named; `.locked` in a vault with
-    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up; those of
-    ///   every change.
+    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.unsafeFile`
+    ///   or `.denied` where one would whose permissions are its only fault; those of every change.
     @discardableResult
     public func rekey(
         _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
     ) throws(VaultError) -> RekeyReport {
         // Once: a look at the files shows a rekey that another program left.
         try reload()
-        var obstacle: VaultError?
-        do throws(VaultError) { try completeRekey() } catch {
-            guard rekeying.rebuildsServices else { throw error }
-            obstacle = error
+        let before = try completion(before: rekeying)
+        if before.givesUpItems, rekeying.removing.isEmpty, !rekeying.renewsPersons {
+            return report(before.outcome, removed: [])
         }
         let lock = try lockForChange()
         let contents = try freshContents()
         publish(contents)
-        guard contents.register?.nextRoot == nil || rekeying.rebuildsServices else {
+        var draft = try self.draft(of: contents, for: rekeying, after: before)
+        draft.certifier = team
+        let summaries = contents.slotSummaries
+        let plan = try RekeyPlan(draft, rekeying)
+        do throws(VaultError) { try plan.begin(&draft) } catch {
+            throw error.code == .corrupt && draft.hasPersons ? advisingRebuild(error) : error
+        }
+        try VaultError.onFiles("rekey") { () throws(FileError) in
+            try directory.requireSpace(contents.rekeySize, "rekey")
+        }
+        var outcome = RekeyOutcome()
+        do throws(VaultError) {
+            outcome.isLogged = try write(plan, &draft, after: contents, under: lock)
+        } catch {
+            if error.code != .durabilityUnknown { note(.rekeyed, outcome: error.code.outcome) }
+            throw error
+        }
+        outcome.losses = draft.service.losses
+        try? keys.shareAgain(person: draft.person?.root)
+        return report(
+            before.outcome.followed(by: outcome), removed: summaries.filter { rekeying.removing.contains($0.id) })
+    }
+
+    /// The most bytes that a rekey takes at any time beyond those that the vault has.
+    ///
+    /// - Throws: `VaultError` as `current()`.
+    public func rekeySize() throws(VaultError) -> Int64 { try current().rekeySize }
+
+    /// What was done about a rekey that another program had begun.
+    private struct Completion {
+        var outcome = RekeyOutcome()
+        /// Why it could not be completed.
+        var obstacle: VaultError?
+
+        /// Whether it was completed without the items of *after first unlock*.
+        var givesUpItems: Bool { outcome.losses.isItemIndexLost }
+    }
+
+    private func completion(before rekeying: RekeyOptions) throws(VaultError) -> Completion {
+        var completion = Completion()
+        do throws(VaultError) {
+            completion.outcome = try completeRekey(givingUpItems: rekeying.rebuildsServices)
+        } catch {
+            guard rekeying.rebuildsServices else { throw error }
+            completion.obstacle = error
+        }
+        return completion
+    }
+
+    private func report(_ outcome: RekeyOutcome, removed: [SlotSummary]) -> RekeyReport {
+        RekeyReport(
+            period: period, removed: removed, kept: heldContents.slotSummaries, losses: outcome.losses,
+            isLogged: outcome.isLogged, writableDirectories: writableDirectories)
+    }
+
+    /// The draft of a new period: with a fresh service compartment where that is asked for.
+    private func draft(
+        of contents: VaultContents, for rekeying: RekeyOptions, after before: Completion
+    ) throws(VaultError) -> VaultDraft {
+        let rebuilds = rekeying.rebuildsServices && !before.givesUpItems
+        guard contents.register?.nextRoot == nil || rebuilds else {
             throw VaultError(
                 .lockTimeout, "rekey", path, "Another rekey was begun and is not completed.",
                 advice: "Unlock the vault and try again.")
         }
         var draft = try rekeyDraft(of: contents)
-        draft.certifier = team
-        if rekeying.rebuildsServices { try draft.rebuildServices(after: obstacle) }
-        if let failure = draft.serviceFailure { throw failure.advisingRebuild }
+        if rebuilds {
+            if let failure = draft.serviceFailure { try requireBeyondRepair(failure) }
+            try draft.rebuildServices(after: before.obstacle)
+        }
+        if let failure = draft.serviceFailure { throw advisingRebuild(failure) }
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
-        let summaries = contents.slotSummaries
-        guard rekeying.confirmed?.isSuperset(of: summaries.map(\.id)) ?? true else {
+        guard rekeying.confirmed?.isSuperset(of: contents.slotSummaries.map(\.id)) ?? true else {
             throw VaultError(
                 .lockTimeout, "rekey", path, "A slot was added since its slots were confirmed.", advice: "Try again.")
         }
-        let plan = try RekeyPlan(draft, rekeying)
-        do throws(VaultError) { try plan.begin(&draft) } catch {
-            throw error.code == .corrupt && draft.hasPersons ? error.advisingRebuild : error
+        return draft
+    }
+
+    /// The writes of a rekey.
+    ///
+    /// - Returns: Whether the access log has an entry for each.
+    private func write(
+        _ plan: RekeyPlan, _ draft: inout VaultDraft, after contents: VaultContents, under lock: borrowing HeldLock
+    ) throws(VaultError) -> Bool {
+        guard draft.hasPersons else {
+            return try write(&draft, after: contents, under: lock, [.service], .rekeyed, nil, isForced: true)
         }
-        let needed = draft.rekeySize
-        try VaultError.onFiles("rekey") { () throws(FileError) in try directory.requireSpace(needed, "rekey") }
-        do throws(VaultError) {
-            if draft.hasPersons {
-                try write(
-                    &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
-                try? keys.shareAgain(person: draft.person?.root)
-                if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
-                try plan.finish(
-                    &draft,
-                    write: { draft, role throws(VaultError) in
-                        try self.write(
-                            &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
-                            publishing: role == .person)
-                    })
-            } else {
-                try write(&draft, after: contents, under: lock, [.service], .rekeyed, nil, isForced: true)
-            }
-        } catch {
-            if error.code != .durabilityUnknown { note(.rekeyed, outcome: error.code.outcome) }
-            throw error
-        }
+        let isLogged = try write(
+            &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
-        return RekeyReport(
-            period: draft.register.period, removed: summaries.filter { rekeying.removing.contains($0.id) },
-            kept: heldContents.slotSummaries, losses: draft.service.losses, writableDirectories: writableDirectories)
+        if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
+        return try finish(plan, &draft, after: contents, under: lock) && isLogged
+    }
+
+    /// The second and the third write.
+    ///
+    /// - Returns: Whether the access log has an entry for each.
+    private func finish(
+        _ plan: RekeyPlan, _ draft: inout VaultDraft, isSecondWritten: Bool = false, after contents: VaultContents,
+        under lock: borrowing HeldLock
+    ) throws(VaultError) -> Bool {
+        var isLogged = true
+        try plan.finish(
+            &draft, isSecondWritten: isSecondWritten,
+            write: { draft, role throws(VaultError) in
+                let isEntered = try self.write(
+                    &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
+                    publishing: role == .person)
+                isLogged = isLogged && isEntered
+            })
+        return isLogged
     }
 
     private var writableDirectories: [WritableDirectory] {
@@ -178,7 +155,8 @@ extension Vault {
         return [directory, container].compactMap { $0.flatMap(WritableDirectory.init) }
     }
 
-    /// Renames the file of a service compartment that is given up, and the directory of its values: nothing is destroyed because it could not be read.
+    /// Gives the file of a service compartment that is given up another name, and renames the directory of its values: nothing is
+    /// destroyed because it could not be read.
     private func setServiceAside() throws(VaultError) -> [SetAsideFile] {
         var room = MakingRoom(in: place)
         try room.setAsideService(in: directory)
@@ -207,14 +185,19 @@ extension Vault {
     }
 
     /// Completes a rekey that another program has begun and not finished. A person's opening does it.
-    func completeRekey() throws(VaultError) {
-        guard heldContents.register?.nextRoot != nil, try keys.reachesPerson() else { return }
+    ///
+    /// - Parameter givingUpItems: Whether it is completed without the items of *after first unlock*, where their index does
+    ///   not open.
+    /// - Returns: What was not carried on. Nothing was done where no rekey was begun, or no person is at hand.
+    @discardableResult
+    func completeRekey(givingUpItems: Bool = false) throws(VaultError) -> RekeyOutcome {
+        guard heldContents.register?.nextRoot != nil, try keys.reachesPerson() else { return RekeyOutcome() }
         let lock = try lockForChange()
         let contents = try freshContents()
         publish(contents)
-        guard let register = contents.register, let next = register.nextRoot else { return }
+        guard let register = contents.register, let next = register.nextRoot else { return RekeyOutcome() }
         var draft = try rekeyDraft(of: contents)
-        if let failure = draft.serviceFailure { throw failure.advisingRebuild }
+        if let failure = draft.serviceFailure { throw advisingRebuild(failure) }
         guard let person = draft.person, let opened = person.old else {
             throw .corrupt(place.path(of: .person), "It has no next root.")
         }
@@ -224,30 +207,74 @@ extension Vault {
         let seen = watermarks
         let isSecondWritten = try contents.service.head.period == register.period
         if !isSecondWritten {
-            try plan.renewService(&draft, root: root)
+            if givingUpItems { draft.giveUpDamagedItems() }
+            do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
+                throw error.code == .corrupt ? advisingRebuild(error) : error
+            }
             // Another completion may have written this file, and somebody may have put the old one back: what its readers
             // have seen must not look like another write of the same number.
             draft.goBeyond(seen)
             draft.service.generation += UInt64.random(in: 0..<(1 << 20))
+            if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
         }
-        try plan.finish(
-            &draft, isSecondWritten: isSecondWritten,
-            write: { draft, role throws(VaultError) in
-                try self.write(
-                    &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
-                    publishing: role == .person)
-            })
+        let isLogged = try finish(plan, &draft, isSecondWritten: isSecondWritten, after: contents, under: lock)
+        return RekeyOutcome(losses: draft.service.losses, isLogged: isLogged)
     }
 }
 
-extension VaultError {
+/// A service compartment that does not open.
+extension Vault {
+    /// Whether the permissions of `vault` are its only fault, and can be mended: nothing in the file is lost. Another
+    /// user's file that this one cannot read is not such a file.
+    private func needsOnlyPermissions(_ failure: VaultError) -> Bool {
+        if failure.underlying?.code == .unsafeMode { return true }
+        guard failure.code == .denied else { return false }
+        return (try? directory.attributes(CompartmentRole.service.leaf))?.uid == geteuid()
+    }
+
+    /// - Throws: The failure, where a person mends it without a loss.
+    private func requireBeyondRepair(_ failure: VaultError) throws(VaultError) {
+        guard needsOnlyPermissions(failure) else { return }
+        let path = place.path(of: .service)
+        throw VaultError(
+            failure.code, "give up", path, "Only its permissions are wrong, and nothing in it is lost.",
+            advice: failure.code == .denied
+                ? "Let its owner read it: chmod \(String(directory.fileMode, radix: 8)) \(path.shellQuoted)"
+                : failure.advice)
+    }
+
     /// The same, with what persons can do about a service compartment that stays damaged.
-    fileprivate var advisingRebuild: VaultError {
-        VaultError(
-            code, operation, subject, reason,
+    private func advisingRebuild(_ failure: VaultError) -> VaultError {
+        if needsOnlyPermissions(failure) { return failure }
+        return VaultError(
+            failure.code, failure.operation, failure.subject, failure.reason,
             advice: "Restore the file from a copy; to give up its keys and items instead, "
                 + "sealctl vault rekey --without-vault.",
-            underlying: underlying)
+            underlying: failure.underlying)
+    }
+}
+
+/// What a rekey, or the completion of one, did beside its writes.
+struct RekeyOutcome {
+    var losses = RekeyLosses()
+    /// Whether the access log has an entry for each write.
+    var isLogged = true
+
+    func followed(by next: RekeyOutcome) -> RekeyOutcome {
+        RekeyOutcome(losses: losses.followed(by: next.losses), isLogged: isLogged && next.isLogged)
+    }
+}
+
+extension VaultContents {
+    /// The most bytes that a rekey takes beyond those that the vault has: `vault.person` twice and `vault` once, while the
+    /// files that they replace are open, and the entries of the log.
+    fileprivate var rekeySize: Int64 {
+        // A key, secrets, a link of the chain of person keys, and each slot resealed.
+        let growth = 16 << 10
+        let services = (serviceHead?.fileSize ?? 0) + growth
+        guard let personFile else { return Int64(services + growth) }
+        let persons = personFile.head.fileSize + names.encoded.count + growth
+        return Int64(services + 2 * persons + growth)
     }
 }
 

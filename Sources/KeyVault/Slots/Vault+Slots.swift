@@ -50,16 +50,18 @@ extension Vault {
     /// - Parameters:
     ///   - id: The old slot's; the new one gets a number of its own.
     ///   - team: The team key, where one is known and the new slot is the first one of a person.
-    /// - Returns: The new slot.
+    /// - Returns: The new slot, and whether the access log has an entry for the change.
     /// - Throws: `VaultError` `.slotNotFound` when another program has removed or replaced it first; `.lastSlot` when
     ///   the slots would no longer reach as far; otherwise as `addSlot(_:label:)`.
     @discardableResult
     public func replaceSlot(
         id: UInt32, with slot: NewSlot, certifiedBy team: TeamKey? = nil
-    ) throws(VaultError) -> SlotSummary {
+    ) throws(VaultError) -> SlotReplacement {
         try requireSlot(id, in: try current().register)
         let prepared = try prepare(slot)
-        return try change(.slotReplaced, subject: Self.subject(id), needsPerson: true) { draft throws(VaultError) in
+        let (slot, isLogged) = try changeSayingLogged(
+            .slotReplaced, subject: Self.subject(id), needsPerson: true
+        ) { draft throws(VaultError) in
             draft.certifier = team
             let old = try requireSlot(id, in: draft.register)
             try draft.remove(old)
@@ -67,6 +69,7 @@ extension Vault {
             try draft.requireSlots(after: old)
             return added
         }
+        return SlotReplacement(slot: slot, isLogged: isLogged)
     }
 
     /// Everything that is slow, done before the lock is taken: nobody waits for another's key derivation.
@@ -93,6 +96,14 @@ extension Vault {
     }
 
     static func subject(_ id: UInt32) -> [UInt8] { Array("slot \(id)".utf8) }
+}
+
+/// The result of putting a slot in another's place.
+public struct SlotReplacement: Sendable, Hashable {
+    /// The new slot.
+    public let slot: SlotSummary
+    /// Whether the access log has an entry for the change. It has none where `vault`, which holds the log's key, is damaged.
+    public let isLogged: Bool
 }
 
 extension VaultContents {

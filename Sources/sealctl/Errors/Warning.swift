@@ -21,4 +21,13 @@ struct Warning {
         ]
         StandardStreams.say(JSONText.object(fields).text)
     }
+
+    /// A change that was made although the access log could not be written.
+    ///
+    /// - Parameter change: What was done, as a clause.
+    static func unlogged(_ change: String) -> Warning {
+        Warning(
+            "unlogged", "\(change), and the access log has no entry of it: it cannot be written",
+            hint: "See why: sealctl doctor. After a full disk make room for it.")
+    }
 }

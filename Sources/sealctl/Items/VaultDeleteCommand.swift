@@ -26,10 +26,7 @@ struct VaultDeleteCommand: SealctlCommand {
             try vault.deleteItem(service: item.service, account: item.account)
         }
         if !deletion.isLogged {
-            Warning(
-                "unlogged", "the item is deleted, and the access log has no entry of it: it cannot be written",
-                hint: "Make room for it: sealctl doctor."
-            ).report(asJSON: output.json)
+            Warning.unlogged("the item is deleted").report(asJSON: output.json)
         }
         guard output.json else { return }
         let fields: [(String, JSONText)] = [

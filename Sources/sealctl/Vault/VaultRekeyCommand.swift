@@ -21,8 +21,12 @@ struct VaultRekeyCommand: SealctlCommand {
 
             A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
             and names the others. Where the file vault itself does not open, --without-vault gives it up: all keys and \
-            items that need no person are lost unless a backup has them. The damaged file is set aside, and programs \
-            get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate.
+            items that need no person are lost unless a backup has them. Where only its index of items is damaged, the \
+            keys stay. A file whose permissions are its only fault is not given up. The damaged file is set aside, and \
+            programs get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate. \
+            Programs without state of their own accept the new vault once (notAccepted, see sealctl vault accept).
+
+            The question states the bytes that the rekey and the resealing take beside those that are there.
 
             Examples:
               sealctl vault rekey --remove-slot 3 --passphrase
@@ -71,16 +75,18 @@ struct Rekeying {
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
         if store == nil { try target.requireNoContainer(of: vault) }
         let team = try certifying.open()
-        try confirm(options, slots, vault)
+        let needed = try NeededBytes(vault, store)
+        try confirm(options, slots, vault, needed)
         options.confirmed = Set(slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options, certifiedBy: team) }
         certifying.follow(vault, team, asJSON: output.json)
-        let losses = RekeyLossesView(report.losses)
+        let losses = RekeyLossesView(report.losses, fingerprint: vault.fingerprint)
         losses.warn(asJSON: output.json)
+        if !report.isLogged { Warning.unlogged("the vault is rekeyed").report(asJSON: output.json) }
         warnOfWriters(report)
         // A completed rotation would refuse what a backup's keys open.
         let (isCompleted, hint) = report.losses.isCompartmentLost ? (false, losses.advice) : rotation(of: store, vault)
-        try print(report, isCompleted: isCompleted)
+        try print(report, losses, needed, isCompleted: isCompleted)
         guard !isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted",
@@ -116,7 +122,9 @@ struct Rekeying {
         }
     }
 
-    private func confirm(_ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault) throws(Failure) {
+    private func confirm(
+        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ needed: NeededBytes
+    ) throws(Failure) {
         var sentences: [String] = []
         for id in options.removing.sorted() {
             guard let loss = SlotLoss(of: id, among: slots) else {
@@ -137,20 +145,23 @@ struct Rekeying {
                 "All keys and items of \(vault.accessGroup) that need no person are lost, unless a backup has them.")
         }
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
+        sentences.append(needed.sentence)
         let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         try confirmation.require(
             what.isEmpty ? "replace the root keys of \(vault.accessGroup)" : "remove \(what) of \(vault.accessGroup)",
             sentences)
     }
 
-    private func print(_ report: RekeyReport, isCompleted: Bool) throws(Failure) {
+    private func print(
+        _ report: RekeyReport, _ losses: RekeyLossesView, _ needed: NeededBytes, isCompleted: Bool
+    ) throws(Failure) {
         guard !output.json else {
             return try StandardStreams.print(
                 JSONText.object([
                     ("period", .unsigned(UInt64(report.period))), ("isCompleted", .bool(isCompleted)),
                     ("removed", .array(report.removed.map { SlotView($0).json })),
                     ("kept", .array(report.kept.map { SlotView($0).json })),
-                    ("lost", RekeyLossesView(report.losses).json),
+                    ("lost", losses.json), ("isLogged", .bool(report.isLogged)), ("neededBytes", needed.json),
                     ("writable", .array(report.writableDirectories.map(Self.json))),
                 ]).text)
         }
@@ -169,20 +180,57 @@ struct Rekeying {
     }
 }
 
+/// The bytes that a rekey and the rotation after it take beside those that are there, at the most.
+private struct NeededBytes {
+    private let vault: Int64
+    /// Nil without a container, and for one that cannot be searched: the rotation says why.
+    private let container: Int64?
+
+    init(_ vault: Vault, _ store: SealedStore?) throws(Failure) {
+        self.vault = try Failure.onVault { () throws(VaultError) in try vault.rekeySize() }
+        container = store.flatMap { try? $0.rotationSize() }
+    }
+
+    var sentence: String {
+        let rotation = container.map { ", and resealing up to \($0) bytes in the container" } ?? ""
+        return "It needs up to \(vault) free bytes in the vault's directory\(rotation)."
+    }
+
+    var json: JSONText {
+        .object([
+            ("vault", .unsigned(UInt64(clamping: vault))),
+            ("container", container.map { .unsigned(UInt64(clamping: $0)) } ?? .null),
+        ])
+    }
+}
+
 /// What a rekey did not carry on, for people and programs.
 private struct RekeyLossesView {
     private let losses: RekeyLosses
+    /// The vault's; nil where its register is gone.
+    private let fingerprint: String?
 
-    init(_ losses: RekeyLosses) { self.losses = losses }
+    init(_ losses: RekeyLosses, fingerprint: String?) {
+        self.losses = losses
+        self.fingerprint = fingerprint
+    }
 
     /// What follows a service compartment that was given up.
     var advice: String { "Bring in a backup if there is one: sealctl vault import." }
 
     func warn(asJSON: Bool) {
-        if losses.isEmpty { return }
-        let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
-        Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside)
-            .report(asJSON: asJSON)
+        if !parts.isEmpty {
+            let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
+            Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside)
+                .report(asJSON: asJSON)
+        }
+        guard !losses.rebuiltSlots.isEmpty else { return }
+        let slots = losses.rebuiltSlots.map { "slot \($0)" }.joined(separator: ", ")
+        Warning(
+            "rebuiltSlots", "\(slots) no longer shows its holder that the vault is the one that was accepted before",
+            hint: "A user of it without a memory of the vault gets notAccepted. Accept it there once, opened with that "
+                + "slot: sealctl vault accept\(fingerprint.map { " --fingerprint \($0)" } ?? "")."
+        ).report(asJSON: asJSON)
     }
 
     private var parts: [String] {
@@ -207,6 +255,7 @@ private struct RekeyLossesView {
             ),
             ("tokenKeys", .number(losses.tokenKeyCount)), ("items", .bool(losses.isItemIndexLost)),
             ("compartment", .bool(losses.isCompartmentLost)),
+            ("rebuiltSlots", .array(losses.rebuiltSlots.map { .unsigned(UInt64($0)) })),
             (
                 "setAside",
                 .array(losses.setAside.map { .object([("from", .string($0.from)), ("to", .string($0.to))]) })

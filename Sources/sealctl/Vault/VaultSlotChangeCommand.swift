@@ -41,11 +41,15 @@ struct VaultSlotChangeCommand: SealctlCommand {
             try vault.replaceSlot(id: old, with: slot, certifiedBy: team)
         }
         certifying.follow(vault, team, asJSON: output.json)
+        if !new.isLogged { Warning.unlogged("the slot is changed").report(asJSON: output.json) }
         if output.json {
-            let fields: [(String, JSONText)] = [("replaced", .unsigned(UInt64(old))), ("slot", SlotView(new).json)]
+            let fields: [(String, JSONText)] = [
+                ("replaced", .unsigned(UInt64(old))), ("slot", SlotView(new.slot).json),
+                ("isLogged", .bool(new.isLogged)),
+            ]
             return try StandardStreams.print(JSONText.object(fields).text)
         }
-        try StandardStreams.print("slot \(old) is now \(SlotView(new).text)")
+        try StandardStreams.print("slot \(old) is now \(SlotView(new.slot).text)")
     }
 
     private func onlyPassphrase(of vault: Vault) throws(Failure) -> UInt32 {

@@ -131,14 +131,44 @@ import Testing
     }
 
     @Test func aClaimThatNoGroupReachesIsNotBelieved() throws {
+        let last = KeyBirthGuard.highestBelievedEpoch
         try put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
-        try put(SealedFile(fixture, name: "b", under: try .random(epoch: (1 << 20) + 1)), "b.sealed")
+        try put(SealedFile(fixture, name: "b", under: try .random(epoch: last + 1)), "b.sealed")
         try put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")
         let report = try abandon()
         #expect(report.epoch == 6)
         #expect(report.quarantined.count == 3)
-        try put(SealedFile(fixture, name: "d", under: try .random(epoch: 1 << 20)), "d.sealed")
-        #expect(try abandon().epoch == (1 << 20) + 1)
+        try put(SealedFile(fixture, name: "d", under: try .random(epoch: last)), "d.sealed")
+        #expect(try abandon().epoch == last + 1)
+        // Half of the numbers are left, in periods that have room for them.
+        let vault = try fixture.open()
+        #expect(vault.period == 1025)
+        #expect(try vault.beginRotation() == last + 2)
+    }
+
+    /// A rebuilt vault goes on beyond the bound of its former period: the next vault has room for its keys.
+    @Test func theKeysOfARebuiltVaultComeBackAfterANewStart() throws {
+        let ada = try Identity.random()
+        let person = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: [.recipient(ada.recipient), .defaultKeyFile],
+            openingWith: .identity(ada))
+        unlink(fixture.path)
+        var options = RekeyOptions()
+        options.rebuildsServices = true
+        try person.rekey(options)
+        let key = try fixture.open().activeKey()
+        #expect(key.epoch == KeyringEntry.maximumEpoch(period: 1) + 1)
+        let blob = SealedFile(fixture, under: key)
+        try SystemFile.write(try fixture.inContainer(record), blob.bytes)
+        let backup = fixture.directory.path("backup")
+        _ = try person.export(to: backup, for: [.recipient(ada.recipient)])
+
+        #expect(try abandon().epoch == key.epoch + 1)
+        #expect(try fixture.open().period == 2)
+        _ = try Vault.import(
+            from: backup, opening: .identity(ada), fixture.accessGroup, in: fixture.home, with: .defaultKeyFile,
+            importing: ImportOptions(contents: .keysOnly))
+        #expect(try blob.opens(with: try fixture.open().keyring))
     }
 
     @Test func twiceInOneSecondOverwritesNothing() throws {

@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    @Test func aVaultThatBeganAfterThePlantedClaimsIsTaken() throws {
-        try craft { $0.keyring.append(key($0, $1, epoch: KeyBirthGuard.highestBelievedEpoch + 100)) }
+    @Test func aKeyOfTheLastButOneEpochOfItsPeriodIsTaken() throws {
+        try craft { $0.keyring.append(key($0, $1, epoch: KeyringEntry.maximumEpoch(period: 1) - 1)) }
         #expect(throws: Never.self) { try yard.bringIn() }
     }
 

@@ -55,6 +55,40 @@ struct RekeyKillFaultTests {
         return renames + sampled.filter { call in !renames.contains { "\($0)" == "\(call)" } }
     }
 
+    /// What of `vault` is damaged when it is given up.
+    enum GivenUp: String, CaseIterable, Sendable { case index, file }
+
+    /// `vault rekey --without-vault`, killed and run again: what did not have to be given up is there.
+    @Test(arguments: GivenUp.allCases) func aKilledGivingUpLosesNothingMore(_ damage: GivenUp) throws {
+        let calls = try givingUpCalls(damage)
+        let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
+        #expect(renames.count >= 3 && calls.contains { $0.name == "linkat" && $0.line.contains("abandoned") })
+        let step = max(1, calls.count / (isLongForm ? calls.count : 6))
+        let sampled = calls.enumerated().filter { index, call in
+            index.isMultiple(of: step) || call.line.contains("\"vault") || call.line.contains("abandoned")
+        }
+        var killCount = 0
+        for (_, call) in sampled {
+            let yard = try GivenUpVault(damage)
+            let traced = yard.rekey()
+            defer { traced.removeLog() }
+            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            killCount += killed.status == .signalled(SIGKILL) ? 1 : 0
+            try yard.expectWhole("\(damage) \(call)")
+        }
+        #expect(killCount > sampled.count * 3 / 4)
+    }
+
+    /// The calls of an undisturbed one from the moment when it takes the lock.
+    private func givingUpCalls(_ damage: GivenUp) throws -> [TracedProcess.Call] {
+        let yard = try GivenUpVault(damage)
+        let traced = yard.rekey()
+        defer { traced.removeLog() }
+        let result = try traced.run(environment: yard.environment)
+        #expect(result.outputText.contains("period"), "\(result.errorText)")
+        return try traced.calls(from: "\".lock\"").filter(\.isChange)
+    }
+
     /// A creation that died between its files is made again by the next one.
     @Test func aCreationOfAPersonsVaultThatIsKilledIsMadeAgain() throws {
         var sizes: Set<Int> = []

@@ -112,6 +112,20 @@ import Testing
         #expect(try fixture.open().current().service.head.entry(PartNumber(rawValue: 900)) == nil)
     }
 
+    /// A resealed slot is larger than one in its own form: an area that is full leaves no room for it.
+    @Test func aSlotAreaThatUnknownFieldsFillIsRekeyed() throws {
+        try plant { draft in
+            let size = draft.service.slots.reduce(0) { $0 + $1.encoded.count }
+            var field = ByteWriter()
+            field.append(UInt16(500))
+            field.append(UInt16(0))
+            field.append(UInt32(CompartmentHead.maximumSlotAreaSize - size - 8))
+            field.append([UInt8](repeating: 1, count: CompartmentHead.maximumSlotAreaSize - size - 8))
+            draft.service.slots[0].otherFields = field.bytes
+        }
+        try expectRekeyed(try yard.person().rekey())
+    }
+
     // MARK: Damage
 
     enum Damage: CaseIterable, Sendable { case missing, garbage, version, empty, directory, authentic }
@@ -205,23 +219,7 @@ import Testing
     }
 
     @Test func onlyTheIndexOfItemsIsGivenUpWhereTheRestOpens() throws {
-        // An index that nobody can read, with everything around it as it should be.
-        let vault = try fixture.open()
-        let contents = try vault.current().service
-        let sealing = try PartSealing(vault.place, .service, period: 1, root: vault.keys.service)
-        var parts: [(entry: PartEntry, bytes: [UInt8])] = []
-        for entry in contents.head.parts {
-            if entry.number == .items {
-                parts.append(
-                    sealing.seal([1, 2, 3], as: .items, generation: contents.head.generation, at: 1))
-            } else {
-                parts.append((entry, try #require(try contents.file.sealedPart(entry.number))))
-            }
-        }
-        let image = CompartmentImage(
-            role: .service, generation: contents.head.generation, vaultID: contents.head.vaultID, period: 1,
-            slots: contents.head.slots, register: [], parts: parts)
-        try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
+        try yard.damageIndex()
         let key = try fixture.open().activeKey().id
         #expect(code { () throws(VaultError) in try yard.person().rekey() } == .corrupt)
         let report = try yard.person().rekey(rebuilding())

@@ -62,11 +62,32 @@ struct RekeyYard {
                 contents, root: vault.keys.service, person: (root, try contents.person(root, place: vault.place)),
                 slotID: 1, place: vault.place)
         }
+        if options.rebuildsServices { try draft.rebuildServices(after: nil) }
         let plan = try RekeyPlan(draft, options)
         try plan.begin(&draft)
         var writes: [(role: CompartmentRole, bytes: [UInt8])] = [(.person, try draft.file(.person))]
         try plan.finish(&draft) { draft, role throws(VaultError) in writes.append((role, try draft.file(role))) }
         return writes
+    }
+
+    /// Writes a `vault` whose index of items nobody can read, with everything around it as it should be.
+    func damageIndex() throws {
+        let vault = try fixture.open()
+        let contents = try vault.current().service
+        let head = contents.head
+        let sealing = try PartSealing(vault.place, .service, period: head.period, root: vault.keys.service)
+        var parts: [(entry: PartEntry, bytes: [UInt8])] = []
+        for entry in head.parts {
+            if entry.number == .items {
+                parts.append(sealing.seal([1, 2, 3], as: .items, generation: head.generation, at: 1))
+            } else {
+                parts.append((entry, try #require(try contents.file.sealedPart(entry.number))))
+            }
+        }
+        let image = CompartmentImage(
+            role: .service, generation: head.generation, vaultID: head.vaultID, period: head.period,
+            slots: head.slots, register: [], parts: parts)
+        try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
     }
 
     func put(_ write: (role: CompartmentRole, bytes: [UInt8])) throws {

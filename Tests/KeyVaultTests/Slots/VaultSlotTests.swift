@@ -162,7 +162,7 @@ import Testing
         let fixture = try VaultFixture()
         let vault = try fixture.create(with: passphrase("old"))
         let id = try #require(try vault.slotID(openedBy: passphrase("old")))
-        let new = try vault.replaceSlot(id: id, with: words("new"))
+        let new = try vault.replaceSlot(id: id, with: words("new")).slot
         #expect(try vault.slots().map(\.id) == [new.id])
         let old = try passphrase("old")
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: old) } == .wrongPassphrase)

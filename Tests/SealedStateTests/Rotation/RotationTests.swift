@@ -50,6 +50,17 @@ struct RotationTests {
         #expect(try yard.fixture.litter().filter { !$0.contains(".readers") } == [])
     }
 
+    /// A member's file that claims more bytes than the disk has keeps nobody from rotating.
+    @Test func aSparseFileNeedsNoMoreThanItTakes() throws {
+        try yard.write(1)
+        try yard.plantStream("sparse.sealed", [1, 2, 3])
+        #expect(truncate(yard.path("sparse.sealed"), 1 << 42) == 0)
+        #expect(try yard.store.rotationSize() < 1 << 20)
+        let report = try yard.rotate()
+        #expect(report.resealed == 1)
+        #expect(report.left.map(\.path) == ["sparse.sealed"])
+    }
+
     @Test(arguments: [0, 1, 65_536, 65_537, 3_000_000])
     func aResealedStreamKeepsEverythingButItsKey(_ size: Int) throws {
         let contents = RotationYard.contents(size)

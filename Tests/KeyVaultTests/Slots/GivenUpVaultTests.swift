@@ -1,0 +1,167 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// A service compartment that is given up: nothing is lost that could be carried on, and the result says what was lost.
+@Suite struct GivenUpVaultTests {
+    private let yard: RekeyYard
+    private var fixture: VaultFixture { yard.fixture }
+
+    init() throws { yard = try RekeyYard() }
+
+    private func rebuilding(removing: Set<UInt32> = []) -> RekeyOptions {
+        var options = RekeyOptions(removing: removing)
+        options.rebuildsServices = true
+        return options
+    }
+
+    /// Writes a `vault` that fits its codes and that no reader takes: its watermark key is missing.
+    private func damageSecrets() throws {
+        let vault = try fixture.open()
+        let contents = try vault.current()
+        var draft = try VaultDraft(contents, root: vault.keys.service, person: nil, slotID: nil, place: vault.place)
+        draft.service.secrets.remove(.watermarkKey)
+        try SystemFile.write(fixture.path, try draft.file(.service))
+    }
+
+    // MARK: Interrupted
+
+    /// A program that gives the items up, killed behind so many of its writes.
+    private func giveUpItems(killedAfter count: Int, isSetAside: Bool = false) throws {
+        try yard.damageIndex()
+        for write in try yard.writes(rebuilding()).prefix(count) { try yard.put(write) }
+        guard isSetAside else { return }
+        var room = MakingRoom(in: fixture.place)
+        try room.setAsideService(in: try #require(try fixture.place.openDirectory()))
+    }
+
+    private func expectKeysKept(_ key: KeyID, period: UInt32) throws {
+        let service = try fixture.open()
+        #expect(service.period == period)
+        #expect(service.keyring.sealingKey(for: key) != nil)
+        #expect(try service.items().isEmpty)
+        let person = try yard.person()
+        #expect(try person.current().register?.nextRoot == nil && person.rekeyFailure == nil)
+        #expect(try person.value("large", "person") == RekeyYard.large)
+        try person.add("s", "again", .afterFirstUnlock)
+        #expect(try service.value("s", "again") == [1, 2, 3])
+    }
+
+    @Test(arguments: [false, true]) func thePendingRekeyIsCompletedWithoutItems(isSetAside: Bool) throws {
+        let key = try fixture.open().activeKey().id
+        try giveUpItems(killedAfter: 1, isSetAside: isSetAside)
+        let person = try yard.person()
+        #expect(person.rekeyFailure?.code == .corrupt)
+        #expect(code { () throws(VaultError) in try person.rekey() } == .corrupt)
+        let report = try person.rekey(rebuilding())
+        #expect(report.period == 2 && report.removed.isEmpty)
+        #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost && report.losses.keys.isEmpty)
+        try expectKeysKept(key, period: 2)
+    }
+
+    @Test(arguments: [2, 3]) func aRekeyWithItsSecondWriteIsCompletedByOpening(count: Int) throws {
+        let key = try fixture.open().activeKey().id
+        try giveUpItems(killedAfter: count)
+        #expect(code { () throws(VaultError) in try yard.person().rekey(rebuilding()) } == .invalidArgument)
+        try expectKeysKept(key, period: 2)
+    }
+
+    @Test func aRemovalFollowsTheCompletion() throws {
+        let key = try fixture.open().activeKey().id
+        try giveUpItems(killedAfter: 1)
+        let report = try yard.person().rekey(rebuilding(removing: [yard.bobSlot]))
+        #expect(report.period == 3 && report.removed.map(\.id) == [yard.bobSlot])
+        #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
+        #expect(code { () throws(VaultError) in _ = try yard.person(yard.bob) } == .wrongIdentity)
+        try expectKeysKept(key, period: 3)
+    }
+
+    @Test func theFileHasItsNameUntilItsSuccessorTakesIt() throws {
+        let bytes = try SystemFile.read(fixture.path)
+        var room = MakingRoom(in: fixture.place)
+        try room.setAsideService(in: try #require(try fixture.place.openDirectory()))
+        #expect(try SystemFile.read(fixture.path) == bytes)
+        #expect(room.files.map(\.from) == [fixture.path, fixture.beside("values")])
+        #expect(try SystemFile.read(room.files[0].to) == bytes)
+    }
+
+    // MARK: Holders who remember nothing
+
+    @Test func slotsThatTheDamagedFileShowsKeepTheirMemoryCodes() throws {
+        try damageSecrets()
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.losses.isCompartmentLost && report.losses.rebuiltSlots.isEmpty)
+        try fixture.forget()
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+
+    @Test func aSlotWithoutMemoryCodeIsNamedAndAcceptedOnce() throws {
+        try SystemFile.write(fixture.path, [UInt8](repeating: 0x41, count: 3000))
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.losses.rebuiltSlots == [yard.serviceSlot])
+        try fixture.forget()
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .notAccepted)
+        try fixture.accept(.defaultKeyFile)
+        try fixture.forget()
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+
+    // MARK: Permissions
+
+    @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aFileWithWrongPermissionsIsNotGivenUp(mode: UInt32) throws {
+        let before = try fixture.copy().files
+        #expect(chmod(fixture.path, mode) == 0)
+        let person = try yard.person()
+        #expect(code { () throws(VaultError) in try person.rekey() } == .unsafeFile)
+        #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .unsafeFile)
+        #expect(try fixture.copy().files == before)
+        #expect(chmod(fixture.path, 0o600) == 0)
+        try yard.expectAllItems(try yard.person(), isPersons: true)
+    }
+
+    /// A pending rekey is no reason to take it for damaged either.
+    @Test func aPendingRekeyWaitsForThePermissions() throws {
+        for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) }
+        #expect(chmod(fixture.path, 0o664) == 0)
+        let person = try yard.person()
+        #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .unsafeFile)
+        #expect(chmod(fixture.path, 0o600) == 0)
+        try yard.expectAllItems(try yard.person(), isPersons: true)
+    }
+
+    // MARK: The result
+
+    @Test func aRekeyWithoutLogSaysSo() throws {
+        let person = try yard.person()
+        #expect(try person.rekey().isLogged)
+        unlink(fixture.beside("access.log"))
+        #expect(mkdir(fixture.beside("access.log"), 0o700) == 0)
+        #expect(try !person.rekey().isLogged)
+        #expect(try !person.removeSlot(id: yard.bobSlot).isLogged)
+    }
+
+    /// The log's key is in the damaged file.
+    @Test func aSlotThatIsChangedBesideADamagedVaultSaysThatItIsNotLogged() throws {
+        let new = try Identity.random()
+        #expect(try yard.person().replaceSlot(id: yard.bobSlot, with: .recipient(new.recipient)).isLogged)
+        try SystemFile.write(fixture.path, [])
+        let slot = try #require(try yard.person().slots().last)
+        let change = try yard.person().replaceSlot(id: slot.id, with: .recipient(try Identity.random().recipient))
+        #expect(!change.isLogged)
+        #expect(try yard.person().slots().map(\.id).contains(change.slot.id))
+    }
+
+    /// Every file that a rekey writes exists beside the one that it replaces.
+    @Test func theStatedSizeCoversTheFilesThatAreWritten() throws {
+        let person = try yard.person()
+        let stated = try person.rekeySize()
+        let written = try yard.writes(RekeyOptions(renewsPersons: true)).reduce(0) { $0 + $1.bytes.count }
+        #expect(stated >= written)
+        #expect(stated < written + (1 << 20))
+    }
+}
