@@ -11,6 +11,7 @@ import sys
 
 import backup_vectors
 import memory_vectors
+import stream_vectors
 import vault_edges
 import vault_vectors
 import writer_vectors
@@ -57,7 +58,7 @@ class Collector:
 def main(folder):
     collector = Collector(folder)
     vault_edges.make(vault_vectors.make(collector))
-    for module in (backup_vectors, memory_vectors, writer_vectors):
+    for module in (backup_vectors, memory_vectors, writer_vectors, stream_vectors):
         module.make(collector)
     collector.finish()
     counts = ", ".join(f"{name} {len(vectors)}" for name, vectors in collector.sections.items())

@@ -129,6 +129,25 @@ def text(string):
 
 def open_blob(blob, reader, released=None, chunk_opener=open_chunk):
     """The plaintext. `released`, where it is given, gets each chunk at once, as a reader does that releases early."""
+    releases_early = released is not None
+    key, flags = open_header(blob, reader, not releases_early), blob[7]
+    plaintext = [] if released is None else released
+    starts = range(HEADER, max(len(blob), HEADER + 1), CHUNK + TAG)
+    for index, start in enumerate(starts):
+        is_last = start == starts[-1]
+        if releases_early and is_last:
+            require_plan(blob, flags)
+        nonce = struct.pack("<Q15xB", index, is_last)
+        plaintext.append(chunk_opener(key, nonce, blob[:HEADER], blob[start:start + CHUNK + TAG]))
+    whole = b"".join(plaintext)
+    if not flags & 4:
+        return whole
+    require(whole[-72:-64] == bytes(8), "R25", "unsupportedFormat")
+    return whole[:-TRAILER]
+
+
+def open_header(blob, reader, knows_size=True):
+    """The single-use key, after the rules R1 to R23. R17 and R18 are left out where the size is not known yet."""
     limit, number = reader.get("limit"), KINDS[reader["kind"]]
     allowance = TRAILER + TAG if len(blob) >= HEADER and blob[7] & 4 else 0
     require(limit is None or len(blob) <= limit + allowance, "R1", "tooLarge")
@@ -152,8 +171,7 @@ def open_blob(blob, reader, released=None, chunk_opener=open_chunk):
     require(group_tag == group_tag_of(reader["group"]), "R15", "wrongGroup")
     require(name_tag == name_tag_of(reader["group"], number, reader["name"]), "R16", "wrongName")
 
-    releases_early = released is not None
-    if not releases_early:
+    if knows_size:
         require_plan(blob, flags)
 
     key = bytes.fromhex(reader["key"])
@@ -163,20 +181,7 @@ def open_blob(blob, reader, released=None, chunk_opener=open_chunk):
     derived = derive(64, b"sub1", blob[:144], key)
     require(hmac.compare_digest(derived[32:], commitment), "R22", "wrongCommitment")
     require(claimed >= reader["minimumEpoch"], "R23", "retiredEpoch")
-
-    plaintext = [] if released is None else released
-    starts = range(HEADER, max(len(blob), HEADER + 1), CHUNK + TAG)
-    for index, start in enumerate(starts):
-        is_last = start == starts[-1]
-        if releases_early and is_last:
-            require_plan(blob, flags)
-        nonce = struct.pack("<Q15xB", index, is_last)
-        plaintext.append(chunk_opener(derived[:32], nonce, blob[:HEADER], blob[start:start + CHUNK + TAG]))
-    whole = b"".join(plaintext)
-    if not flags & 4:
-        return whole
-    require(whole[-72:-64] == bytes(8), "R25", "unsupportedFormat")
-    return whole[:-TRAILER]
+    return derived[:32]
 
 
 def require_plan(blob, flags):

@@ -8,6 +8,7 @@ import tempfile
 
 import memory
 import reader
+import streams
 import vault
 import writers
 
@@ -152,8 +153,8 @@ def backup_intermediate(folder, vector):
 def outcome(work):
     try:
         return {"result": "ok"} | work()
-    except vault.Refused as refusal:
-        return {"result": refusal.code, "rule": refusal.rule}
+    except (vault.Refused, reader.Refused) as refusal:
+        return {"result": refusal.code} | ({"rule": refusal.rule} if refusal.rule else {})
 
 
 def read_key_file(folder, vector):
@@ -260,8 +261,36 @@ def record_intermediate(folder, vector):
     return {"writerID": header["writer"].hex(), "rosterVersion": trailer[0], "signedDigest": digest.hex(), "signature": trailer[1].hex()}
 
 
+# --- docs/format.md, section 6
+
+def range_outcome(found, start, end):
+    return {"start": start, "end": end} | outcome(lambda: {"plaintext": listed(found.read(start, end))})
+
+
+def read_stream_digest(folder, vector):
+    """Opens the stream whole, by one range of all contents, and by the stated ranges."""
+    blob, known, expected = input_of(folder, vector), vector["reader"], dict(vector["expected"])
+    digest = streams.Digest(known["digest"]["contentsSize"], bytes.fromhex(known["digest"]["listHash"]))
+    ranges = expected.pop("ranges", [])
+    found = outcome(lambda: {"plaintext": listed(streams.open_stream(blob, known, digest))})
+    yield from reader.differences("result", expected, found)
+    found = outcome(lambda: {"plaintext": listed(streams.RangeReader(blob, known, digest).read(0, digest.size))})
+    yield from reader.differences("result of one range", expected, found)
+    if ranges:
+        opened = streams.RangeReader(blob, known, digest)
+        for stated in ranges:
+            yield from reader.differences("range", stated, range_outcome(opened, stated["start"], stated["end"]))
+    if "intermediate" in vector:
+        yield from reader.differences("intermediate values", vector["intermediate"], stream_intermediate(blob, known, digest))
+
+
+def stream_intermediate(blob, known, digest):
+    """The hashes in the list of a stream that opens."""
+    return {"chunkHashes": [streams.chunk_hash(c).hex() for c in streams.contents_chunks(streams.open_stream(blob, known, digest))]}
+
+
 SECTIONS = {
     "vault": read_vault, "backup": read_backup, "keyFile": read_key_file, "secretKey": read_secret_key, "protectedKey": read_secret_key,
     "watermarks": read_watermarks, "accessLog": read_access_log, "tokenDigest": read_token_digest, "roster": read_roster,
-    "signedRecord": read_signed_record,
+    "signedRecord": read_signed_record, "streamDigest": read_stream_digest,
 }

@@ -30,7 +30,7 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
         /// The key's epoch is below the minimum epoch of the vault.
         public static let retiredEpoch = Code(rawValue: "retiredEpoch")
-        /// The contents were changed, cut short or added to.
+        /// The contents were changed, cut short or added to, or are not those that a record vouches for.
         public static let tampered = Code(rawValue: "tampered")
         /// A key that does not have 32 bytes, or a range outside the contents.
         public static let invalidArgument = Code(rawValue: "invalidArgument")

@@ -30,7 +30,7 @@ import Testing
     /// Every section but `blob`.
     private static let sections = [
         "vault", "backup", "keyFile", "secretKey", "protectedKey", "watermarks", "accessLog", "tokenDigest", "roster",
-        "signedRecord",
+        "signedRecord", "streamDigest",
     ]
 
     @Test(.enabled(if: pythonWithSchemas != nil, "no python3 has the package jsonschema"))
@@ -148,10 +148,12 @@ import Testing
         let text = String(decoding: try SystemFile.read(repositoryPath("docs/format.md")), as: UTF8.self)
         for rule in 1...25 { #expect(text.contains("- **R\(rule)** ")) }
         #expect(!text.contains("**R26**"))
+        for rule in 1...3 { #expect(text.contains("- **D\(rule)** ")) }
+        #expect(!text.contains("**D4**"))
         for entry in BlobVector.entries { #expect(entry.expected.rule.map { text.contains("**\($0)**") } ?? true) }
         let codes = Set(BlobVector.entries.map(\.expected.result)).subtracting(["ok"])
         for code in codes { #expect(text.contains("`\(code)`")) }
-        for use in ["grp1", "nam1", "kid1", "slt1", "sub1", "wid1", "rct1", "rsg1", "wrk1"] {
+        for use in ["grp1", "nam1", "kid1", "slt1", "sub1", "sch1", "sdg1", "wid1", "rct1", "rsg1", "wrk1"] {
             #expect(text.contains("`SealedState.\(use)`"))
         }
     }

@@ -1,4 +1,5 @@
 internal import CryptoPrimitives
+internal import Synchronization
 
 /// Opens streams of any length in constant memory, on all cores.
 package enum StreamOpener {
@@ -12,15 +13,19 @@ package enum StreamOpener {
     ///   - sink: Where plaintext goes.
     ///   - context: The place the stream is bound to.
     ///   - keys: Where keys are looked up by id.
+    ///   - digest: The digest by which a record vouches for the contents; nil if there is no such record. With one, `sink`
+    ///     gets the contents without the list, and only a normal return says that they are those of the record. The hashes
+    ///     take 32 bytes for each 65,536 bytes of contents.
     ///   - workers: How many threads open.
     /// - Returns: The header, verified.
     /// - Throws: `StreamFailure`.
     @discardableResult
     package static func openReleasingEarly<IOFailure: Error>(
         from source: @escaping StreamSource<IOFailure>, to sink: StreamSink<IOFailure>, context: BlobContext?,
-        keys: some SealingKeySource, workers: Int = StreamWorkers.all
+        keys: some SealingKeySource, digest: StreamDigest? = nil, workers: Int = StreamWorkers.all
     ) throws(StreamFailure<IOFailure>) -> VerifiedHeader {
         let bytes = try readHeader(from: source)
+        let check = digest.map { ContentsCheck($0) }
         return try ScratchMemory.withSecret(count: KeyDerivation.derivedSize) {
             derived throws(StreamFailure<IOFailure>) in
             try bytes.withRawBytes { bytes throws(StreamFailure<IOFailure>) in
@@ -31,8 +36,16 @@ package enum StreamOpener {
                     outputChunkSize: BlobLayout.chunkSize, workers: workers)
                 try pipeline.run(
                     transform: { batch, input, output throws(SealingError) in
-                        try cipher.open(batch, of: verified.header, from: input, into: output)
-                    }, write: sink)
+                        let count = try cipher.open(batch, of: verified.header, from: input, into: output)
+                        try check?.add(UnsafeRawBufferPointer(rebasing: output[..<count]), of: batch)
+                        return count
+                    },
+                    write: { bytes throws(IOFailure) in
+                        guard let check else { return try sink(bytes) }
+                        let count = check.split(bytes)
+                        if count > 0 { try sink(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
+                    })
+                do throws(SealingError) { try check?.finish() } catch { throw .sealing(error) }
                 return verified
             }
         }
@@ -42,10 +55,11 @@ package enum StreamOpener {
     @discardableResult
     package static func verify<IOFailure: Error>(
         from source: @escaping StreamSource<IOFailure>, context: BlobContext?, keys: some SealingKeySource,
-        workers: Int = StreamWorkers.all
+        digest: StreamDigest? = nil, workers: Int = StreamWorkers.all
     ) throws(StreamFailure<IOFailure>) -> VerifiedHeader {
         let discard: StreamSink<IOFailure> = { (_: UnsafeRawBufferPointer) throws(IOFailure) -> Void in }
-        return try openReleasingEarly(from: source, to: discard, context: context, keys: keys, workers: workers)
+        return try openReleasingEarly(
+            from: source, to: discard, context: context, keys: keys, digest: digest, workers: workers)
     }
 
     private static func verifiedHeader<IOFailure: Error>(
@@ -75,6 +89,50 @@ package enum StreamOpener {
             }
             return Array(bytes[0..<count])
         } catch { throw .input(error) }
+    }
+}
+
+/// Compares a stream that is read from its beginning to its end with its digest.
+private final class ContentsCheck: Sendable {
+    private let digest: StreamDigest
+    private let list = ChunkHashList()
+    /// How much plaintext was split, and the first chunk that is not the list's.
+    private let progress = Mutex((position: 0, foreignChunk: Int?.none))
+
+    init(_ digest: StreamDigest) { self.digest = digest }
+
+    /// Hashes what a batch has of the contents; runs on several threads.
+    func add(_ plaintext: UnsafeRawBufferPointer, of batch: Batch) throws(SealingError) {
+        let start = Int(batch.firstChunk) * BlobLayout.chunkSize
+        let end = start + plaintext.count
+        if end > digest.plaintextSize { try digest.requireSize(end) }
+        let count = max(0, min(end, digest.listOffset) - start)
+        list.add(UnsafeRawBufferPointer(rebasing: plaintext[..<count]), firstChunk: Int(batch.firstChunk))
+    }
+
+    /// Takes the list's bytes from plaintext that comes in order; every chunk of contents before them was added by then.
+    ///
+    /// - Returns: The number of bytes that are contents, from the first one on.
+    func split(_ plaintext: UnsafeRawBufferPointer) -> Int {
+        progress.withLock { progress in
+            let count = max(0, min(plaintext.count, digest.listOffset - progress.position))
+            if count < plaintext.count {
+                let foreignChunk = list.replace(
+                    at: progress.position + count - digest.listOffset,
+                    with: UnsafeRawBufferPointer(rebasing: plaintext[count...]))
+                progress.foreignChunk = progress.foreignChunk ?? foreignChunk
+            }
+            progress.position += plaintext.count
+            return count
+        }
+    }
+
+    /// Throws unless all that was added and split is what the digest is of: rules D1 to D3.
+    func finish() throws(SealingError) {
+        let (position, foreignChunk) = progress.withLock { $0 }
+        try digest.requireSize(position)
+        try digest.require(list)
+        if let foreignChunk { throw StreamDigest.refusal(ofChunk: foreignChunk) }
     }
 }
 

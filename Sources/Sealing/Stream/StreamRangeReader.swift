@@ -10,53 +10,41 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
     package typealias Failure = StreamFailure<IOFailure>
 
     /// The header, verified.
-    package let header: VerifiedHeader
-    /// The plaintext's size in bytes, authenticated.
+    package var header: VerifiedHeader { chunks.header }
+    /// The size in bytes, authenticated: that of the plaintext, or with a digest that of the contents without the list.
     package let plaintextSize: Int
-    private let headerBytes: [UInt8]
-    private let derived: SecretBytes
-    private let plan: BlobLayout.ChunkPlan
-    private let blobSize: Int
-    private let readAt: RandomAccess
+    private let chunks: StreamChunks<IOFailure>
+    /// The hashes of all chunks of contents; nil without a digest.
+    private let list: ChunkHashList?
 
-    /// Verifies the header and the last chunk.
+    /// Verifies the header and the last chunk, and with a digest the list of chunk hashes.
+    ///
+    /// The list stays in memory: 32 bytes for each 65,536 bytes of contents. The memory grows with the chunks of the list
+    /// that authenticate, not with the stated size.
     ///
     /// - Parameters:
     ///   - blobSize: The blob's size in bytes.
     ///   - context: The place the stream is bound to.
     ///   - keys: Where keys are looked up by id.
+    ///   - digest: The digest by which a record vouches for the contents; nil if there is no such record.
     ///   - readAt: Reads bytes of the blob.
     /// - Throws: `StreamFailure`.
     package init(
-        blobSize: Int, context: BlobContext?, keys: some SealingKeySource, readAt: @escaping RandomAccess
+        blobSize: Int, context: BlobContext?, keys: some SealingKeySource, digest: StreamDigest? = nil,
+        readAt: @escaping RandomAccess
     ) throws(Failure) {
-        let bytes = try Self.read(readAt, at: 0, count: max(0, min(blobSize, BlobLayout.headerSize)))
-        do throws(SealingError) {
-            let parsed = try bytes.withRawBytes { bytes throws(SealingError) in
-                try BlobOpener.shape(bytes, context: context)
-            }
-            var verified: VerifiedHeader?
-            derived = try SecretBytes(count: KeyDerivation.derivedSize) { derived throws(SealingError) in
-                verified = try bytes.withRawBytes { bytes throws(SealingError) in
-                    try BlobOpener.verify(parsed, in: bytes, keys: keys, derived: derived)
-                }
-            }
-            guard let verified else { throw SealingError(.wrongCommitment, "open", "The header was not verified.") }
-            header = verified
-            plan = try BlobOpener.plan(for: parsed, sealedSize: blobSize - BlobLayout.headerSize)
-        } catch { throw .sealing(error) }
-        plaintextSize = plan.plaintextSize
-        headerBytes = bytes
-        self.blobSize = blobSize
-        self.readAt = readAt
-        _ = try openChunk(plan.chunkCount - 1)
+        chunks = try StreamChunks(blobSize: blobSize, context: context, keys: keys, readAt: readAt)
+        let last = try chunks.open(chunks.plan.chunkCount - 1)
+        list = if let digest { try Self.list(of: digest, in: chunks, last: last) } else { nil }
+        plaintextSize = digest?.listOffset ?? chunks.plan.plaintextSize
     }
 
-    /// The plaintext bytes of `range`; an empty range within the contents, also at their end, gives no bytes.
+    /// The bytes of `range`; an empty range within the contents, also at their end, gives no bytes.
     ///
     /// A range that reaches past the end is never shortened: the caller knows `plaintextSize`.
     ///
-    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks.
+    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks and, with
+    ///   a digest, for those that it does not vouch for.
     package func read(_ range: Range<Int>) throws(Failure) -> [UInt8] {
         guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
             throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
@@ -74,7 +62,78 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         return result
     }
 
+    /// A chunk that fits its tag and, with a digest, its hash.
     private func openChunk(_ index: Int) throws(Failure) -> PlaintextBuffer {
+        let chunk = try chunks.open(index)
+        guard let list else { return chunk }
+        let contentsSize = min(BlobLayout.chunkSize, plaintextSize - index * BlobLayout.chunkSize)
+        let isVouchedFor = chunk.withUnsafeBytes {
+            list.contains(UnsafeRawBufferPointer(rebasing: $0[..<contentsSize]), at: index)
+        }
+        guard isVouchedFor else { throw .sealing(StreamDigest.refusal(ofChunk: index)) }
+        return chunk
+    }
+
+    /// Reads the list that is behind the contents; `last` is the last chunk.
+    private static func list(
+        of digest: StreamDigest, in chunks: StreamChunks<IOFailure>, last: borrowing PlaintextBuffer
+    ) throws(Failure) -> ChunkHashList {
+        let list = ChunkHashList()
+        do throws(SealingError) { try digest.requireSize(chunks.plan.plaintextSize) } catch { throw .sealing(error) }
+        let lastIndex = chunks.plan.chunkCount - 1
+        for index in digest.listOffset / BlobLayout.chunkSize..<lastIndex {
+            append(try chunks.open(index), index, digest, to: list)
+        }
+        append(last, lastIndex, digest, to: list)
+        do throws(SealingError) { try digest.require(list) } catch { throw .sealing(error) }
+        return list
+    }
+
+    private static func append(
+        _ chunk: borrowing PlaintextBuffer, _ index: Int, _ digest: StreamDigest, to list: ChunkHashList
+    ) {
+        let contentsSize = max(0, digest.listOffset - index * BlobLayout.chunkSize)
+        chunk.withUnsafeBytes { list.append(UnsafeRawBufferPointer(rebasing: $0[contentsSize...])) }
+    }
+}
+
+/// The chunks of a stream with a verified header, which are opened one at a time.
+private final class StreamChunks<IOFailure: Error>: Sendable {
+    typealias Failure = StreamFailure<IOFailure>
+    typealias RandomAccess = StreamRangeReader<IOFailure>.RandomAccess
+
+    let header: VerifiedHeader
+    let plan: BlobLayout.ChunkPlan
+    private let headerBytes: [UInt8]
+    private let derived: SecretBytes
+    private let blobSize: Int
+    private let readAt: RandomAccess
+
+    /// Verifies the header.
+    init(
+        blobSize: Int, context: BlobContext?, keys: some SealingKeySource, readAt: @escaping RandomAccess
+    ) throws(Failure) {
+        let bytes = try Self.read(readAt, at: 0, count: max(0, min(blobSize, BlobLayout.headerSize)))
+        do throws(SealingError) {
+            let parsed = try bytes.withRawBytes { bytes throws(SealingError) in
+                try BlobOpener.shape(bytes, context: context)
+            }
+            var verified: VerifiedHeader?
+            derived = try SecretBytes(count: KeyDerivation.derivedSize) { derived throws(SealingError) in
+                verified = try bytes.withRawBytes { bytes throws(SealingError) in
+                    try BlobOpener.verify(parsed, in: bytes, keys: keys, derived: derived)
+                }
+            }
+            guard let verified else { throw SealingError(.wrongCommitment, "open", "The header was not verified.") }
+            header = verified
+            plan = try BlobOpener.plan(for: parsed, sealedSize: blobSize - BlobLayout.headerSize)
+        } catch { throw .sealing(error) }
+        headerBytes = bytes
+        self.blobSize = blobSize
+        self.readAt = readAt
+    }
+
+    func open(_ index: Int) throws(Failure) -> PlaintextBuffer {
         let start = BlobLayout.headerSize + index * BlobLayout.sealedChunkSize
         let sealed = try Self.read(readAt, at: start, count: min(BlobLayout.sealedChunkSize, blobSize - start))
         do throws(SealingError) {

@@ -3,12 +3,16 @@ internal import Glibc
 internal import Sealing
 internal import Synchronization
 
-/// `stream-memory MEBIBYTES WORKERS`: seals that much synthetic plaintext into a pipe and opens what comes out of it, both at
-/// once. Prints the number of bytes that came through and the process's peak memory in KiB.
+/// `stream-memory MEBIBYTES WORKERS [digest]`: seals that much synthetic plaintext into a pipe and opens what comes out of it,
+/// both at once. Prints the number of bytes that came through and the process's peak memory in KiB. With `digest` the stream
+/// is sealed with one, which was computed before, and opened against it.
 func streamMemoryCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 2, let mebibytes = Int(arguments[0]), let workers = Int(arguments[1]) else { return 64 }
+    guard (2...3).contains(arguments.count), let mebibytes = Int(arguments[0]), let workers = Int(arguments[1]) else {
+        return 64
+    }
     do {
-        say("\(try pass(mebibytes << 20, workers: workers)) \(peakMemory())")
+        let count = try pass(mebibytes << 20, workers: workers, withDigest: arguments.last == "digest")
+        say("\(count) \(peakMemory())")
         return 0
     } catch {
         say("\(error)")
@@ -18,19 +22,27 @@ func streamMemoryCommand(arguments: [String]) -> Int32 {
 
 private struct PipeFailure: Error {}
 
-private func pass(_ size: Int, workers: Int) throws -> Int {
+private func pass(_ size: Int, workers: Int, withDigest: Bool) throws -> Int {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw PipeFailure() }
     let (reader, writer) = (ends[0], ends[1])
     let key = try SealingKey.random(epoch: 1)
-    let context = BlobContext(group: "group.com.example.app", kind: .stream, name: "")
+    let description = BlobDescription(
+        stream: BlobContext(group: "group.com.example.app", kind: .stream, name: ""), sealedAt: 1)
+    let seal: @Sendable (StreamSink<PipeFailure>) throws -> StreamDigest? = { sink in
+        let input = SyntheticSource(size: size)
+        let source: StreamSource<PipeFailure> = { buffer throws(PipeFailure) in input.read(buffer) }
+        guard !withDigest else {
+            return try StreamSealer.sealWithDigest(
+                from: source, to: sink, as: description, key: key, workers: workers)
+        }
+        try StreamSealer.seal(from: source, to: sink, as: description, key: key, workers: workers)
+        return nil
+    }
+    let digest = withDigest ? try seal { _ throws(PipeFailure) in } : nil
     let sealing = DispatchGroup()
     DispatchQueue.global().async(group: sealing) {
-        let source = SyntheticSource(size: size)
-        try? StreamSealer.seal(
-            from: { buffer throws(PipeFailure) in source.read(buffer) },
-            to: { bytes throws(PipeFailure) in try writeAll(bytes, to: writer) },
-            as: BlobDescription(stream: context, sealedAt: 1), key: key, workers: workers)
+        _ = try? seal { bytes throws(PipeFailure) in try writeAll(bytes, to: writer) }
         close(writer)
     }
     let count = Atomic(0)
@@ -40,7 +52,7 @@ private func pass(_ size: Int, workers: Int) throws -> Int {
             if result < 0 { throw PipeFailure() }
             return result
         }, to: { bytes throws(PipeFailure) in _ = count.add(bytes.count, ordering: .relaxed) },
-        context: context, keys: key, workers: workers)
+        context: description.context, keys: key, digest: digest, workers: workers)
     sealing.wait()
     return count.load(ordering: .relaxed)
 }

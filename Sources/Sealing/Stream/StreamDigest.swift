@@ -1,0 +1,125 @@
+internal import CryptoPrimitives
+internal import Synchronization
+
+/// The digest of a stream's contents, which a record holds to vouch for them (`docs/format.md`, section 6).
+///
+/// It covers nothing of the header and no key, so that a rotation reseals the stream and the record without their writer.
+package struct StreamDigest: Hashable, Sendable {
+    /// The size of the contents in bytes, without the list of chunk hashes.
+    package let contentsSize: UInt64
+    /// The hash of that size and of the list.
+    package let listHash: Bytes32
+
+    package init(contentsSize: UInt64, listHash: Bytes32) {
+        self.contentsSize = contentsSize
+        self.listHash = listHash
+    }
+
+    /// Where contents end and the list begins in the plaintext.
+    ///
+    /// A size beyond every stream's is lowered to one that is beyond every stream's as well, so that sums cannot overflow.
+    var listOffset: Int { Int(min(contentsSize, 1 << 62)) }
+
+    /// The size of the whole plaintext: contents and list.
+    var plaintextSize: Int {
+        let chunks = (listOffset + BlobLayout.chunkSize - 1) / BlobLayout.chunkSize
+        return listOffset + chunks * ChunkHashList.hashSize
+    }
+
+    /// Rule D1.
+    func requireSize(_ size: Int) throws(SealingError) {
+        guard size == plaintextSize else {
+            throw SealingError(
+                .tampered, "open",
+                "\(size) bytes of plaintext do not hold the \(contentsSize) bytes that a record vouches for.")
+        }
+    }
+
+    /// Rule D2.
+    func require(_ list: ChunkHashList) throws(SealingError) {
+        guard list.digest(contentsSize: contentsSize) == self else {
+            throw SealingError(.tampered, "open", "The list of chunk hashes is not the one that a record vouches for.")
+        }
+    }
+
+    /// The refusal of rule D3.
+    static func refusal(ofChunk index: Int) -> SealingError {
+        SealingError(.tampered, "open", "Chunk \(index) is not the one that a record vouches for.")
+    }
+}
+
+/// The hashes of the chunks of a stream's contents: 32 bytes of memory for each 65,536 bytes.
+final class ChunkHashList: Sendable {
+    /// The size of one hash in bytes.
+    static let hashSize = 32
+    /// The size of the contents, which is before the list in what the digest hashes.
+    private static let prefixSize = 8
+
+    /// What the digest hashes: room for the size of the contents, then the list.
+    private let input = Mutex([UInt8](repeating: 0, count: prefixSize))
+
+    /// Hashes contents that begin with a chunk; several threads may add theirs in any order.
+    func add(_ contents: UnsafeRawBufferPointer, firstChunk: Int) {
+        for start in stride(from: 0, to: contents.count, by: BlobLayout.chunkSize) {
+            let end = min(start + BlobLayout.chunkSize, contents.count)
+            let hash = Self.hash(UnsafeRawBufferPointer(rebasing: contents[start..<end]))
+            let place = Self.place(of: firstChunk + start / BlobLayout.chunkSize)
+            input.withLock { input in
+                let missing = place + Self.hashSize - input.count
+                if missing > 0 { input.append(contentsOf: repeatElement(0, count: missing)) }
+                hash.withUnsafeBytes { input.replaceSubrange(place..<place + Self.hashSize, with: $0) }
+            }
+        }
+    }
+
+    /// Appends bytes of a list that was read.
+    func append(_ bytes: UnsafeRawBufferPointer) { input.withLock { $0.append(contentsOf: bytes) } }
+
+    /// Puts bytes of a list that was read over the hashes that were added.
+    ///
+    /// - Returns: The first chunk whose hash changes; nil if there is none.
+    func replace(at offset: Int, with bytes: UnsafeRawBufferPointer) -> Int? {
+        input.withLock { input in
+            let start = Self.prefixSize + offset
+            let differing = bytes.indices.first { input[start + $0] != bytes[$0] }
+            input.replaceSubrange(start..<start + bytes.count, with: bytes)
+            return differing.map { (offset + $0) / Self.hashSize }
+        }
+    }
+
+    /// Copies bytes of the list, as many as there are and fit.
+    func copy(from offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        input.withLock { input in
+            let start = Self.prefixSize + offset
+            let count = min(buffer.count, input.count - start)
+            buffer.copyBytes(from: input[start..<start + count])
+            return count
+        }
+    }
+
+    /// Returns whether the list has the hash of a chunk's contents at its place.
+    func contains(_ contents: UnsafeRawBufferPointer, at index: Int) -> Bool {
+        let hash = Self.hash(contents)
+        let place = Self.place(of: index)
+        return input.withLock { input in
+            hash.withUnsafeBytes { $0.elementsEqual(input[place..<place + Self.hashSize]) }
+        }
+    }
+
+    /// The digest of contents of that size that have this list.
+    func digest(contentsSize: UInt64) -> StreamDigest {
+        input.withLock { input in
+            withUnsafeBytes(of: contentsSize.littleEndian) { input.replaceSubrange(0..<Self.prefixSize, with: $0) }
+            let hash = Bytes32(filling: { output in
+                input.withUnsafeBytes { BLAKE2b.hash($0, personalization: .streamDigest, into: output) }
+            })
+            return StreamDigest(contentsSize: contentsSize, listHash: hash)
+        }
+    }
+
+    private static func hash(_ contents: UnsafeRawBufferPointer) -> Bytes32 {
+        Bytes32(filling: { BLAKE2b.hash(contents, personalization: .streamChunk, into: $0) })
+    }
+
+    private static func place(of index: Int) -> Int { prefixSize + index * hashSize }
+}
