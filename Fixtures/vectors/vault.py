@@ -1117,7 +1117,7 @@ class Place:
     register: bytes
     before: bytes = b""
     memory: bytes = bytes(32)
-    key_period: int = 0  # the first period of the person key
+    key_period: int = 1  # the first period of the person key
 
     def data(self):
         body = b"SPLC\x01\0\0\0" + self.vault_id + u32(self.period) + u32(1 if self.has_persons else 0) + self.person_key + \
@@ -1130,6 +1130,8 @@ class Place:
         if len(data) != 320 or data[:8] != b"SPLC\x01\0\0\0" or H(32, None, b"plc1", data[:288]) != data[288:]:
             return None
         vault_id, period, flags, person, team, root, register, before, memory, key_period = struct.unpack_from("<16sII32s32s32s32s32s32sI", data, 8)
+        if not 1 <= key_period <= period:
+            return None
         return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory, key_period)
 
     @staticmethod
@@ -1297,7 +1299,9 @@ class Vault:
         lowest, lowest_key = (self.roster.lowest_period, self.roster.lowest_key_period) if self.roster else (0, 0)
         require(register.period >= lowest, "V12", "rolledBack")
         require(known.role != PERSON or register.persons[-1].period >= lowest_key, "V12", "rolledBack")
-        if memory and memory.person_key not in persons:
+        seen = next((p for p in register.persons if memory and p.public == memory.person_key), None)
+        require(not seen or seen.period == memory.key_period, "V13", "replaced", "the period of the remembered person key")
+        if memory and not seen:
             raise Refused("V13", "forked" if memory.before in persons else "replaced", "chain")
         if known.role == PERSON:
             self.check_team(register)

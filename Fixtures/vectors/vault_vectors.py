@@ -307,6 +307,13 @@ class Faults:
         unknown = copy.deepcopy(self.memory)
         unknown.person_key = f.signing_key(f.random(32))[0]
         self.make.write("v13-replaced", "The memory has another person key.", self.honest, ["passphrase", "keyFile"], "replaced", "V13", unknown)
+        moved = copy.deepcopy(self.memory)
+        moved.period = moved.key_period = 2
+        later = filled(self.make, persons())
+        later.rekey(keep=[s.id for s in later.register.slots])
+        moved.vault_id, moved.person_key = later.vault_id, later.register.persons[-1].public
+        self.make.write("v13-key-period", "The memory has the person key from period 2 on, the chain from period 1.", self.make.files(later),
+                        ["passphrase", "keyFile"], "replaced", "V13", moved)
         forked = copy.deepcopy(unknown)
         forked.before = self.memory.person_key
         self.make.write("v13-forked", "The memory has another successor of the same person key.", self.honest, ["passphrase", "keyFile"], "forked", "V13", forked)

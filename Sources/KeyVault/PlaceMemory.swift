@@ -92,6 +92,7 @@ struct PlaceMemory: Hashable, Sendable {
                 Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
             )
         }
+        guard (1...period).contains(keyPeriod) else { return nil }
     }
 }
 

@@ -200,7 +200,7 @@ struct VaultOpening {
         let needsMemory = slot.form == .resealed || (slot.kind == .recipient && slot.reach != .afterFirstUnlock)
         guard needsMemory, !options.acceptsRollback, let register else { return }
         // A holder may have made the code before the team key named its successor.
-        let keys = register.trustworthyKeys + team.formerKeys(of: register)
+        let keys = register.trustworthyKeys + team.formerKeys(of: register) + team.certifyingKeys
         if slot.isRecognised(by: opened.holder, keys, vaultID: vaultID) { return }
         if let memory,
             slot.reach == .afterFirstUnlock

@@ -62,8 +62,11 @@ struct VaultFiles: Sendable {
         }
         guard let person, let register = person.head.register else {
             let files = try withoutPersons(place, service, serviceDamage, personDamage, memory)
-            if let register = files.register { try team?.check(register) }
-            try team?.check(VaultFloor(period: files.period, keyPeriod: .max))
+            if let register = files.register {
+                try team?.check(register)
+            } else {
+                try team?.check(VaultFloor(period: files.period, keyPeriod: .max))
+            }
             return files
         }
         try requireKnown(person.head, memory, place)
@@ -160,7 +163,15 @@ extension Register {
                 .rolledBack, "open the vault", path,
                 "It is of period \(period); this user's programs have seen period \(memory.period).")
         }
-        guard !chain.contains(where: { $0.key.bytes == memory.personKey }) else { return }
+        if let known = chain.first(where: { $0.key.bytes == memory.personKey }) {
+            // A former team key certifies any period of it.
+            guard known.period != memory.keyPeriod else { return }
+            throw VaultError(
+                .replaced, "open the vault", path,
+                "It has the person key that this user's programs know from period \(known.period) on; they have seen "
+                    + "period \(memory.keyPeriod).",
+                advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+        }
         let isFork = chain.contains { $0.key.bytes == memory.formerPersonKey }
         throw VaultError(
             isFork ? .forked : .replaced, "open the vault", path,

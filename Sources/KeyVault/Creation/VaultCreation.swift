@@ -259,7 +259,11 @@ extension VaultCreation {
         let team = KnownTeam(place: place, memory: memory)
         // Readers of the group's roster refuse an earlier one, and the period bounds the first key's epoch.
         let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil
-        let period = max(team.floor.period, KeyringEntry.period(ofEpoch: isFirst ? firstEpoch : 0))
+        var period = max(team.floor.period, KeyringEntry.period(ofEpoch: isFirst ? firstEpoch : 0))
+        // A roster can end a vault that was given up only where the new one is later.
+        if plan.certifier != nil, let memory {
+            period = max(period, min(memory.period + 1, CompartmentHead.maximumPeriod))
+        }
         var draft: VaultDraft
         if let backup = plan.backup {
             draft = try backup.restoredDraft(place, knownPeriod: memory?.period ?? 0, lowestPeriod: period)

@@ -35,11 +35,12 @@ struct KnownTeam {
     /// - Throws: `VaultError` `.wrongTeamKey` where two sources name different keys and no accepted roster says that one
     ///   succeeded the other; the reasons why a source cannot be read: what is known then is not known.
     func keys() throws(VaultError) -> Keys {
-        let accepted = try accepted.get()
+        let lost = lostKeys
+        let accepted = try accepted.get().flatMap { lost.contains($0.teamKey) ? nil : $0 }
         var found: [TeamPublicKey] = []
         let settings = try TeamKeySettings.current.teamKey(of: place.accessGroup)
-        let learned = [memory?.team, accepted?.teamKey].filter { $0 != lostKey }
-        for key in ([place.teamKey, settings] + learned).compactMap({ $0 }) where !found.contains(key) {
+        let learned = [memory?.team, accepted?.teamKey].compactMap { $0 }.filter { !lost.contains($0) }
+        for key in [place.teamKey, settings].compactMap({ $0 }) + learned where !found.contains(key) {
             found.append(key)
         }
         guard let first = found.first else { return Keys() }
@@ -48,6 +49,19 @@ struct KnownTeam {
             return Keys(present: first)
         }
         return Keys(present: roster.roster.team, former: roster.teamKeys.dropLast())
+    }
+
+    /// The lost key and, where the accepted roster is its own, the keys that it succeeded.
+    private var lostKeys: [TeamPublicKey] {
+        guard let lostKey else { return [] }
+        guard let roster = (try? accepted.get())?.roster, roster.roster.team == lostKey else { return [lostKey] }
+        return roster.teamKeys
+    }
+
+    /// The keys that vouch for a vault by a holder's memory code while it is certified: the holder may have made the code
+    /// before another key was named in the vault.
+    var certifyingKeys: [[UInt8]] {
+        isCertifying ? (try? keys().present).flatMap { $0 }.map { [$0.key.bytes] } ?? [] : []
     }
 
     private func disagreement(_ keys: [TeamPublicKey]) -> VaultError {
@@ -86,7 +100,7 @@ struct KnownTeam {
         // and for nobody new.
         let isFormer = own.map(keys.former.contains) ?? false
         if isCertified, isFormer, isCertifying || memory?.personKey == last.key.bytes { return }
-        if isCertifying, register.teamKey == nil || isCertified && own == lostKey { return }
+        if isCertifying, register.teamKey == nil || isCertified && own.map(lostKeys.contains) == true { return }
         throw VaultError(
             .replaced, "open the vault", place.path,
             "The team key\((keys.present ?? own).map { " \($0)" } ?? "") has not certified the persons who vouch for it.",
@@ -119,7 +133,7 @@ struct KnownTeam {
     func certificate(
         of key: Ed25519.PublicKey, vaultID: [UInt8], period: UInt32, vault: TeamPublicKey?, by team: TeamKey?
     ) throws(VaultError) -> [UInt8] {
-        let required = try keys().present ?? (vault == lostKey ? nil : vault)
+        let required = try keys().present ?? vault.flatMap { lostKeys.contains($0) ? nil : $0 }
         guard let team else {
             guard let required else { return PersonKeyEntry.noSignature }
             throw VaultError(
@@ -149,9 +163,19 @@ extension KnownTeam {
             throw VaultError(
                 .containerAway, "look for the roster of", place.path, error.description, advice: "Mend that first.")
         }
-        let authority = try RosterAuthority.find(group, in: container.root, home: place.home, teamKey: team)
-        let standing = authority?.standing()
-        if let standing, standing.condition == .current, standing.roster?.roster.team == team { return }
+        let standing = try RosterAuthority.find(
+            group, in: container.root, home: place.home, teamKey: team)?.standing()
+        // Whatever is in the container: the roster that was accepted goes on.
+        if standing?.roster?.roster.team == team { return }
+        if case .refused(let error) = standing?.condition {
+            throw VaultError(
+                .noRoster, "certify the persons of", place.path,
+                "The roster in the container of \(group) is refused, and programs that know a team key expect one. "
+                    + error.description,
+                advice:
+                    "Where it is the roster of the team key: sealctl roster verify --accept \(team). Else put the newest "
+                    + "signed roster in its place.")
+        }
         throw VaultError(
             .noRoster, "certify the persons of", place.path,
             "\(group) has a container and no roster that \(team) has signed, and programs that know a team key expect one."
@@ -189,10 +213,16 @@ extension VaultPlace {
         guard known == nil || known == key else { throw .wrongTeamKey(path, given: key, known) }
     }
 
-    /// The state that this user's programs have seen of a vault whose persons a team key has certified; nil for none.
-    package var certifiedState: VaultFloor? {
-        guard let memory = memory.load(), memory.hasPersons, memory.teamKey != nil else { return nil }
-        return VaultFloor(period: memory.period, keyPeriod: memory.keyPeriod)
+    /// The team key that has certified the vault's persons, and the state for which the key vouches; nil where this user's
+    /// programs would refuse the vault, and for a vault without persons or team key.
+    package var certification: (team: TeamPublicKey, state: VaultFloor)? {
+        let memory = memory.load()
+        guard let directory = try? openDirectory(),
+            let files = try? VaultFiles.read(
+                self, in: directory, memory: memory, team: KnownTeam(place: self, memory: memory)),
+            let register = files.register, let team = register.team, (try? register.verify(path: path)) != nil
+        else { return nil }
+        return (team, register.state)
     }
 }
 
@@ -213,7 +243,7 @@ extension VaultError {
         VaultError(
             .wrongTeamKey, "certify the persons of", path,
             "The key is \(given)\(required.map { ", and the team key is \($0)" } ?? "").",
-            advice: "Give the file of the present team key.")
+            advice: "Give the file of the present team key. Where it is lost, a person replaces it: --replaces KEY.")
     }
 
     /// A vault that the roster has ended.
@@ -223,7 +253,7 @@ extension VaultError {
             state.period < lowest.period
                 ? "It is of period \(state.period); the group's roster counts none below \(lowest.period)."
                 : "Its person key is of period \(state.keyPeriod); the group's roster counts none below "
-                    + "\(lowest.keyPeriod): it was continued from an old copy.",
+                    + "\(lowest.keyPeriod). A vault that was continued from an old copy is like that.",
             advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key "
                 + "lowers the period: sealctl roster sign --lowest-period.")
     }

@@ -257,6 +257,9 @@ package struct VaultFloor: Sendable, Hashable {
         VaultFloor(period: max(period, other.period), keyPeriod: max(keyPeriod, other.keyPeriod))
     }
 
+    /// Whether a later state has a higher number than this one.
+    package func isBelow(_ state: VaultFloor) -> Bool { raised(to: state) != self }
+
     /// Whether a vault's state is older than this one.
     package func isAbove(_ state: VaultFloor) -> Bool { state.period < period || state.keyPeriod < keyPeriod }
 }

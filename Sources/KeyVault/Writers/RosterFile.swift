@@ -3,6 +3,9 @@ internal import SharedFiles
 
 /// The roster's file in a group's container: readable by every member, replaced whole.
 package enum RosterFile {
+    /// The place of the roster in the lock file of the container's records.
+    private static let lockRange = LockRange(slot: 0x726F_7374_6572)
+
     /// The file's bytes; nil where there is none.
     ///
     /// - Throws: `VaultError` `.file`, `.denied`, `.unsafeFile`.
@@ -19,18 +22,42 @@ package enum RosterFile {
     ///
     /// - Parameter isAnew: Whether a person begins a roster anew because the team key of the one before is lost: then it is
     ///   remembered in the place of that one.
-    /// - Throws: `VaultError` `.durabilityUnknown`, `.denied`, `.file`.
+    /// - Throws: `VaultError` `.olderRoster` where another program has signed this version or a later one meanwhile;
+    ///   `.lockTimeout`, `.durabilityUnknown`, `.denied`, `.file`.
     package static func put(
         _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome, isAnew: Bool = false
     ) throws(VaultError) {
+        let sharing = container.sharing
+        let lock = try VaultError.onFiles("write the roster") { () throws(FileError) in
+            try LockFile(directory: container.root, name: ContainerLayout.lockFile, mode: sharing.fileMode)
+                .acquire(lockRange, .exclusive, timeout: .seconds(5))
+        }
+        do throws(VaultError) { try replace(with: roster, in: container, isAnew: isAnew) } catch {
+            lock.unlock()
+            throw error
+        }
+        lock.unlock()
+        let memory = RosterMemory(of: container.group, in: home)
+        let contents = RosterMemory.Contents(teamKey: roster.roster.team, roster: roster)
+        if isAnew { try memory.overwrite(contents) } else { try memory.store(contents) }
+    }
+
+    private static func replace(
+        with roster: SignedRoster, in container: GroupContainer, isAnew: Bool
+    ) throws(VaultError) {
+        if !isAnew, let bytes = try read(in: container), bytes != roster.bytes,
+            let there = try? SignedRoster(verifying: bytes, group: roster.roster.group),
+            there.roster.id == roster.roster.id, there.roster.version >= roster.roster.version
+        {
+            throw VaultError(
+                .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed meanwhile.",
+                advice: "Run it again.")
+        }
         let sharing = container.sharing
         try VaultError.onFiles("write the roster") { () throws(FileError) in
             try container.root.replace(
                 ContainerLayout.roster, with: roster.bytes, mode: sharing.fileMode, group: sharing.groupID,
                 durability: .durable)
         }
-        let memory = RosterMemory(of: container.group, in: home)
-        let contents = RosterMemory.Contents(teamKey: roster.roster.team, roster: roster)
-        if isAnew { try memory.overwrite(contents) } else { try memory.store(contents) }
     }
 }

@@ -76,6 +76,27 @@ package struct RosterMemory: Sendable {
         return remembered
     }
 
+    /// Remembers the roster of a team key that a person names, also where another team's was remembered.
+    ///
+    /// - Throws: `VaultError` `.wrongTeamKey` for a key that the remembered roster has ended; those of `store`.
+    package func accept(_ contents: Contents, naming key: TeamPublicKey) throws(VaultError) {
+        try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
+            guard let known = try load() else { return Self.encode(contents) }
+            if let ended = known.roster, ended.isOfTeam(key), ended.roster.team != key,
+                contents.roster?.isOfTeam(ended.roster.team) != true
+            {
+                throw VaultError(
+                    .wrongTeamKey, "accept", "the roster",
+                    "The roster that was accepted before says that \(ended.roster.team) has succeeded this team key.",
+                    advice: "Nothing was accepted; put the newest signed roster in its place.")
+            }
+            let isOfAnotherTeam =
+                contents.roster?.isOfTeam(known.teamKey) != true && known.roster?.isOfTeam(contents.teamKey) != true
+                && known.teamKey != contents.teamKey
+            return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
+        }
+    }
+
     /// Remembers exactly this, whatever was there: for a person's decision.
     package func overwrite(_ contents: Contents) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { Self.encode(contents) }

@@ -63,12 +63,13 @@ struct InitCommand: SealctlCommand {
             )
         }
         let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: AccessGroup(group))
         // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
         // be made later.
-        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing, team) : []
-        if !abandon { try makeVault(of: group, in: home, slot, sharing, team) }
+        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing, certifier.team) : []
+        if !abandon { try makeVault(of: group, in: home, slot, sharing, certifier.team) }
         let container = try makeContainer(of: group, in: home, sharing)
+        certifier.finish(asJSON: output.json)
         let keyFile = keyOptions.isUnstated ? existing.place.keyFilePath : keyOptions.keyFile
         try InitAnswer(
             group: group, container: container, vault: existing.place.path, keyFile: keyFile,
@@ -91,10 +92,9 @@ struct InitCommand: SealctlCommand {
         of group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing, _ team: TeamKey?
     ) throws(Failure) {
         do throws(VaultError) {
-            let vault = try Vault.create(
+            _ = try Vault.create(
                 AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, openingWith: slot.credential,
                 certifiedBy: team)
-            certifying.follow(vault, team, asJSON: output.json)
         } catch {
             if error.code == .orphanedBlobs, let failure = StatedVault.missing { throw failure }
             throw error.code == .alreadyExists ? ExistingVault(group, in: home).duplicate : Failure(error)

@@ -60,11 +60,13 @@ struct VaultImportCommand: SealctlCommand {
         let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
         let credential = stated ?? .automatic
         let backup = try backupCredential()
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: group)
         let report = try Failure.onVault { () throws(VaultError) in
             try Vault.import(
-                from: file, opening: backup, group, in: home, with: credential, importing: options, certifiedBy: team)
+                from: file, opening: backup, group, in: home, with: credential, importing: options,
+                certifiedBy: certifier.team)
         }
+        if report.isNewVault { certifier.finish(asJSON: output.json) }
         let view = ImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)
     }

@@ -22,33 +22,45 @@ struct CertifyingOptions: ParsableArguments {
         }
     }
 
-    /// The key; nil where none was stated.
-    func open() throws(Failure) -> TeamKey? {
-        guard let teamKey else { return nil }
-        return try KeyFilePassphrase(file: teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
+    /// Opens the key and looks at the vault as it is before the change.
+    func open(for group: AccessGroup) throws(Failure) -> Certifying {
+        let home = try GroupOptions.home()
+        guard let teamKey else { return Certifying(team: nil, group: group, home: home, before: nil) }
+        let team = try KeyFilePassphrase(file: teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
             try TeamKey(contentsOf: teamKey, passphrase: passphrase)
         }
-    }
-
-    /// Ends the vault's former states for the readers of the roster, after a change that may have made a person key. Warns
-    /// where the change did not need the team key: a person who gives it may believe that the vault is certified now.
-    func follow(_ vault: Vault, _ team: TeamKey?, asJSON: Bool) {
-        guard let team else { return }
-        guard vault.teamKey != team.publicKey else { return Self.endFormerStates(of: vault, team, asJSON: asJSON) }
-        let named = vault.teamKey.map { "it names \($0)" } ?? "it names none"
-        Warning(
-            "teamKeyUnused", "the team key was not needed, and the vault does not name it: \(named)",
-            hint: "To certify its persons: sealctl vault certify --team-key \(teamKey.map(\.shellQuoted) ?? "FILE")."
-        ).report(asJSON: asJSON)
+        let before = VaultPlace(group, in: home).certification?.state
+        return Certifying(team: team, group: group, home: home, before: before)
     }
 }
 
-extension CertifyingOptions {
+/// A change that may make a new person key, with the team key at hand.
+struct Certifying {
+    /// Nil where none was stated.
+    let team: TeamKey?
+    fileprivate let group: AccessGroup
+    fileprivate let home: GroupsHome
+    fileprivate let before: VaultFloor?
+
+    /// Ends the vault's former states for the readers of the roster, where the change has made a person key. Warns where the
+    /// change did not need the team key: a person who gives it may believe that the vault is certified now.
+    func finish(asJSON: Bool) {
+        guard let team else { return }
+        guard let now = VaultPlace(group, in: home).certification, now.team == team.publicKey else {
+            return Warning(
+                "teamKeyUnused", "the team key was not needed, and it has not certified the vault's persons",
+                hint: "To certify them: sealctl vault certify."
+            ).report(asJSON: asJSON)
+        }
+        if now.state.keyPeriod != before?.keyPeriod { signRoster(now.state, with: team, asJSON: asJSON) }
+    }
+
     /// The change is made: a roster that cannot be signed does not undo it.
-    static func endFormerStates(of vault: Vault, _ team: TeamKey, asJSON: Bool) {
-        do throws(Failure) { try RosterPlace.endFormerStates(of: vault, with: team) } catch {
+    fileprivate func signRoster(_ state: VaultFloor, with team: TeamKey, asJSON: Bool) {
+        guard let group = try? AppGroup(group.identifier) else { return }
+        do throws(Failure) { try RosterPlace.raise(to: state, group, in: home, with: team) } catch {
             Warning(
-                "rosterNotSigned", "the roster still counts the vault's former periods: \(error.message)",
+                "rosterNotSigned", "the roster does not end the former states of the vault: \(error.message)",
                 hint: "Sign it: sealctl roster sign --team-key FILE."
             ).report(asJSON: asJSON)
         }
@@ -103,7 +115,9 @@ struct VaultCertifyCommand: SealctlCommand {
                 group, in: home, by: team, with: credential, fingerprint: fingerprint ?? preview.fingerprint,
                 replacing: lostKey)
         }
-        CertifyingOptions.endFormerStates(of: vault, team, asJSON: output.json)
+        if let state = VaultPlace(group, in: home).certification?.state {
+            Certifying(team: team, group: group, home: home, before: nil).signRoster(state, with: team, asJSON: output.json)
+        }
         let fields: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("teamKey", .string(team.publicKey.description)),
             ("fingerprint", .string(vault.fingerprint ?? "")),

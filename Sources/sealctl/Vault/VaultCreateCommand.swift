@@ -34,18 +34,18 @@ struct VaultCreateCommand: SealctlCommand {
         // Nobody should think of a passphrase in vain.
         if VaultPlace(group, in: home).isTaken { throw Self.duplicate(group, home) }
         let plan = try newSlots.plan(for: group)
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: group)
         let vault: Vault
         let slots: [SlotSummary]
         do throws(VaultError) {
             vault = try Vault.create(
                 group, in: home, slots: plan.slots, sharing: sharing, openingWith: plan.credential,
-                certifiedBy: team)
+                certifiedBy: certifier.team)
             slots = try vault.slots()
         } catch {
             throw error.code == .alreadyExists ? Self.duplicate(group, home) : Failure(error)
         }
-        certifying.follow(vault, team, asJSON: output.json)
+        certifier.finish(asJSON: output.json)
         try report(vault, slots.map(SlotView.init))
     }
 

@@ -74,12 +74,14 @@ struct Rekeying {
         if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
         if store == nil { try target.requireNoContainer(of: vault) }
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: group)
         let needed = try NeededBytes(vault, store)
         try confirm(options, slots, vault, needed)
         options.confirmed = Set(slots.map(\.id))
-        let report = try Failure.onVault { () throws(VaultError) in try vault.rekey(options, certifiedBy: team) }
-        certifying.follow(vault, team, asJSON: output.json)
+        let report = try Failure.onVault { () throws(VaultError) in
+            try vault.rekey(options, certifiedBy: certifier.team)
+        }
+        certifier.finish(asJSON: output.json)
         let losses = RekeyLossesView(report.losses, fingerprint: vault.fingerprint)
         losses.warn(asJSON: output.json)
         if !report.isLogged { Warning.unlogged("the vault is rekeyed").report(asJSON: output.json) }

@@ -36,11 +36,11 @@ struct VaultSlotChangeCommand: SealctlCommand {
             try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences)
         }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: group)
         let new = try Failure.onVault { () throws(VaultError) in
-            try vault.replaceSlot(id: old, with: slot, certifiedBy: team)
+            try vault.replaceSlot(id: old, with: slot, certifiedBy: certifier.team)
         }
-        certifying.follow(vault, team, asJSON: output.json)
+        certifier.finish(asJSON: output.json)
         if !new.isLogged { Warning.unlogged("the slot is changed").report(asJSON: output.json) }
         if output.json {
             let fields: [(String, JSONText)] = [

@@ -96,11 +96,11 @@ struct VaultSlotAddCommand: SealctlCommand {
         try newSlot.requireOne()
         let vault = try keyOptions.openVault(of: group)
         let slot = try newSlot.slot(for: group)
-        let team = try certifying.open()
+        let certifier = try certifying.open(for: group)
         let added = try Failure.onVault { () throws(VaultError) in
-            try vault.addSlot(slot, label: label, certifiedBy: team)
+            try vault.addSlot(slot, label: label, certifiedBy: certifier.team)
         }
-        certifying.follow(vault, team, asJSON: output.json)
+        certifier.finish(asJSON: output.json)
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }

@@ -50,21 +50,27 @@ struct RosterInitCommand: SealctlCommand {
         // A person may have accepted the team key before there was a roster.
         let known = try place.standing()
         let lostKey = try replaced.key()
-        if let roster = known?.roster?.roster, roster.team != lostKey {
+        let accepted = known?.roster?.roster
+        if let roster = accepted, roster.team != lostKey {
             throw Failure(
                 .duplicate, "alreadyExists", "\(place.group) has a team key, \(roster.team)",
                 hint: "Change its roster: sealctl roster sign. Where the key is lost: --replaces \(roster.team).")
         }
+        try place.requireNoOther(than: lostKey)
         let key = try teamKey(isKnown: known != nil && lostKey == nil)
+        guard key.publicKey != lostKey else {
+            throw Failure(
+                .usage, "usage", "the team key \(key.publicKey) cannot replace itself",
+                hint: "Give the file of another team key, or of none that is there.")
+        }
         try Failure.onVault { () throws(VaultError) in
             try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey, replacing: lostKey)
         }
-        let roster = Roster(
-            group: place.group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
-            signedAt: Timestamp.now.milliseconds, team: key.publicKey)
-        try place.put(
-            try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) },
-            isAnew: lostKey != nil)
+        // What the roster of a lost key has ended stays ended: former persons know the keys of before.
+        let former = accepted == nil && lostKey != nil ? try place.found()?.roster : accepted
+        var floor = former?.floor ?? VaultFloor()
+        if let state = place.certifiedState(by: lostKey ?? key.publicKey) { floor = floor.raised(to: state) }
+        try place.put(try place.first(by: key, floor: floor), isAnew: lostKey != nil)
         let fields: [(String, JSONText)] = [
             ("group", .string(place.group.identifier)), ("teamKey", .string(key.publicKey.description)),
             ("version", .unsigned(1)),
@@ -149,7 +155,7 @@ struct RosterVerifyCommand: SealctlCommand {
         try Failure.onVault { () throws(VaultError) in
             let key = try TeamPublicKey(text)
             guard let bytes = try RosterFile.read(in: place.container) else {
-                try RosterMemory(of: place.group, in: place.home).overwrite(.init(teamKey: key, roster: nil))
+                try RosterMemory(of: place.group, in: place.home).accept(.init(teamKey: key, roster: nil), naming: key)
                 return
             }
             let roster = try SignedRoster(verifying: bytes, group: place.group.identifier)
@@ -158,14 +164,8 @@ struct RosterVerifyCommand: SealctlCommand {
                     .wrongTeamKey, "accept", "the roster", "It is signed by \(roster.roster.team).",
                     advice: "Nothing was accepted; ask the team which key is right.")
             }
-            let memory = RosterMemory(of: place.group, in: place.home)
-            let contents = RosterMemory.Contents(teamKey: roster.roster.team, roster: roster)
-            // The person's word for another team key than the remembered one.
-            if let known = try memory.load(), !roster.isOfTeam(known.teamKey) {
-                try memory.overwrite(contents)
-            } else {
-                try memory.store(contents)
-            }
+            try RosterMemory(of: place.group, in: place.home).accept(
+                RosterMemory.Contents(teamKey: roster.roster.team, roster: roster), naming: key)
         }
     }
 
@@ -218,7 +218,9 @@ struct RosterView {
                 table.add([rule.pattern.description, label(writer).printable, Self.text(rights)])
             }
         }
-        let head = "version \(roster.version), file \(file)\nteam key \(roster.team)"
+        let head =
+            "version \(roster.version), file \(file)\nteam key \(roster.team)\n"
+            + "lowest period \(roster.floor.period), person key of period \(roster.floor.keyPeriod)"
         return roster.rules.isEmpty ? head : head + "\n" + table.text
     }
 
@@ -240,7 +242,9 @@ struct RosterView {
         }
         return .object([
             ("group", .string(roster.group)), ("version", .unsigned(roster.version)), ("file", .string(file)),
-            ("teamKey", .string(roster.team.description)), ("rules", .array(rules)),
+            ("teamKey", .string(roster.team.description)),
+            ("lowestPeriod", .unsigned(UInt64(roster.floor.period))),
+            ("lowestKeyPeriod", .unsigned(UInt64(roster.floor.keyPeriod))), ("rules", .array(rules)),
             ("writers", .array(roster.writers.map(WriterListCommand.json))),
         ])
     }

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import CryptoPrimitives
 internal import KeyVault
 internal import Sealing
 internal import SharedFiles
@@ -112,17 +113,56 @@ struct RosterPlace {
         return next
     }
 
-    /// The state of the group's vault that this user's programs have seen; nil where no team key has certified it.
-    var certifiedState: VaultFloor? { VaultPlace(AccessGroup(group), in: home).certifiedState }
+    /// The state of the group's vault for which a team key vouches; nil for a vault that it has not certified, or that this
+    /// user's programs would refuse.
+    func certifiedState(by team: TeamPublicKey) -> VaultFloor? {
+        let found = VaultPlace(AccessGroup(group), in: home).certification
+        return found.flatMap { $0.team == team ? $0.state : nil }
+    }
 
-    /// Signs a roster that ends the states of the vault before the present one, where the roster that counts names an earlier
-    /// person key: a former person could offer readers who have not seen the change a vault that continues an old copy.
-    static func endFormerStates(of vault: Vault, with key: TeamKey) throws(Failure) {
-        guard let group = try? AppGroup(vault.accessGroup.identifier), vault.teamKey == key.publicKey,
-            let place = try? RosterPlace(group, in: try GroupOptions.home()), let roster = try place.standing()?.roster,
-            roster.roster.team == key.publicKey, roster.roster.floor.keyPeriod < place.certifiedState?.keyPeriod ?? 0
-        else { return }
+    /// Signs a roster that names the vault's state as the lowest one; the first roster where there is none. A group without a
+    /// container has no records and needs none.
+    ///
+    /// A former person could offer readers who have not seen the change a vault that continues an old copy.
+    static func raise(
+        to state: VaultFloor, _ group: AppGroup, in home: GroupsHome, with key: TeamKey
+    ) throws(Failure) {
+        let place: RosterPlace
+        do throws(Failure) { place = try RosterPlace(group, in: home) } catch {
+            if error.status == .notFound { return }
+            throw error
+        }
+        guard let roster = try place.standing()?.roster?.roster else {
+            try place.requireNoOther(than: nil)
+            return try place.put(try place.first(by: key, floor: state))
+        }
+        guard roster.team == key.publicKey, roster.floor.isBelow(state) else { return }
         _ = try place.sign({ _ in }, with: key)
+    }
+
+    /// The first version of a roster.
+    func first(by key: TeamKey, floor: VaultFloor) throws(Failure) -> SignedRoster {
+        let roster = Roster(
+            group: group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
+            signedAt: Timestamp.now.milliseconds, team: key.publicKey, floor: floor)
+        return try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) }
+    }
+
+    /// The roster in the container, whoever signed it; nil for none, and for a file that is no roster of the group.
+    func found() throws(Failure) -> SignedRoster? {
+        let bytes = try Failure.onVault { () throws(VaultError) in try RosterFile.read(in: container) }
+        return bytes.flatMap { try? SignedRoster(verifying: $0, group: group.identifier) }
+    }
+
+    /// - Parameter lostKey: The team key whose roster may be there.
+    /// - Throws: `Failure` `alreadyExists` where the container has the roster of another team key.
+    func requireNoOther(than lostKey: TeamPublicKey?) throws(Failure) {
+        guard let team = try found()?.roster.team, team != lostKey else { return }
+        throw Failure(
+            .duplicate, "alreadyExists", "the container of \(group) has a roster of the team key \(team)",
+            hint:
+                "Where it is the group's: sealctl roster verify --accept \(team). Where the key is lost: --replaces \(team)."
+        )
     }
 
     /// The next version of the roster that counts, signed and not put anywhere. It ends the states of the vault before the
@@ -131,7 +171,7 @@ struct RosterPlace {
         _ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey
     ) throws(Failure) -> SignedRoster {
         var roster = try roster().roster
-        if let certifiedState { roster.floor = roster.floor.raised(to: certifiedState) }
+        if let state = certifiedState(by: roster.team) { roster.floor = roster.floor.raised(to: state) }
         try change(&roster)
         roster.version += 1
         roster.signedAt = Timestamp.now.milliseconds

@@ -60,7 +60,7 @@ struct RosterSignCommand: SealctlCommand {
             { roster throws(Failure) in
                 try change(&roster)
                 if let lowestPeriod {
-                    let period = try checked(lowestPeriod, place)
+                    let period = try checked(lowestPeriod, roster.team, place)
                     roster.floor = VaultFloor(period: period, keyPeriod: min(roster.floor.keyPeriod, period))
                 }
                 guard succeededBy != nil else { return }
@@ -81,8 +81,10 @@ struct RosterSignCommand: SealctlCommand {
     }
 
     /// A period that no program has seen would end every vault that there is.
-    private func checked(_ period: UInt32, _ place: RosterPlace) throws(Failure) -> UInt32 {
-        let seen = place.certifiedState?.period ?? 0
+    private func checked(
+        _ period: UInt32, _ team: TeamPublicKey, _ place: RosterPlace
+    ) throws(Failure) -> UInt32 {
+        let seen = place.certifiedState(by: team)?.period ?? 0
         guard period <= seen else {
             throw Failure(
                 .dataError, "periodNotSeen",

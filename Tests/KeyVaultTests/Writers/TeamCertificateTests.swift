@@ -289,7 +289,7 @@ import Testing
         let yard = try CertifiedYard()
         let before = try yard.fixture.copy()
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
-        #expect(yard.fixture.place.certifiedState == VaultFloor(period: 2, keyPeriod: 2))
+        #expect(yard.fixture.place.certification?.state == VaultFloor(period: 2, keyPeriod: 2))
         try yard.put(
             try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 2) }, with: yard.team))
         #expect(yard.refusals() == [nil, nil])
@@ -308,7 +308,7 @@ import Testing
         let continued = try yard.copyElsewhere { bob in for _ in 1...2 { _ = try bob.rekey() } }
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
         let honest = try yard.fixture.copy()
-        let state = try #require(yard.fixture.place.certifiedState)
+        let state = try #require(yard.fixture.place.certification?.state)
         #expect(state == VaultFloor(period: 2, keyPeriod: 2))
         // Nothing tells it from the true vault to who has seen neither the removal nor a roster.
         try yard.fixture.restore(continued)

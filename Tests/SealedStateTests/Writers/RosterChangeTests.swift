@@ -1,3 +1,4 @@
+import AppGroups
 import FoundationEssentials
 import Glibc
 import KeyVault
@@ -207,6 +208,16 @@ import Testing
         #expect(code { _ = try yard.open(as: yard.app) } == .vaultRolledBack)
         yard.forget()
         #expect(code { _ = try yard.open(as: yard.app) } == .vaultRolledBack)
+    }
+
+    /// Two programs that change the same version: one of the changes would be lost.
+    @Test func oneVersionIsSignedOnce() throws {
+        let yard = try WritersYard()
+        let container = try GroupContainer.open(yard.fixture.group, in: yard.fixture.home)
+        let (first, second) = (try yard.signed(2), try yard.signed(2) { $0.floor = VaultFloor(period: 1) })
+        try RosterFile.put(first, in: container, home: yard.fixture.home)
+        #expect(throws: VaultError.self) { try RosterFile.put(second, in: container, home: yard.fixture.home) }
+        #expect(try RosterFile.read(in: container) == first.bytes)
     }
 
     @Test func systemSettingsStateTheTeamKey() throws {

@@ -7,6 +7,8 @@ import shutil
 import lab
 from lab import format2 as f
 
+import writers
+
 
 def taken(vault):
     """A copy of an open vault that collects what it writes."""
@@ -122,6 +124,72 @@ def remove(lab_, key, bob, honest, made):
     lab_.must_hold(lab_.ada.get("open"), "the true files")
 
 
+def replaced_roster(lab_):
+    """A person who knows the roster alone replaces a lost team key, while a former person's continuation of the vault is there."""
+    lab_.members()
+    key, following = lab_.base / "team.key", lab_.base / "next.key"
+    lost = lab_.ada.must("roster", "init", "--team-key", key, "--unprotected", options=[]).json["teamKey"]
+    lab_.ada.must("vault", "certify", "--team-key", key, "--fingerprint", lab_.fingerprint())
+    for actor in (lab_.ada, lab_.service, lab_.bob):
+        lab_.must_hold(actor.get("open"), f"{actor.name} sees the team key")
+    files = continued(lab_.bob.open())
+    lab_.ada.must("vault", "rekey", "--remove-slot", lab_.bob.open().slot.id, "--yes", "--team-key", key)
+    fingerprint = lab_.fingerprint()
+    known = newcomer(lab_, "newcomer", lab_.ada, roster_of=lab_.ada)
+    for name, data in files.items():
+        lab_.plant(lab_.vault / name, data)
+    lab_.hold(lab_.fingerprint() == fingerprint, "the fingerprint alone does not tell the two apart")
+    known.must("roster", "init", "--team-key", following, "--unprotected", "--replaces", lost, options=[])
+    lab_.refuse(known.ctl("vault", "certify", "--team-key", following, "--replaces", lost, "--fingerprint", fingerprint),
+                "certified by the successor of a lost team key", "rolledBack")
+    lab_.refuse(known.add("bank", "new", b"secret", "when-unlocked"), "and used", "rolledBack", "replaced", "wrongTeamKey")
+
+
+def raised(bob, seed, period):
+    """A continued copy whose person key has another first period, certified by a former team key that was stolen."""
+    vault, written = taken(bob)
+    save = vault.save_person
+
+    def changed(*arguments, **options):
+        last = vault.register.persons[-1]
+        if vault.person.period == period != last.period:
+            vault.person.secrets[f.PERSON_SEED, period] = vault.person.secrets.pop((f.PERSON_SEED, last.period))
+            last.period, last.link = period, bytes(64)
+            last.certificate = f.certify(seed, vault.vault_id, period, last.public)
+            vault.register.persons, vault.register.team = [last], f.signing_key(seed)[0]
+        return save(*arguments, **options)
+
+    vault.save_person = changed
+    for _ in range(period - 1):
+        vault.rekey()
+    return written
+
+
+def former_team_key(lab_):
+    lab_.members()
+    first, second = lab_.base / "first.key", lab_.base / "second.key"
+    lab_.ada.must("roster", "init", "--team-key", first, "--unprotected", options=[])
+    roster = next(lab_.home.rglob(".sealedstate.roster"))
+    old = roster.read_bytes()
+    second.write_bytes(writers.key_text(writers.TEAM, f.random(32)))
+    second.chmod(0o600)
+    lab_.ada.must("vault", "certify", "--team-key", first, "--fingerprint", lab_.fingerprint())
+    for actor in (lab_.ada, lab_.service, lab_.bob):
+        lab_.must_hold(actor.get("open"), f"{actor.name} sees the team key")
+    bob = lab_.bob.open()
+    lab_.ada.must("roster", "sign", "--team-key", first, "--succeeded-by", second, options=[])
+    lab_.ada.must("vault", "certify", "--team-key", second, "--fingerprint", lab_.fingerprint())
+    lab_.ada.must("vault", "rekey", "--remove-slot", bob.slot.id, "--yes", "--team-key", second)
+    lab_.must_hold(lab_.ada.get("open"), "ada goes on")
+    seed = writers.read_keys(first.read_bytes(), writers.TEAM)[0]
+    files = raised(bob, seed, 3)
+    known = newcomer(lab_, "newcomer", lab_.ada, roster_of=lab_.ada)
+    refuse_all(lab_, "a person key of a later period, by a former team key", files, [lab_.ada, lab_.service, known])
+    lab_.plant(roster, old)
+    text = writers.public_text(writers.TEAM, f.signing_key(seed)[0])
+    lab_.refuse(lab_.ada.ctl("roster", "verify", "--accept", text, options=[]), "a team key that has a successor", "wrongTeamKey")
+
+
 def service(lab_):
     """A service knows the person key of a vault without persons: it may name any team key there."""
     lab_.vault = lab_.home / "Vaults" / lab.GROUP
@@ -147,12 +215,14 @@ def service(lab_):
 
 def attack(lab_):
     former_person(lab_)
-    other = lab.Lab("  a service in a vault without persons")
-    try:
-        service(other)
-    finally:
-        lab_.held, lab_.succeeded = lab_.held + other.held, lab_.succeeded + other.succeeded
-        other.finish()
+    for what, further in (("a service in a vault without persons", service), ("a lost team key", replaced_roster),
+                          ("a former team key", former_team_key)):
+        other = lab.Lab("  " + what)
+        try:
+            further(other)
+        finally:
+            lab_.held, lab_.succeeded = lab_.held + other.held, lab_.succeeded + other.succeeded
+            other.finish()
 
 
 if __name__ == "__main__":
