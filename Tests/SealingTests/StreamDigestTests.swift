@@ -132,6 +132,29 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         #expect(digest.plaintextSize == plaintext.count)
     }
 
+    /// Neither the end of whole chunks nor a group of chunks that has nothing but list comes out as a call without bytes.
+    @Test(arguments: [0, 5, group, group + 5, 8 * chunk - 100], [1, 3])
+    func sinksAreNotCalledWithoutBytes(size: Int, workers: Int) throws {
+        let contents = SeededStream.plaintext(size)
+        let key = try SealingKey.random(epoch: 1)
+        let (blob, plaintext) = (MemorySink(), MemorySink())
+        let emptyCalls = Atomic(0)
+        let digest = try StreamSealer.sealWithDigest(
+            from: MemorySource(contents).read,
+            to: { bytes in
+                if bytes.isEmpty { emptyCalls.add(1, ordering: .relaxed) }
+                blob.write(bytes)
+            }, as: BlobDescription(stream: VouchedStream.context, sealedAt: 1), key: key, workers: workers)
+        try StreamOpener.openReleasingEarly(
+            from: MemorySource(blob.bytes).read,
+            to: { bytes in
+                if bytes.isEmpty { emptyCalls.add(1, ordering: .relaxed) }
+                plaintext.write(bytes)
+            }, context: VouchedStream.context, keys: key, digest: digest, workers: workers)
+        expectSame(plaintext.bytes, contents)
+        #expect(emptyCalls.load(ordering: .relaxed) == 0)
+    }
+
     @Test func resealingUnderAnotherKeyKeepsTheDigest() throws {
         let stream = try VouchedStream(2 * Self.chunk + 5)
         let key = try SealingKey.random(epoch: 2)
