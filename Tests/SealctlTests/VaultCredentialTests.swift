@@ -57,6 +57,46 @@ import Testing
         #expect(doctor.contains("whose passphrase was not asked for"), "\(doctor)")
     }
 
+    /// A pipe gives its contents once: the file is read once, and then the passphrase.
+    @Test func aProtectedKeyIsReadFromAPipe() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        let made = try sandbox.succeed(["vault", "identity", "--identity-passphrase-file", "words", "mine"]).outputText
+        let read = try sandbox.shell(
+            "$S vault identity --recipient /dev/fd/5 --identity-passphrase-file words 5<<END\n$(cat mine)\nEND")
+        #expect(read.outputText == made, "\(read.errorText)")
+        let piped = try sandbox.shell(
+            "cat mine | $S vault identity --recipient /dev/fd/0 --identity-passphrase-file words")
+        #expect(piped.outputText == made, "\(piped.errorText)")
+        let writer = ["writer", "new", "--writer-passphrase-file", "words"]
+        let key = try sandbox.succeed(writer + ["signer"]).outputText
+        let signer = try sandbox.shell(
+            "cat signer | $S writer new --public --writer-passphrase-file words /dev/fd/5 5<&0")
+        #expect(signer.outputText == key, "\(signer.errorText)")
+    }
+
+    @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
+    func aProtectedIdentityOfAPipeIsAskedItsPassphraseOnTheTerminal() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        _ = try sandbox.succeed(["vault", "identity", "--identity-passphrase-file", "words", "mine"])
+        for (command, passphrase, status) in [
+            ("init", "correct horse", 0), ("vault keys", "correct horse", 0), ("vault keys", "battery staple", 51),
+        ] as [(String, String, Int32)] {
+            let terminal = try PseudoTerminal()
+            let child = try terminal.start(
+                sandbox, command.split(separator: " ").map(String.init) + ["--identity", "/dev/fd/5"],
+                script: #"cat mine | { exec setsid -cw "$@" 5<&0 <"$0"; }"#)
+            _ = try terminal.read(until: "assphrase")
+            terminal.type("\(passphrase)\n")
+            let result = try child.finish()
+            #expect(result.exitCode == status, "\(command): \(result.errorText)")
+        }
+        // Nobody is there to ask.
+        let unasked = try sandbox.shell("cat mine | $S vault keys --identity /dev/fd/5 --no-input --json 5<&0")
+        #expect(unasked.errorText.contains("inputNeeded"), "\(unasked.errorText)")
+    }
+
     @Test func doctorWarnsOfAPersonsIdentityWithoutPassphrase() throws {
         let sandbox = try Sandbox()
         _ = try sandbox.identity("mine")
