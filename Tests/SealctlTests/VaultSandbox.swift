@@ -80,6 +80,7 @@ struct MachineStatus: Decodable {
     let whenUnlocked: Unlocked
     let unlockPlace: String?
     let slots: [MachineSlot]
+    let unprotectedIdentities: [String]
     let generation: UInt64?
     let keys: [MachineKey]?
     let items: Int?
