@@ -8,7 +8,7 @@ import Testing
 @testable import KeyVault
 
 /// What a service puts into its compartment, or does to its file, keeps no person from a rekey.
-@Suite(.serialized) struct HostileServiceRekeyTests {
+@Suite struct HostileServiceRekeyTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
 
