@@ -14,6 +14,8 @@ public struct AuditOptions: Sendable {
     public var baseline: AuditBaseline?
     /// Files that the audit uses or writes itself, should they lie in what is audited.
     public var ownFiles: [AuditOwnFile] = []
+    /// Files of secret keys besides those at the usual place, to be looked at for a passphrase.
+    public var keyFiles: [String] = []
     /// Whether the vault of a group is opened; its places are compared in any case.
     public var usesVault = true
     /// Whether a vault that does not open ends the audit before it begins, as `AuditError.withoutKeys`.

@@ -65,7 +65,10 @@ public struct ContainerAuditor: Sendable {
                 : .withoutKeys(group.identifier, because: "the vault was left alone.")
         }
         if options.requiresVault, access.store == nil { throw .withoutKeys(group, access.notes.first) }
-        access.findings += GroupSurroundings(group: group, home: home, credential: credential).findings
+        access.findings +=
+            GroupSurroundings(
+                group: group, home: home, credential: credential, keyFiles: options.keyFiles
+            ).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
         let place: FilePath
         do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home, isStrict: false) } catch {

@@ -97,7 +97,7 @@ final class CompartmentContents: Sendable {
         else { throw .replaced(path, "Its watermark key is not the one that the persons of the vault vouch for.") }
         try checkSeed(root, register, path: path)
         for entry in keyring where entry.state != .destroyed {
-            _ = try entry.key(vaultID: vaultID, root: root, path: path)
+            try entry.withSecret(vaultID: vaultID, root: root, path: path) { _ in }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import CryptoPrimitives
 public import SharedFiles
 
 /// Why a vault was not opened, made or changed.
@@ -70,6 +71,24 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
+extension VaultError: SecretMemoryError {
+    package static func noSecretMemory(count: Int) -> VaultError {
+        VaultError(
+            .outOfMemory, "hold", "secrets", "The system has no memory for \(count) bytes that are locked and guarded.",
+            advice: "Free memory, or open fewer vaults in one process.")
+    }
+
+    /// What a failed primitive means: `refusal`, unless it got no memory, which says nothing of the data.
+    init(_ error: CryptoError, meaning refusal: VaultError) {
+        self =
+            error.code == .outOfMemory
+            ? VaultError(
+                .outOfMemory, refusal.operation, refusal.subject, "Memory for its secrets cannot be had.",
+                advice: "Free memory, or open fewer vaults in one process.")
+            : refusal
+    }
+}
+
 extension VaultError {
     /// The kinds of failure; an open set.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -108,7 +127,7 @@ extension VaultError {
         public static let lockTimeout = Code(rawValue: "lockTimeout")
         /// A passphrase that is empty or too long, or costs out of range.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// Memory for the password hash could not be had.
+        /// Memory for the password hash or for secrets could not be had.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
         /// This user may not read the vault.
         public static let denied = Code(rawValue: "denied")

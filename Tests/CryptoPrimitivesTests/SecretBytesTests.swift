@@ -43,6 +43,46 @@ import Testing
         }
     }
 
+    /// More than any address space.
+    private static let impossible = 1 << 48
+
+    @Test func missingMemoryIsAnErrorOfWhoCanThrowIt() {
+        #expect(throws: CryptoError(.outOfMemory, "secret memory")) {
+            _ = try SecretBytes(count: Self.impossible) { _ throws(CryptoError) in }
+        }
+        #expect(throws: CryptoError(.outOfMemory, "secret memory")) {
+            try SecretPool.shared.withBytes(
+                count: Self.impossible, filling: { _ throws(CryptoError) in }, { _ throws(CryptoError) in })
+        }
+    }
+
+    @Test func missingMemoryEndsAProcessThatCannotReportIt() async {
+        await #expect(processExitsWith: .failure) { _ = SecretBytes(count: 1 << 48) { _ in } }
+    }
+
+    @Test func secretsOfARegionShareItsMappingsAndOutliveIt() async {
+        await #expect(processExitsWith: .success) {
+            _ = SecretBytes.random(count: 32)
+            let before = mappings()
+            let secrets = parts(of: 4096)
+            guard mappings() < before + 8 else { exit(1) }
+            for (number, secret) in secrets.enumerated()
+            where secret.bytes != [UInt8](repeating: UInt8(number & 255), count: 32) {
+                exit(2)
+            }
+            exit(0)
+        }
+    }
+
+    @Test func aRegionIsFreedWithTheLastOfItsSecrets() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<8 { _ = parts(of: 4) }
+            let before = mappings()
+            for _ in 0..<2000 { _ = parts(of: 4) }
+            exit(mappings() < before + 100 ? 0 : 1)
+        }
+    }
+
     @Test func aWriteAfterwardsEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             let secret = SecretBytes.random(count: 32)
@@ -106,4 +146,20 @@ private func mappings() -> Int {
         if next == EOF { return count }
         if next == 10 { count += 1 }
     }
+}
+
+/// A secret that an array can hold.
+private final class Part: Sendable {
+    private let secret: SecretBytes
+    init(_ secret: consuming SecretBytes) { self.secret = secret }
+    var bytes: [UInt8] { copied(secret) }
+}
+
+/// Secrets of 32 bytes in one region; each holds its number.
+private func parts(of count: Int) -> [Part] {
+    let region = SecretRegion(
+        SecretBytes(count: 32 * count) { memory in
+            for index in memory.indices { memory[index] = UInt8(index / 32 & 255) }
+        })
+    return (0..<count).map { Part(region.secret(at: 32 * $0, count: 32)) }
 }

@@ -15,7 +15,7 @@ struct VaultFixture {
     let accessGroup: AccessGroup
 
     init(_ identifier: String = "group.com.example.vault") throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory(inMemory: true)
         home = GroupsHome(root: directory.path)
         group = try AppGroup(identifier)
         accessGroup = AccessGroup(group)
@@ -142,4 +142,29 @@ extension VaultFixture {
 func present<Value>(_ value: Value?) throws(VaultError) -> Value {
     guard let value else { throw VaultError(.absent, "test", "a value", "It is nil.") }
     return value
+}
+
+extension VaultFixture {
+    /// Writes the service compartment as a holder of its root can.
+    func plant(_ change: (inout VaultDraft) throws(VaultError) -> Void) throws {
+        let vault = try open()
+        let contents = try vault.current()
+        var draft = try VaultDraft(contents, root: vault.keys.service, person: nil, slotID: nil, place: vault.place)
+        try change(&draft)
+        try SystemFile.write(path, try draft.file(.service))
+    }
+}
+
+extension VaultDraft {
+    /// Adds decrypt-only keys of *after first unlock* until there are so many.
+    mutating func fillKeyring(upTo count: Int) {
+        var epoch = service.keyring.map(\.epoch).max() ?? 0
+        while service.keyring.count < count {
+            epoch += 1
+            service.keyring.append(
+                .random(
+                    epoch: epoch, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
+                    vaultID: vaultID, root: service.root))
+        }
+    }
 }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Attacks on the vault and the second implementation of its format, written in Python from the documents alone.
-@Suite(.serialized) struct AttackTests {
+@Suite struct AttackTests {
     private static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
     private static let hasPython = SystemFile.exists("/usr/bin/python3")
     private static let programs: [String] =

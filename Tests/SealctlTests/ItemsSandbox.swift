@@ -7,7 +7,9 @@ extension Sandbox {
     static func withKeyFileAndPassphrase() throws -> Sandbox {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("\(passphrase)\n".utf8))
-        try sandbox.succeed(["vault", "create", "--default-key-file", "--passphrase-file", "pass"])
+        try sandbox.succeed([
+            "vault", "create", "--default-key-file", "--passphrase-file", "pass", "--unlock-time", "1ms",
+        ])
         return sandbox
     }
 

@@ -58,9 +58,13 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Starts sealctl with this as its controlling terminal; its standard streams but the input are pipes.
-    func start(_ sandbox: Sandbox, _ arguments: [String]) throws -> ChildProcess {
+    ///
+    /// - Parameter script: The shell's; `$0` is the terminal, `$@` the command.
+    func start(
+        _ sandbox: Sandbox, _ arguments: [String], script: String = #"exec setsid -cw "$@" <"$0""#
+    ) throws -> ChildProcess {
         try ChildProcess(
-            "/bin/sh", ["-c", #"exec setsid -cw "$@" <"$0""#, path, builtProduct("sealctl")] + arguments,
+            "/bin/sh", ["-c", script, path, builtProduct("sealctl")] + arguments,
             environment: sandbox.environment, directory: sandbox.path("files"))
     }
 

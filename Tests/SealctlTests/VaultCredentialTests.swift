@@ -57,6 +57,103 @@ import Testing
         #expect(doctor.contains("whose passphrase was not asked for"), "\(doctor)")
     }
 
+    /// A pipe gives its contents once: the file is read once, and then the passphrase.
+    @Test func aProtectedKeyIsReadFromAPipe() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        let made = try sandbox.succeed(["vault", "identity", "--identity-passphrase-file", "words", "mine"]).outputText
+        let read = try sandbox.shell(
+            "$S vault identity --recipient /dev/fd/5 --identity-passphrase-file words 5<<END\n$(cat mine)\nEND")
+        #expect(read.outputText == made, "\(read.errorText)")
+        let piped = try sandbox.shell(
+            "cat mine | $S vault identity --recipient /dev/fd/0 --identity-passphrase-file words")
+        #expect(piped.outputText == made, "\(piped.errorText)")
+        let writer = ["writer", "new", "--writer-passphrase-file", "words"]
+        let key = try sandbox.succeed(writer + ["signer"]).outputText
+        let signer = try sandbox.shell(
+            "cat signer | $S writer new --public --writer-passphrase-file words /dev/fd/5 5<&0")
+        #expect(signer.outputText == key, "\(signer.errorText)")
+    }
+
+    @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
+    func aProtectedIdentityOfAPipeIsAskedItsPassphraseOnTheTerminal() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        _ = try sandbox.succeed(["vault", "identity", "--identity-passphrase-file", "words", "mine"])
+        for (command, passphrase, status) in [
+            ("init", "correct horse", 0), ("vault keys", "correct horse", 0), ("vault keys", "battery staple", 51),
+        ] as [(String, String, Int32)] {
+            let terminal = try PseudoTerminal()
+            let child = try terminal.start(
+                sandbox, command.split(separator: " ").map(String.init) + ["--identity", "/dev/fd/5"],
+                script: #"cat mine | { exec setsid -cw "$@" 5<&0 <"$0"; }"#)
+            _ = try terminal.read(until: "assphrase")
+            terminal.type("\(passphrase)\n")
+            let result = try child.finish()
+            #expect(result.exitCode == status, "\(command): \(result.errorText)")
+        }
+        // Nobody is there to ask.
+        let unasked = try sandbox.shell("cat mine | $S vault keys --identity /dev/fd/5 --no-input --json 5<&0")
+        #expect(unasked.errorText.contains("inputNeeded"), "\(unasked.errorText)")
+    }
+
+    @Test func statusNamesAPersonsIdentityWithoutPassphrase() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        let mine = try sandbox.identity("mine")
+        _ = try sandbox.identity("other")
+        try sandbox.succeed(["vault", "identity", "--identity-passphrase-file", "words", "safe"])
+        let safe = try sandbox.succeed(
+            ["vault", "identity", "--recipient", "--identity-passphrase-file", "words", "safe"]
+        ).outputText.dropLast()
+        try sandbox.succeed(["vault", "create", "--identity", "other", "--recipient", String(safe)])
+        // It opens what programs open, and nothing else.
+        try sandbox.succeed(["vault", "slot", "add", "--recipient", mine, "--unattended", "--identity", "other"])
+        func named(_ identity: String) throws -> [String] {
+            let status = try sandbox.shell("SEALCTL_IDENTITY=\(identity) $S vault status --json")
+            let found = try decode(MachineStatus.self, status.output).unprotectedIdentities
+            let text = try sandbox.shell("SEALCTL_IDENTITY=\(identity) $S vault status").outputText
+            #expect(text.contains("\(identity) has no passphrase and reaches") == !found.isEmpty, "\(text)")
+            let doctor = try sandbox.shell("SEALCTL_IDENTITY=\(identity) $S doctor").outputText
+            #expect(doctor.contains("\(identity) has no passphrase and reaches") == !found.isEmpty, "\(doctor)")
+            return found
+        }
+        #expect(try named("mine") == [])
+        #expect(try named("other") == ["other"])
+        #expect(try named("safe") == [])
+    }
+
+    @Test func keysAtTheirUsualPlaceAreNamedWhereTheyHaveNoPassphrase() throws {
+        let sandbox = try Sandbox()
+        try sandbox.file("words", Array("correct horse\n".utf8))
+        _ = try sandbox.identity("mine")
+        try sandbox.succeed(["init", "--identity", "mine"])
+        let keys = sandbox.path("groups/Keys")
+        mkdir(keys, 0o700)
+        try sandbox.succeed(["writer", "new", "\(keys)/app.writer"])
+        try sandbox.succeed(["writer", "new", "--writer-passphrase-file", "words", "\(keys)/safe.writer"])
+        // A roster of this group would not accept its vault as long as that is not certified.
+        try Sandbox.initialised().succeed(["roster", "init", "--unprotected", "--team-key", "\(keys)/team"])
+        #expect(try sandbox.shell("mv mine '\(keys)/mine'").exitCode == 0)
+        #expect(try sandbox.status().unprotectedIdentities == ["\(keys)/mine"])
+        let doctor = try sandbox.sealctl(["doctor"]).outputText
+        for (file, words) in [
+            ("mine", "reaches what is available when unlocked"), ("app.writer", "signs as this writer"),
+            ("team", "signs for the team"),
+        ] {
+            #expect(doctor.contains("\(keys)/\(file) has no passphrase"), "\(doctor)")
+            #expect(doctor.contains(words), "\(doctor)")
+        }
+        #expect(!doctor.contains("safe.writer"), "\(doctor)")
+        let report = try sandbox.sealctl(["audit", "-f", "jsonl", "--identity", "\(keys)/mine", "--exit-zero"])
+        let found = report.outputText.split(separator: "\n").filter { $0.contains("keyfile.unprotected") }
+        #expect(found.count == 3, "\(report.outputText)")
+        for (file, severity) in [("mine", "high"), ("app.writer", "low"), ("team", "high")] {
+            #expect(
+                found.contains { $0.contains("/\(file)\"") && $0.contains("\"severity\":\"\(severity)\"") }, "\(found)")
+        }
+    }
+
     @Test func doctorWarnsOfAPersonsIdentityWithoutPassphrase() throws {
         let sandbox = try Sandbox()
         _ = try sandbox.identity("mine")

@@ -15,7 +15,8 @@ extension Sandbox {
         try sandbox.file("pass", Array("\(passphrase)\n".utf8))
         try sandbox.file("other", Array("another one\n".utf8))
         try sandbox.file("wrong", Array("wrong\n".utf8))
-        try sandbox.succeed(["vault", "create", "--passphrase-file", "pass"])
+        // At the least costs: tests derive often.
+        try sandbox.succeed(["vault", "create", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         return sandbox
     }
 
@@ -80,6 +81,7 @@ struct MachineStatus: Decodable {
     let whenUnlocked: Unlocked
     let unlockPlace: String?
     let slots: [MachineSlot]
+    let unprotectedIdentities: [String]
     let generation: UInt64?
     let keys: [MachineKey]?
     let items: Int?

@@ -112,6 +112,8 @@ enum SecretSamples {
         SecretSample("token.openshift", "sha256~{url43}"), SecretSample("token.harness", "pat.{url22}.{an24}.{an20}"),
         SecretSample("token.snyk", "snyk_uat.{hex8}.{url60}"), SecretSample("key.age", "AGE-SECRET-KEY-1{bech58}"),
         SecretSample("key.sealed-identity", "SEALED-SECRET-KEY-1{bech58}"),
+        SecretSample("key.sealed-signing-key", "SEALED-WRITER-KEY-1{bech58}"),
+        SecretSample("key.sealed-signing-key", "SEALED-TEAM-KEY-1{bech58}"),
         SecretSample("key.sealed-key-file", "sealed-key-1 {hex64}"),
         SecretSample("hash.password", "$2b$12${an53}"),
         SecretSample("hash.password", "$argon2id$v=19$m=65536,t=3,p=4${std22}${std43}"),

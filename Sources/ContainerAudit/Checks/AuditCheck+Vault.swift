@@ -56,6 +56,16 @@ extension AuditCheck {
         remedy: "Restore the key file from a backup: ls -l {file}",
         references: [Reference.keys, Reference.testKeys])
 
+    static let keyFileUnprotected = AuditCheck(
+        id: "keyfile.unprotected", severity: .high, title: "A secret key's file has no passphrase",
+        meaning:
+            "A program that can read the file of an identity, a writer key or a team key has the key. An identity that does "
+            + "not reach what is available when unlocked, and a writer key, weigh less (low): unattended programs have them.",
+        remedy:
+            "Make a protected one (sealctl vault identity --protected NEW), add a slot for its recipient, and remove "
+            + "this one's slot: sealctl vault slot list --group {group}",
+        references: [Reference.keys, Reference.testKeys])
+
     static let watermarksMode = AuditCheck(
         id: "watermarks.mode", severity: .high, title: "Others may change what readers remember",
         meaning: "Who may write there can take the accepted states away, so that an older blob that is put back goes "
@@ -122,6 +132,7 @@ extension AuditCheck {
     static let vault = [
         vaultAbsent, vaultCorrupt, vaultWrongGroup, vaultWrongKeyFile, vaultRefused, vaultMode, weakPassphraseCosts,
         keyOld, keyUnused, itemReachable, rotationUnfinished, keyFileMode, keyFileAbsent, keyFileDamaged,
+        keyFileUnprotected,
         watermarksMode,
         watermarksDamaged, watermarksLost,
     ]

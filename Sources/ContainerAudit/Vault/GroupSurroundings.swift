@@ -6,11 +6,14 @@ struct GroupSurroundings {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential
+    /// Files of secret keys besides those at the usual place.
+    let keyFiles: [String]
 
     /// What is wrong there; none of it needs a key.
     var findings: [Finding] {
         VaultFiles(group: group, home: home, credential: credential).findings
             + VaultSlots(group: group, home: home).findings + MemberPrograms(group: group, home: home).findings
+            + UnprotectedKeys(group: group, home: home, stated: keyFiles).findings
             + VaultEntitlements(group: group, home: home).findings
     }
 }

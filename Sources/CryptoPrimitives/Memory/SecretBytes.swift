@@ -3,33 +3,29 @@ internal import CSodium
 /// Secret bytes in guarded memory: between guard pages, locked where the system allows, out of core files, wiped at the end.
 ///
 /// The memory is written by the initialiser only and is read-only afterwards. An allocation costs tens of microseconds
-/// (libsodium maps whole pages), so keys live in it for long; nothing on a hot path makes one.
+/// (libsodium maps whole pages), so keys live in it for long; nothing on a hot path makes one. It also costs four of the
+/// memory mappings that a process may have, so many secrets share one: `SecretRegion`.
 public struct SecretBytes: ~Copyable {
     @usableFromInline let memory: UnsafeMutableRawPointer
     /// How many bytes it holds.
     public let count: Int
+    /// The region that the bytes belong to; nil for memory of their own.
+    private let region: SecretRegion?
 
     /// Makes `count` secret bytes and lets `fill` write them.
     ///
     /// - Parameters:
     ///   - count: The size in bytes, zero or more.
     ///   - fill: Writes every byte; what it leaves unwritten is zero.
-    /// - Throws: What `fill` throws; the memory is wiped and freed then.
+    /// - Throws: What `fill` throws; the memory is wiped and freed then. Without memory an error of that type where it can
+    ///   say so (`SecretMemoryError`); else the process ends.
     public init<Failure: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
-        Sodium.start()
         precondition(count >= 0, "a secret cannot have a negative size")
-        guard let memory = csodium_secret_alloc(count) else {
-            // An allocation of a few pages failed: there is no state to save and no secret to lose.
-            fatalError("no memory for \(count) secret bytes")
-        }
-        self.memory = memory
+        memory = try GuardedMemory.filled(count, fill)
         self.count = count
-        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: count)
-        buffer.initializeMemory(as: UInt8.self, repeating: 0)
-        try fill(buffer)
-        _ = csodium_secret_make_readonly(memory)
+        region = nil
     }
 
     /// Fresh random bytes.
@@ -42,7 +38,13 @@ public struct SecretBytes: ~Copyable {
         self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
-    deinit { csodium_secret_free(memory) }
+    fileprivate init(_ memory: UnsafeMutableRawPointer, count: Int, in region: SecretRegion) {
+        self.memory = memory
+        self.count = count
+        self.region = region
+    }
+
+    deinit { if region == nil { csodium_secret_free(memory) } }
 
     /// Lends the bytes for the length of the call; the pointer must not outlive it.
     @inlinable @inline(__always)
@@ -61,3 +63,64 @@ public struct SecretBytes: ~Copyable {
 
 // Protected by being immutable: nothing writes to `memory` once `init` has returned.
 extension SecretBytes: @unchecked Sendable {}
+
+/// Many secrets in one guarded allocation.
+///
+/// A process may have 65,530 memory mappings (`vm.max_map_count`), and each guarded allocation takes four of them, however
+/// small the secret is: a keyring of allocations of their own would use a quarter of the limit.
+package final class SecretRegion: Sendable {
+    private let bytes: SecretBytes
+
+    /// Takes over the bytes of all secrets.
+    package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+    /// One of the secrets. It keeps the whole region in memory.
+    package func secret(at offset: Int, count: Int) -> SecretBytes {
+        precondition(offset >= 0 && count >= 0 && offset <= bytes.count - count, "a secret outside its region")
+        return SecretBytes(bytes.memory + offset, count: count, in: self)
+    }
+}
+
+/// An error type that can say that there is no memory for a secret.
+package protocol SecretMemoryError: Error {
+    /// The error of an operation that did not get memory for `count` secret bytes.
+    static func noSecretMemory(count: Int) -> Self
+}
+
+extension CryptoError: SecretMemoryError {
+    package static func noSecretMemory(count: Int) -> CryptoError { CryptoError(.outOfMemory, "secret memory") }
+}
+
+enum GuardedMemory {
+    /// Allocates guarded memory that is read-only once `fill` has written it.
+    static func filled<Failure: Error>(
+        _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) -> UnsafeMutableRawPointer {
+        let memory = try allocate(count, throwing: Failure.self)
+        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: count)
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        do throws(Failure) { try fill(buffer) } catch {
+            csodium_secret_free(memory)
+            throw error
+        }
+        _ = csodium_secret_make_readonly(memory)
+        return memory
+    }
+
+    /// Allocates guarded memory.
+    ///
+    /// - Throws: `Failure` where it is a `SecretMemoryError`.
+    static func allocate<Failure: Error>(
+        _ count: Int, throwing _: Failure.Type
+    ) throws(Failure) -> UnsafeMutableRawPointer {
+        Sodium.start()
+        if let memory = csodium_secret_alloc(count) { return memory }
+        if let type = Failure.self as? any SecretMemoryError.Type,
+            let error = type.noSecretMemory(count: count) as? Failure
+        {
+            throw error
+        }
+        // The caller cannot report it: there is no state to save and no secret to lose.
+        fatalError("no memory for \(count) secret bytes")
+    }
+}

@@ -24,6 +24,7 @@ package final class SecretPool: Sendable {
 
     /// Lends `count` secret bytes: `fill` writes them, `body` reads them, then they are wiped, whoever throws.
     ///
+    /// Without memory for it an error of the caller's type is thrown where that can say so, as by `SecretBytes`.
     /// The pointers must not outlive the calls. The bytes end at a guard page, so their start may have any alignment.
     /// - Parameters:
     ///   - count: The size in bytes, zero or more.
@@ -35,7 +36,7 @@ package final class SecretPool: Sendable {
         guard count <= Self.pageSize else {
             return try SecretBytes(count: count, filling: fill).withUnsafeBytes(body)
         }
-        let page = idle.withLock { $0.popLast() } ?? SecretPage(size: Self.pageSize)
+        let page = try page(throwing: Failure.self)
         let bytes = page.suffix(count)
         defer {
             // Wiped before it is idle: nobody ever finds another one's secret in it, and no secret outlives its use.
@@ -44,6 +45,11 @@ package final class SecretPool: Sendable {
         }
         try fill(bytes)
         return try body(UnsafeRawBufferPointer(bytes))
+    }
+
+    private func page<Failure: Error>(throwing _: Failure.Type) throws(Failure) -> SecretPage {
+        if let page = idle.withLock({ $0.popLast() }) { return page }
+        return try SecretPage(size: Self.pageSize, throwing: Failure.self)
     }
 
     private func takeBack(_ page: SecretPage) {
@@ -55,12 +61,8 @@ package final class SecretPool: Sendable {
 private final class SecretPage {
     private let memory: UnsafeMutableRawBufferPointer
 
-    init(size: Int) {
-        Sodium.start()
-        guard let start = csodium_secret_alloc(size) else {
-            // As with SecretBytes: a page could not be had, and there is no state to save and no secret to lose.
-            fatalError("no memory for \(size) secret bytes")
-        }
+    init<Failure: Error>(size: Int, throwing _: Failure.Type) throws(Failure) {
+        let start = try GuardedMemory.allocate(size, throwing: Failure.self)
         memory = UnsafeMutableRawBufferPointer(start: start, count: size)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
     }

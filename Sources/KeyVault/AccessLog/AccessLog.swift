@@ -148,19 +148,18 @@ package final class AccessLogKeys: Sendable {
     /// The log keys among a compartment's secrets.
     ///
     /// - Parameter passingDamage: Whether keys that do not fit their entries are left out; no keys where none is left then.
-    /// - Throws: `VaultError` `.corrupt`.
+    /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`.
     convenience init?(
         _ secrets: SecretTable, period: UInt32, vaultID: [UInt8], root: RootKey, path: String,
         passingDamage: Bool = false
     ) throws(VaultError) {
         var keys: [(number: UInt32, secret: SecretBytesBox)] = []
         // One of a later period was planted to stay in force after a rekey.
-        for entry in secrets.all(.logKey) where entry.number <= period {
-            do throws(VaultError) {
-                keys.append((entry.number, SecretBytesBox(try entry.secret(vaultID: vaultID, root: root, path: path))))
-            } catch {
-                guard passingDamage else { throw error }
-            }
+        let entries = secrets.all(.logKey).filter { $0.number <= period }
+        try WrappedSecrets.open(entries, passingDamage: passingDamage) { entry, output throws(VaultError) in
+            try entry.unwrap(into: output, vaultID: vaultID, root: root, path: path)
+        } _: { entry, secret throws(VaultError) in
+            keys.append((entry.number, SecretBytesBox(secret)))
         }
         guard !keys.isEmpty else {
             if passingDamage { return nil }

@@ -103,14 +103,26 @@ struct SecretEntry: Hashable, Sendable {
 
     /// The secret.
     ///
-    /// - Throws: `VaultError` `.corrupt`.
+    /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`.
     func secret(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
-        guard
-            let secret = try? root.unwrapped(
-                wrapped[...], for: .secretsKey, bound: Self.bound(vaultID, kind, number, id)),
-            secret.withUnsafeBytes({ Self.id(of: $0) }) == id
-        else { throw .corrupt(path, "One of its secrets does not fit its entry.") }
-        return secret
+        try SecretBytes(count: WrappedSecrets.size) { secret throws(VaultError) in
+            try unwrap(into: secret, vaultID: vaultID, root: root, path: path)
+        }
+    }
+
+    /// Writes the secret into `output`, which has its size.
+    ///
+    /// - Throws: `VaultError` `.corrupt`.
+    func unwrap(
+        into output: UnsafeMutableRawBufferPointer, vaultID: [UInt8], root: RootKey, path: String
+    ) throws(VaultError) {
+        do throws(CryptoError) {
+            try root.unwrap(
+                wrapped[...], for: .secretsKey, bound: Self.bound(vaultID, kind, number, id), into: output)
+            guard Self.id(of: UnsafeRawBufferPointer(output)) == id else {
+                throw CryptoError(.authenticationFailed, "secret")
+            }
+        } catch { throw .corrupt(path, "One of its secrets does not fit its entry.") }
     }
 
     /// The same secret under another root.

@@ -98,16 +98,6 @@ final class RootKey: Sendable {
             try SecretWrap.unwrap(wrapped, under: key, bound: bound, into: output)
         }
     }
-
-    /// The same into guarded memory of its own.
-    func unwrapped(
-        _ wrapped: ArraySlice<UInt8>, for use: Personalization, bound: [UInt8]
-    ) throws(CryptoError) -> SecretBytes {
-        guard wrapped.count >= SecretWrap.overhead else { throw CryptoError(.authenticationFailed, "unwrap") }
-        return try SecretBytes(count: wrapped.count - SecretWrap.overhead) { output throws(CryptoError) in
-            try unwrap(wrapped, for: use, bound: bound, into: output)
-        }
-    }
 }
 
 extension UnsafeRawBufferPointer {
@@ -170,6 +160,39 @@ enum SecretWrap {
             UnsafeMutableRawBufferPointer(rebasing: input[(start + bound.count)...]).copyMemory(from: secret)
             BLAKE2b.hash(UnsafeRawBufferPointer(input), key: key, personalization: .wrappingNonce, into: nonce)
         }
+    }
+}
+
+/// Wrapped secrets of 32 bytes, as a vault has any number of them.
+enum WrappedSecrets {
+    static let size = 32
+
+    /// Unwraps secrets into one guarded allocation.
+    ///
+    /// - Parameters:
+    ///   - passingDamage: Whether entries that `unwrap` refuses are left out.
+    ///   - unwrap: Writes the secret of an entry.
+    ///   - body: Takes over the secret of an entry.
+    /// - Throws: `VaultError` `.outOfMemory`, and what the closures throw.
+    static func open<Entry>(
+        _ entries: [Entry], passingDamage: Bool,
+        unwrap: (Entry, UnsafeMutableRawBufferPointer) throws(VaultError) -> Void,
+        _ body: (Entry, consuming SecretBytes) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        var opened: [Int] = []
+        let region = SecretRegion(
+            try SecretBytes(count: entries.count * size) { memory throws(VaultError) in
+                for (index, entry) in entries.enumerated() {
+                    let start = index * size
+                    do throws(VaultError) {
+                        try unwrap(entry, UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + size]))
+                        opened.append(index)
+                    } catch {
+                        guard passingDamage else { throw error }
+                    }
+                }
+            })
+        for index in opened { try body(entries[index], region.secret(at: index * size, count: size)) }
     }
 }
 

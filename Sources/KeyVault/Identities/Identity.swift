@@ -64,7 +64,9 @@ enum IdentityText {
             do throws(CryptoError) {
                 keys.append(try IdentityKey(text: UnsafeRawBufferPointer(rebasing: line)))
             } catch {
-                throw Identity.malformed("Line \(number) is no key: SEALED-SECRET-KEY-1 and 58 characters.")
+                throw VaultError(
+                    error,
+                    meaning: Identity.malformed("Line \(number) is no key: SEALED-SECRET-KEY-1 and 58 characters."))
             }
         }
         return keys

@@ -11,8 +11,11 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
     ///   which everybody can open, or one in a form that no identity has, which nobody can.
     init(_ key: X25519.PublicKey) throws(VaultError) {
         self.key = key
-        guard Self.isCanonical(key.bytes), Self.isOfFullOrder(key) else {
-            throw Self.malformed("It is no X25519 public key that can be sealed to.")
+        let malformed = Self.malformed("It is no X25519 public key that can be sealed to.")
+        guard Self.isCanonical(key.bytes) else { throw malformed }
+        // A point of low order gives no secret.
+        do throws(CryptoError) { _ = try X25519.PrivateKey.random().sharedSecret(with: key) } catch {
+            throw VaultError(error, meaning: malformed)
         }
     }
 
@@ -22,10 +25,12 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(VaultError) {
         let key: X25519.PublicKey
         do throws(CryptoError) { key = try Self.decode(text) } catch {
-            throw Self.malformed(
-                text.hasPrefix("SEALED-SECRET-KEY-")
-                    ? "That is an identity, which is secret; its recipient begins with sealed1."
-                    : "It is not sealed1 and 58 characters, or one of them is wrong.")
+            throw VaultError(
+                error,
+                meaning: Self.malformed(
+                    text.hasPrefix("SEALED-SECRET-KEY-")
+                        ? "That is an identity, which is secret; its recipient begins with sealed1."
+                        : "It is not sealed1 and 58 characters, or one of them is wrong."))
         }
         try self.init(key)
     }
@@ -54,14 +59,5 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
     private static func isCanonical(_ bytes: [UInt8]) -> Bool {
         guard bytes[31] & 0x80 == 0 else { return false }
         return bytes[31] != 0x7F || bytes[1..<31].contains { $0 != 0xFF } || bytes[0] < 0xED
-    }
-
-    private static func isOfFullOrder(_ key: X25519.PublicKey) -> Bool {
-        do throws(CryptoError) {
-            _ = try X25519.PrivateKey.random().sharedSecret(with: key)
-            return true
-        } catch {
-            return false
-        }
     }
 }

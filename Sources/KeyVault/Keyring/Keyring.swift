@@ -19,7 +19,7 @@ package struct Keyring: SealingKeySource {
     /// Unwraps the keys of *after first unlock*. Those of the other class are named, never left out: locked is not unknown.
     ///
     /// - Parameter passingDamage: Whether a key that does not fit its entry is left out.
-    /// - Throws: `VaultError` `.corrupt` for a key that does not fit its entry.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not fit its entry, `.outOfMemory`.
     init(
         _ service: CompartmentContents?, _ person: Register.Person?, vaultID: [UInt8], root: RootKey,
         listed: Set<Bytes16>, isPersonMissing: Bool, path: String, passingDamage: Bool
@@ -27,12 +27,11 @@ package struct Keyring: SealingKeySource {
         self.isPersonMissing = isPersonMissing
         var found: [KeyID: SealingKey] = [:]
         var active: SealingKey?
-        for entry in service?.keyring ?? [] where entry.state != .destroyed {
-            let key: SealingKey
-            do throws(VaultError) { key = try entry.key(vaultID: vaultID, root: root, path: path) } catch {
-                guard passingDamage else { throw error }
-                continue
-            }
+        let entries = (service?.keyring ?? []).filter { $0.state != .destroyed }
+        try WrappedSecrets.open(entries, passingDamage: passingDamage) { entry, output throws(VaultError) in
+            try entry.unwrap(into: output, vaultID: vaultID, root: root, path: path)
+        } _: { entry, secret throws(VaultError) in
+            let key = try entry.key(secret, path: path)
             found[key.id] = key
             if entry.state == .active { active = key }
         }

@@ -76,15 +76,48 @@ struct KeyringEntry: Hashable, Sendable {
         }
     }
 
-    /// The key itself.
+    /// The key itself, in guarded memory of its own.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry, `.outOfMemory`.
+    func key(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SealingKey {
+        try key(
+            SecretBytes(count: SealingKey.size) { secret throws(VaultError) in
+                try unwrap(into: secret, vaultID: vaultID, root: root, path: path)
+            }, path: path)
+    }
+
+    /// The key that was unwrapped.
+    func key(_ secret: consuming SecretBytes, path: String) throws(VaultError) -> SealingKey {
+        do throws(SealingError) { return try SealingKey(secret: secret, epoch: epoch) } catch { throw unfit(path) }
+    }
+
+    /// Lends the key for a moment.
     ///
     /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
-    func key(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SealingKey {
-        guard let secret = try? root.unwrapped(wrappedKey[...], for: .sealingKeysKey, bound: bound(to: vaultID)),
-            let key = try? SealingKey(secret: secret, epoch: epoch),
-            key.id.bytes.withUnsafeBytes({ $0.elementsEqual(keyID) })
-        else { throw .corrupt(path, "The key of epoch \(epoch) does not fit its entry.") }
-        return key
+    func withSecret<Result>(
+        vaultID: [UInt8], root: RootKey, path: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(VaultError) -> Result {
+        try ScratchMemory.withSecret(count: SealingKey.size) { secret throws(VaultError) in
+            try unwrap(into: secret, vaultID: vaultID, root: root, path: path)
+            return body(UnsafeRawBufferPointer(secret))
+        }
+    }
+
+    /// Writes the key into `output`, which has its size.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    func unwrap(
+        into output: UnsafeMutableRawBufferPointer, vaultID: [UInt8], root: RootKey, path: String
+    ) throws(VaultError) {
+        do throws(CryptoError) {
+            try root.unwrap(wrappedKey[...], for: .sealingKeysKey, bound: bound(to: vaultID), into: output)
+        } catch { throw unfit(path) }
+        let id = KeyID(of: UnsafeRawBufferPointer(output))
+        guard id.bytes.withUnsafeBytes({ $0.elementsEqual(keyID) }) else { throw unfit(path) }
+    }
+
+    private func unfit(_ path: String) -> VaultError {
+        .corrupt(path, "The key of epoch \(epoch) does not fit its entry.")
     }
 
     /// The same key under another root, or in another vault.
@@ -93,7 +126,7 @@ struct KeyringEntry: Hashable, Sendable {
         as state: KeyState? = nil
     ) throws(VaultError) -> KeyringEntry {
         guard self.state != .destroyed else { return self }
-        return try key(vaultID: old.vaultID, root: old.root, path: old.path).withUnsafeBytes { secret in
+        return try withSecret(vaultID: old.vaultID, root: old.root, path: old.path) { secret in
             KeyringEntry(
                 secret, epoch: epoch, state: state ?? self.state, protection: protection, createdAt: createdAt,
                 vaultID: new.vaultID, root: new.root)

@@ -82,7 +82,7 @@ enum KeyFile {
                 try Hexadecimal.decode(UnsafeRawBufferPointer(rebasing: digits), into: key)
             }
         } catch {
-            throw malformed(path, "It does not hold 64 hexadecimal digits.")
+            throw VaultError(error, meaning: malformed(path, "It does not hold 64 hexadecimal digits."))
         }
     }
 

@@ -24,3 +24,9 @@ enum SecretFile {
         return room.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[0..<count])) }
     }
 }
+
+extension FileError: SecretMemoryError {
+    package static func noSecretMemory(count: Int) -> FileError {
+        FileError(errno: ENOMEM, operation: "hold", path: "secrets")
+    }
+}

@@ -49,14 +49,17 @@ struct TokenKeyEntry: Hashable, Sendable {
 
     /// The key itself.
     ///
-    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry, `.outOfMemory`.
     func unwrap(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
-        guard
-            let secret = try? root.unwrapped(
-                wrappedKey[...], for: .tokenKeysKey, bound: Self.bound(vaultID, keyID)),
-            secret.withUnsafeBytes({ Self.id(of: $0) }) == keyID
-        else { throw .corrupt(path, "A token key does not fit its entry.") }
-        return secret
+        try SecretBytes(count: 32) { secret throws(VaultError) in
+            do throws(CryptoError) {
+                try root.unwrap(
+                    wrappedKey[...], for: .tokenKeysKey, bound: Self.bound(vaultID, keyID), into: secret)
+                guard Self.id(of: UnsafeRawBufferPointer(secret)) == keyID else {
+                    throw CryptoError(.authenticationFailed, "token key")
+                }
+            } catch { throw .corrupt(path, "A token key does not fit its entry.") }
+        }
     }
 
     /// The same key under another root, or in another vault.

@@ -59,7 +59,7 @@ enum KeyText {
             guard let first = line.first, first != UInt8(ascii: "#") else { continue }
             let key: Line
             do throws(CryptoError) { key = try self.key(line, kind) } catch {
-                throw kind.malformed("Line \(number) is no such key.")
+                throw VaultError(error, meaning: kind.malformed("Line \(number) is no such key."))
             }
             try body(key)
         }

@@ -68,11 +68,13 @@ private enum PublicKeyText {
         } catch {
             // Never names the text: a person may have given the secret half by mistake.
             throw VaultError(
-                .malformedKey, "read", "the public key",
-                text.hasPrefix(secret)
-                    ? "That is a secret key; the public one begins with \(prefix)."
-                    : "It is not \(prefix) and 58 characters, or one of them is wrong.",
-                advice: "Copy it again, whole.")
+                error,
+                meaning: VaultError(
+                    .malformedKey, "read", "the public key",
+                    text.hasPrefix(secret)
+                        ? "That is a secret key; the public one begins with \(prefix)."
+                        : "It is not \(prefix) and 58 characters, or one of them is wrong.",
+                    advice: "Copy it again, whole."))
         }
     }
 

@@ -86,6 +86,9 @@ public struct MovingInKey: Sendable {
             default: throw CryptoError(.malformedEncoding, "key")
             }
         } catch {
+            if error.code == .outOfMemory {
+                throw StoreError(VaultError.noSecretMemory(count: AES256GCM.keySize), "read the key of")
+            }
             throw StoreError(
                 .wrongKey, "read", "the key", "It has \(text.count) bytes and is no key of AES-256-GCM.",
                 advice: "Give 32 bytes as they are, or as base64 or hexadecimal text.")

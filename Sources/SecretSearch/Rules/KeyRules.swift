@@ -41,6 +41,13 @@ enum KeyRules {
         id: "key.sealed-identity", title: "An identity of a vault",
         meaning: "Whoever reads it can unlock every vault that lists it.",
         remedy: "Take its recipient out of the vaults, and make a new identity.", weight: .critical)
+    static let sealedSigningKey = SecretRule(
+        id: "key.sealed-signing-key", title: "A writer key or a team key without a passphrase",
+        meaning: "Whoever reads it can sign records as its writer, or rosters and vaults for its team.",
+        remedy:
+            "Make a protected one; revoke the writer, or name the new key as the team's next one, with sealctl roster "
+            + "sign. Then remove this one.",
+        weight: .critical)
     static let jwt = SecretRule(
         id: "token.jwt", title: "A JSON Web Token",
         meaning: "Whoever reads it can act as its subject until it expires.",
@@ -66,5 +73,7 @@ enum KeyRules {
         + EncodedKey.detectors
         + Detector.tokens(age, TokenShape("AGE-SECRET-KEY-1", .run(.upperAlphanumeric, 58)))
         + Detector.tokens(sealedIdentity, TokenShape("SEALED-SECRET-KEY-1", .run(.upperAlphanumeric, 58)))
+        + Detector.tokens(sealedSigningKey, TokenShape("SEALED-WRITER-KEY-1", .run(.upperAlphanumeric, 58)))
+        + Detector.tokens(sealedSigningKey, TokenShape("SEALED-TEAM-KEY-1", .run(.upperAlphanumeric, 58)))
         + Detector.tokens(sealedKeyFile, TokenShape("sealed-key-1 ", .run(.hex, 64)))
 }

@@ -27,6 +27,7 @@ struct AuditJob {
         search.apply(to: &options)
         try suppression.apply(to: &options, auditing: try directory(of: group), key: key)
         options.ownFiles += [report].compactMap(\.self)
+        options.keyFiles = [keyOptions.identity, keyOptions.writerKey].compactMap(\.self) + StatedKeyFiles.ofSettings
         options.usesVault = !search.withoutKeys
         options.requiresVault = search.withKeys
         let progress = AuditProgressLine()

@@ -6,13 +6,16 @@ internal import SharedFiles
 /// Whether the vault opens, by the attempt that `get` makes, but without a trace.
 enum VaultCheck {
     static func examine(_ group: AccessGroup, in home: GroupsHome) -> [Diagnosis] {
+        opening(group, in: home) + unprotected(group, home)
+    }
+
+    private static func opening(_ group: AccessGroup, in home: GroupsHome) -> [Diagnosis] {
         let place = VaultPlace(group, in: home)
         let attempt: Attempt
         do throws(Failure) { attempt = try Attempt.ofSettings() } catch { return [.fail("vault", error)] }
         do throws(VaultError) {
             let found = try Vault.inventory(group, in: home, with: attempt.credential)
             return [.ok("vault", "\(place.path) can be opened"), accepted(found.watermarks)]
-                + unprotected(attempt, group, home)
         } catch {
             switch error.code {
             case .absent: return [absent(group, error, place.path)]
@@ -46,20 +49,26 @@ enum VaultCheck {
                 + "sealctl vault unlock, or --passphrase, --key-file or --identity.")
     }
 
-    /// A program that can read an identity's file without a passphrase reaches everything that a person reaches.
-    private static func unprotected(_ attempt: Attempt, _ group: AccessGroup, _ home: GroupsHome) -> [Diagnosis] {
-        guard case .identity(let identity) = attempt.credential, let file = attempt.identityFile else { return [] }
-        let own = Set(identity.recipients.map(\.description))
+    /// A program that can read a key's file without a passphrase can do everything that its owner can.
+    private static func unprotected(_ group: AccessGroup, _ home: GroupsHome) -> [Diagnosis] {
         let slots = (try? Vault.status(group, in: home))?.slots ?? []
-        let isPersons = slots.contains { slot in
-            slot.reach != .afterFirstUnlock && slot.recipient.map { own.contains($0.description) } ?? false
+        return UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home).compactMap { file -> Diagnosis? in
+            switch file.kind {
+            case .identity where file.reachesWhenUnlocked(slots):
+                .warn(
+                    "identity", "\(file.path) has no passphrase and reaches what is available when unlocked",
+                    mend: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
+            case .identity: nil
+            case .writerKey:
+                .warn(
+                    "writer-key", "\(file.path) has no passphrase: every program that can read it signs as this writer",
+                    mend: "sealctl writer new --protected NEW, or keep it where only its program can read it")
+            case .teamKey:
+                .warn(
+                    "team-key", "\(file.path) has no passphrase: every program that can read it signs for the team",
+                    mend: "sealctl roster sign --team-key FILE --succeeded-by NEW, with NEW protected and kept offline")
+            }
         }
-        guard isPersons else { return [] }
-        return [
-            .warn(
-                "identity", "\(file) has no passphrase and reaches what is available when unlocked",
-                mend: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
-        ]
     }
 
     private static func accepted(_ condition: WatermarkCondition) -> Diagnosis {
@@ -75,8 +84,7 @@ private struct Attempt {
     let isStated: Bool
     /// Guessing at a passphrase takes its time by design: it is left to other commands.
     let passphraseFile: String?
-    /// The file of an identity without a passphrase, and of one whose passphrase nobody was asked for.
-    private(set) var identityFile: String?
+    /// The file of an identity whose passphrase was not asked for.
     private(set) var protectedIdentity: String?
 
     static func ofSettings() throws(Failure) -> Attempt {
@@ -96,9 +104,7 @@ private struct Attempt {
 
     private static func ofIdentity(_ file: String) throws(Failure) -> Attempt {
         do throws(VaultError) {
-            var attempt = Attempt(.identity(try Identity(contentsOf: file, passphrase: nil)))
-            attempt.identityFile = file
-            return attempt
+            return Attempt(.identity(try Identity(contentsOf: file, passphrase: nil)))
         } catch {
             guard error.code == .locked else { throw Failure(error) }
             var attempt = Attempt(.automatic, isStated: false)

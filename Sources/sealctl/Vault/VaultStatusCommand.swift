@@ -27,8 +27,11 @@ struct VaultStatusCommand: SealctlCommand {
         let inventory = try Failure.onVault { () throws(VaultError) in
             status.availability == .ready ? try Vault.inventory(group, in: home) : nil
         }
+        let unprotected = UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home)
+            .filter { $0.reachesWhenUnlocked(status.slots) }
         let view = StatusView(
-            group: group, path: VaultPlace(group, in: home).path, status: status, inventory: inventory)
+            group: group, path: VaultPlace(group, in: home).path, status: status, inventory: inventory,
+            unprotectedIdentities: unprotected.map(\.path))
         try StandardStreams.print(output.json ? view.json.text : view.text)
         let end = view.exitStatus
         // The answer has said it all.
@@ -44,6 +47,8 @@ private struct StatusView {
     let path: String
     let status: VaultStatus
     let inventory: VaultInventory?
+    /// The files of identities without a passphrase that open what is available when unlocked.
+    let unprotectedIdentities: [String]
     let now = Timestamp.now
 
     var exitStatus: ExitStatus {
@@ -64,6 +69,9 @@ private struct StatusView {
             fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
         }
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
+        for file in unprotectedIdentities {
+            fields.add("unprotected", "\(file.printable) has no passphrase and reaches what is available when unlocked")
+        }
         if let fingerprint = status.fingerprint { fields.add("fingerprint", fingerprint) }
         if let period = status.period { fields.add("period", String(period)) }
         if status.isRekeyPending {
@@ -122,6 +130,7 @@ private struct StatusView {
             ("isRekeyPending", .bool(status.isRekeyPending)),
             ("unlockPlace", .optional(status.unlockPlace?.rawValue)),
             ("slots", .array(status.slots.map { SlotView($0).json })),
+            ("unprotectedIdentities", .array(unprotectedIdentities.map { .string($0) })),
             ("generation", status.generation.map { .unsigned($0) } ?? .null),
             ("keys", inventory.map { .array($0.keys.map { KeyView($0).json }) } ?? .null),
             ("items", inventory.map { .number($0.itemCount) } ?? .null),

@@ -48,15 +48,21 @@ struct KeyFilePassphrase {
         PassphraseSource(isPrompted: true, file: file, descriptor: nil) ?? .terminal
     }
 
-    /// Opens a key's file: plain first, then with the passphrase.
+    /// Opens a key's file, which is read once: a pipe gives its contents to one reader.
+    ///
+    /// - Parameter open: Asks for the passphrase where the file is protected.
     func opening<Key>(
-        _ path: String, _ open: ((() throws(VaultError) -> Passphrase)?) throws(VaultError) -> Key
+        _ path: String, _ open: (@escaping () throws(VaultError) -> Passphrase) throws(VaultError) -> Key
     ) throws(Failure) -> Key {
-        do throws(VaultError) { return try open(nil) } catch {
-            guard error.code == .locked else { throw Failure(error) }
-        }
-        let passphrase = try source.read(for: path, isNew: false)
-        return try Failure.onVault { () throws(VaultError) in try open { () throws(VaultError) in passphrase } }
+        var refusal: Failure?
+        do throws(VaultError) {
+            return try open { () throws(VaultError) in
+                do throws(Failure) { return try source.read(for: path, isNew: false) } catch {
+                    refusal = error
+                    throw VaultError(.locked, "open", path, "It is protected by a passphrase, which cannot be read.")
+                }
+            }
+        } catch { throw refusal ?? Failure(error) }
     }
 
     /// Opens an identity's file. The passphrase of a protected one is asked for on the terminal.

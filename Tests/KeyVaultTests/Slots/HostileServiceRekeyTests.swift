@@ -8,31 +8,13 @@ import Testing
 @testable import KeyVault
 
 /// What a service puts into its compartment, or does to its file, keeps no person from a rekey.
-@Suite(.serialized) struct HostileServiceRekeyTests {
+@Suite struct HostileServiceRekeyTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
 
     init() throws { yard = try RekeyYard() }
 
-    /// Writes the service compartment as a holder of its root can.
-    private func plant(_ change: (inout VaultDraft) throws(VaultError) -> Void) throws {
-        let vault = try fixture.open()
-        let contents = try vault.current()
-        var draft = try VaultDraft(contents, root: vault.keys.service, person: nil, slotID: nil, place: vault.place)
-        try change(&draft)
-        try SystemFile.write(fixture.path, try draft.file(.service))
-    }
-
-    private func fill(_ draft: inout VaultDraft, upTo count: Int) {
-        var epoch = draft.service.keyring.map(\.epoch).max() ?? 0
-        while draft.service.keyring.count < count {
-            epoch += 1
-            draft.service.keyring.append(
-                .random(
-                    epoch: epoch, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
-                    vaultID: draft.vaultID, root: draft.service.root))
-        }
-    }
+    private func plant(_ change: (inout VaultDraft) throws(VaultError) -> Void) throws { try fixture.plant(change) }
 
     private func expectRekeyed(_ report: RekeyReport) throws {
         #expect(report.period == 2)
@@ -43,7 +25,7 @@ import Testing
     // MARK: Floods
 
     @Test func aKeyringThatIsNotFullLosesNothing() throws {
-        try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount - 1) }
+        try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount - 1) }
         let report = try yard.person().rekey()
         #expect(report.losses.isEmpty)
         #expect(try fixture.open().current().service.keyring.count == KeyringEntry.maximumCount)
@@ -52,7 +34,7 @@ import Testing
 
     @Test func aFullKeyringIsRekeyedAndTheKeysThatGoAreNamed() throws {
         let old = try fixture.open().activeKey().id
-        try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount) }
+        try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
         let report = try yard.person().rekey()
         #expect(report.losses.keys.count == KeyringEntry.maximumCount / 2)
         // Of what nobody uses the oldest go; the key that was active stays.
@@ -67,7 +49,7 @@ import Testing
     /// Two rekeys in a row: the first has made room for more than the second.
     @Test func aFloodThatIsRepeatedChangesNothing() throws {
         for period in UInt32(2)...3 {
-            try plant { draft in fill(&draft, upTo: KeyringEntry.maximumCount) }
+            try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
             #expect(try yard.person().rekey().period == period)
         }
     }

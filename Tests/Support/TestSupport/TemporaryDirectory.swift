@@ -8,13 +8,29 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
 
     /// Makes one under `$TMPDIR` or `/tmp`.
-    package init() throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    ///
+    /// - Parameter inMemory: Whether a file system in memory is better: where a test writes durably over and over, each sync
+    ///   waits for the disk. Without one of some size the directory is an ordinary one.
+    package init(inMemory: Bool = false) throws {
+        let usual = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = inMemory ? Self.memory ?? usual : usual
         var template = Array("\(base)/sealed-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil, let real = realpath(template, nil) else { throw SystemFailure("mkdtemp") }
         defer { free(real) }
         path = String(cString: real)
     }
+
+    /// statvfs(3), `ST_NOEXEC`.
+    private static let noExecution: UInt = 8
+
+    /// A directory in memory with room for many tests in which programs can be started.
+    private static let memory: String? = {
+        var facts = statvfs()
+        guard access("/dev/shm", W_OK | X_OK) == 0, statvfs("/dev/shm", &facts) == 0,
+            facts.f_flag & noExecution == 0, facts.f_bavail * facts.f_frsize >= 2 << 30
+        else { return nil }
+        return "/dev/shm"
+    }()
 
     deinit {
         Self.removeTree(path)

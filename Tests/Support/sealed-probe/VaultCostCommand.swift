@@ -25,6 +25,41 @@ func vaultCostCommand(arguments: [String]) -> Int32 {
     return 0
 }
 
+/// `vault-mappings HOME GROUP COUNT`: opens the vault with its key file so many times, and keeps each.
+///
+/// Prints the error's code, or how many sealing keys are at hand in all and how many memory mappings the process has
+/// (proc(5), `/proc/self/maps`).
+func vaultMappingsCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let group = try? AppGroup(arguments[1]), let count = Int(arguments[2]) else {
+        return 64
+    }
+    var vaults: [Vault] = []
+    do throws(VaultError) {
+        var keys = 0
+        for _ in 0..<count {
+            let vault = try Vault.open(
+                AccessGroup(group), in: GroupsHome(root: arguments[0]), with: .defaultKeyFile)
+            keys += try vault.currentKeyring().ids.count
+            vaults.append(vault)
+        }
+        say("\(keys) \(mappings())")
+    } catch {
+        say(error.code.rawValue)
+    }
+    return 0
+}
+
+private func mappings() -> Int {
+    guard let file = fopen("/proc/self/maps", "r") else { return .max }
+    defer { fclose(file) }
+    var count = 0
+    while true {
+        let next = getc(file)
+        if next == EOF { return count }
+        if next == 10 { count += 1 }
+    }
+}
+
 private func opening(_ accessGroup: AccessGroup, _ home: GroupsHome, _ credential: VaultCredential) -> String {
     do throws(VaultError) {
         // An opening does not read the items.

@@ -69,6 +69,7 @@ let commands: [String: ([String]) -> Int32] = [
     "vault-cost": vaultCostCommand,
     "vault-item": vaultItemCommand,
     "unlock-find": unlockFindCommand,
+    "vault-mappings": vaultMappingsCommand,
     "vault-key": vaultKeyCommand,
     "vault-open-identity": vaultOpenIdentityCommand,
     "vault-session": vaultSessionCommand,
