@@ -13,7 +13,7 @@ struct MovingInYard {
 
     init() throws {
         fixture = try StoreFixture()
-        plain = try TemporaryDirectory()
+        plain = try TemporaryDirectory(inMemory: true)
     }
 
     func path(_ name: String) -> String { plain.path(name) }
