@@ -594,6 +594,7 @@ class Register:
         periods = [k.period for k in keys]
         require(periods == sorted(periods) and 0 < periods[0] and periods[-1] <= period, "V8", "corrupt", "periods of person keys")
         require(all(k.flags & ~1 == 0 for k in keys), "V8", "corrupt", "flags of person keys")
+        require(len({k.public for k in keys}) == len(keys), "V8", "corrupt", "a person key twice")
         return keys
 
     @staticmethod

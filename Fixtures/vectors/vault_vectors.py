@@ -435,6 +435,9 @@ class Faults:
             return lambda fields: field(fields, number).__setitem__(slice(offset, offset + len(value)), value)
         slot = 56 + 16 + 3  # the first entry: a key file's, with the label "app"
         self.register("v08-field-bit", "Field 9 without its critical bit.", lambda fields: fields[-1].__setitem__(1, 0), "corrupt")
+        again = lambda key: f.PersonKey(1, 0, key.public, f.link(self.vault.person_seed, self.vault.vault_id, 1, key.public, key.public))
+        self.rewritten("v08-person-key-twice", "The person key as its own successor.", f.PERSON,
+                       lambda v: v.register.persons.append(again(v.register.persons[-1])), "corrupt", "V8")
         self.register("v08-field-flags", "An unknown flag of field 77.", lambda fields: fields.append([77, 2, b"x"]), "corrupt")
         self.register("v08-field-order", "Field 77 before field 9.", lambda fields: fields.insert(-1, [77, 0, b"x"]), "corrupt")
         self.register("v08-field-twice", "Field 77 twice.", lambda fields: fields.extend([[77, 0, b"x"], [77, 0, b"x"]]), "corrupt")

@@ -8,7 +8,7 @@ struct UnprotectedKeys {
     let stated: [String]
 
     var findings: [Finding] {
-        let slots = (try? Vault.status(AccessGroup(group), in: home))?.slots ?? []
+        let slots = UnprotectedKeyFile.slots(of: AccessGroup(group), in: home)
         return UnprotectedKeyFile.all(stated: stated, in: home).map { file in
             let (detail, severity, remedy) = Self.judgement(of: file, file.reachesWhenUnlocked(slots))
             return AuditCheck.keyFileUnprotected.finding(
@@ -19,11 +19,16 @@ struct UnprotectedKeys {
 
     /// What the key opens decides; nil stands for the check's own severity and remedy.
     private static func judgement(
-        of file: UnprotectedKeyFile, _ reachesWhenUnlocked: Bool
+        of file: UnprotectedKeyFile, _ reachesWhenUnlocked: Bool?
     ) -> (detail: String, severity: Severity?, remedy: String?) {
         switch file.kind {
-        case .identity where reachesWhenUnlocked:
+        case .identity where reachesWhenUnlocked == true:
             ("It is an identity and reaches what is available when unlocked.", nil, nil)
+        case .identity where reachesWhenUnlocked == nil:
+            (
+                "It is an identity and may reach what is available when unlocked: the vault's slots cannot be read.",
+                nil, nil
+            )
         case .identity: ("It is an identity.", .low, nil)
         case .writerKey:
             (
@@ -33,7 +38,7 @@ struct UnprotectedKeys {
         case .teamKey:
             (
                 "It is a team key.", nil,
-                "Name a protected one as the next team key: "
+                "Where it is the group's, name a protected one as the next team key: "
                     + "sealctl roster sign --group {group} --team-key {file} --succeeded-by NEW"
             )
         }

@@ -18,7 +18,7 @@ public struct SecretBytes: ~Copyable {
     ///   - count: The size in bytes, zero or more.
     ///   - fill: Writes every byte; what it leaves unwritten is zero.
     /// - Throws: What `fill` throws; the memory is wiped and freed then. Without memory an error of that type where it can
-    ///   say so (`SecretMemoryError`); else the process ends.
+    ///   say so (`SecretMemoryError`); else, as for a copy or random bytes, the process ends.
     public init<Failure: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {

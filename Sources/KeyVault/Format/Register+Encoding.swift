@@ -177,7 +177,8 @@ extension PersonKeyEntry {
             let link = Array(try reader.take(Ed25519.signatureSize))
             let certificate = Array(try reader.take(Ed25519.signatureSize))
             guard flags <= 1, period > 0, chain.last.map({ $0.period <= period }) ?? true,
-                chain.count < maximumCount, let key = try? Ed25519.PublicKey(bytes: bytes)
+                chain.count < maximumCount, let key = try? Ed25519.PublicKey(bytes: bytes),
+                !chain.contains(where: { $0.key == key })
             else { throw .corrupt(path, "Its chain of person keys has impossible numbers.") }
             chain.append(
                 PersonKeyEntry(

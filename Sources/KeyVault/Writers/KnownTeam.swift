@@ -140,6 +140,7 @@ struct KnownTeam {
                 .teamKeyNeeded, "make a new person key of", place.path,
                 "The team key \(required) certifies its person keys, and is not at hand.")
         }
+        if lostKeys.contains(team.publicKey) { throw .wrongTeamKey(place.path, given: team.publicKey, nil) }
         guard required == nil || required == team.publicKey else {
             throw .wrongTeamKey(place.path, given: team.publicKey, required)
         }
@@ -214,12 +215,16 @@ extension VaultPlace {
     }
 
     /// The team key that has certified the vault's persons, and the state for which the key vouches; nil where this user's
-    /// programs would refuse the vault, and for a vault without persons or team key.
-    package var certification: (team: TeamPublicKey, state: VaultFloor)? {
-        let memory = memory.load()
-        guard let directory = try? openDirectory(),
+    /// programs have not opened the vault with that key or would refuse it, and for a vault without persons or team key.
+    package var certification: (team: TeamPublicKey, state: VaultFloor)? { certification(replacing: nil) }
+
+    /// The same while a person replaces a lost team key, whatever the program and the machine state by now.
+    package func certification(replacing lostKey: TeamPublicKey?) -> (team: TeamPublicKey, state: VaultFloor)? {
+        guard let memory = memory.load(), memory.team != nil, let directory = try? openDirectory(),
             let files = try? VaultFiles.read(
-                self, in: directory, memory: memory, team: KnownTeam(place: self, memory: memory)),
+                self, in: directory, memory: memory,
+                team: lostKey == nil ? KnownTeam(place: self, memory: memory) : nil),
+            files.register?.team == memory.team, lostKey == nil || memory.team == lostKey,
             let register = files.register, let team = register.team, (try? register.verify(path: path)) != nil
         else { return nil }
         return (team, register.state)

@@ -22,7 +22,8 @@ package enum RosterFile {
     ///
     /// - Parameter isAnew: Whether a person begins a roster anew because the team key of the one before is lost: then it is
     ///   remembered in the place of that one.
-    /// - Throws: `VaultError` `.olderRoster` where another program has signed this version or a later one meanwhile;
+    /// - Throws: `VaultError` `.olderRoster` where another program has signed this version or a later one meanwhile,
+    ///   `.replaced` where it has made another roster;
     ///   `.lockTimeout`, `.durabilityUnknown`, `.denied`, `.file`.
     package static func put(
         _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome, isAnew: Bool = false
@@ -45,13 +46,23 @@ package enum RosterFile {
     private static func replace(
         with roster: SignedRoster, in container: GroupContainer, isAnew: Bool
     ) throws(VaultError) {
-        if !isAnew, let bytes = try read(in: container), bytes != roster.bytes,
+        // A roster of another key, or whatever else is there, is replaced: it must not keep the team from signing.
+        let bytes = try? read(in: container)
+        if !isAnew, let bytes, bytes != roster.bytes,
             let there = try? SignedRoster(verifying: bytes, group: roster.roster.group),
-            there.roster.id == roster.roster.id, there.roster.version >= roster.roster.version
+            there.roster.team == roster.roster.team
         {
-            throw VaultError(
-                .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed meanwhile.",
-                advice: "Run it again.")
+            guard there.roster.id == roster.roster.id else {
+                throw VaultError(
+                    .replaced, "write", "the roster", "Another roster of the same team key is there.",
+                    advice: "Ask the team which one is right; to go on with that one: sealctl roster verify --accept "
+                        + "\(roster.roster.team).")
+            }
+            guard there.roster.version < roster.roster.version else {
+                throw VaultError(
+                    .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed meanwhile.",
+                    advice: "Run it again.")
+            }
         }
         let sharing = container.sharing
         try VaultError.onFiles("write the roster") { () throws(FileError) in

@@ -29,11 +29,13 @@ package struct UnprotectedKeyFile: Sendable {
     /// Returns `nil` for a file whose keys are protected, one that holds none, and one that cannot be read.
     ///
     /// A pipe is not read: its contents are for the program that it was opened for.
-    package init?(path: String) {
+    /// - Parameter isStated: Whether a person or a program named it: then links are followed.
+    package init?(path: String, isStated: Bool = true) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        guard (isStated ? stat(path, &status) : lstat(path, &status)) == 0, status.st_mode & S_IFMT == S_IFREG,
             let text = try? SecretFile.read(
-                path: path, at: .stated, refusing: 0, limit: KeyText.maximumSize, operation: "examine")
+                path: path, at: isStated ? .stated : .usual, refusing: 0, limit: KeyText.maximumSize,
+                operation: "examine")
         else { return nil }
         for kind in Kind.allCases {
             guard let recipients = try? Self.plainKeys(in: text, kind) else { continue }
@@ -48,11 +50,24 @@ package struct UnprotectedKeyFile: Sendable {
         let usual =
             (try? Directory.open(home.keysPath).entries())?.map { home.keysPath.appending($0.name).string } ?? []
         var seen: Set<String> = []
-        return (stated + usual.sorted()).filter { seen.insert($0).inserted }.compactMap(UnprotectedKeyFile.init)
+        let named = stated.filter { seen.insert($0).inserted }.compactMap { UnprotectedKeyFile(path: $0) }
+        return named
+            + usual.sorted().filter { seen.insert($0).inserted }
+            .compactMap { UnprotectedKeyFile(path: $0, isStated: false) }
     }
 
-    /// Whether it is the identity of a slot that opens what is available *when unlocked*.
-    package func reachesWhenUnlocked(_ slots: [SlotSummary]) -> Bool {
+    /// The slots of a group's vault, none where it has no vault; nil where they cannot be read.
+    package static func slots(of group: AccessGroup, in home: GroupsHome) -> [SlotSummary]? {
+        do throws(VaultError) { return try Vault.status(group, in: home).slots } catch {
+            return error.code == .absent ? [] : nil
+        }
+    }
+
+    /// Whether it is the identity of a slot that opens what is available *when unlocked*; nil where that is unknown.
+    ///
+    /// - Parameter slots: The slots of the vault; nil where they cannot be read.
+    package func reachesWhenUnlocked(_ slots: [SlotSummary]?) -> Bool? {
+        guard let slots else { return kind == .identity ? nil : false }
         let own = Set(recipients)
         return slots.contains { slot in
             slot.reach == .whenUnlocked && slot.recipient.map(own.contains) ?? false

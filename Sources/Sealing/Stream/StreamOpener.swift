@@ -37,7 +37,7 @@ package enum StreamOpener {
                 try pipeline.run(
                     transform: { batch, input, output throws(SealingError) in
                         let count = try cipher.open(batch, of: verified.header, from: input, into: output)
-                        try check?.add(UnsafeRawBufferPointer(rebasing: output[..<count]), of: batch)
+                        check?.add(UnsafeRawBufferPointer(rebasing: output[..<count]), of: batch)
                         return count
                     },
                     write: { bytes throws(IOFailure) in
@@ -102,10 +102,9 @@ private final class ContentsCheck: Sendable {
     init(_ digest: StreamDigest) { self.digest = digest }
 
     /// Hashes what a batch has of the contents; runs on several threads.
-    func add(_ plaintext: UnsafeRawBufferPointer, of batch: Batch) throws(SealingError) {
+    func add(_ plaintext: UnsafeRawBufferPointer, of batch: Batch) {
         let start = Int(batch.firstChunk) * BlobLayout.chunkSize
         let end = start + plaintext.count
-        if end > digest.plaintextSize { try digest.requireSize(end) }
         let count = max(0, min(end, digest.listOffset) - start)
         list.add(UnsafeRawBufferPointer(rebasing: plaintext[..<count]), firstChunk: Int(batch.firstChunk))
     }
@@ -116,10 +115,12 @@ private final class ContentsCheck: Sendable {
     func split(_ plaintext: UnsafeRawBufferPointer) -> Int {
         progress.withLock { progress in
             let count = max(0, min(plaintext.count, digest.listOffset - progress.position))
-            if count < plaintext.count {
+            // What is behind the list is counted, and refused at the end: another rule may come first.
+            let listed = max(count, min(plaintext.count, digest.plaintextSize - progress.position))
+            if count < listed {
                 let foreignChunk = list.replace(
                     at: progress.position + count - digest.listOffset,
-                    with: UnsafeRawBufferPointer(rebasing: plaintext[count...]))
+                    with: UnsafeRawBufferPointer(rebasing: plaintext[count..<listed]))
                 progress.foreignChunk = progress.foreignChunk ?? foreignChunk
             }
             progress.position += plaintext.count

@@ -51,12 +51,13 @@ enum VaultCheck {
 
     /// A program that can read a key's file without a passphrase can do everything that its owner can.
     private static func unprotected(_ group: AccessGroup, _ home: GroupsHome) -> [Diagnosis] {
-        let slots = (try? Vault.status(group, in: home))?.slots ?? []
+        let slots = UnprotectedKeyFile.slots(of: group, in: home)
         return UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home).compactMap { file -> Diagnosis? in
             switch file.kind {
-            case .identity where file.reachesWhenUnlocked(slots):
+            case .identity where file.reachesWhenUnlocked(slots) != false:
                 .warn(
-                    "identity", "\(file.path) has no passphrase and reaches what is available when unlocked",
+                    "identity",
+                    "\(file.path) has no passphrase and \(slots == nil ? "may reach" : "reaches") what is available when unlocked",
                     mend: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
             case .identity: nil
             case .writerKey:
@@ -65,7 +66,7 @@ enum VaultCheck {
                     mend: "sealctl writer new --protected NEW, or keep it where only its program can read it")
             case .teamKey:
                 .warn(
-                    "team-key", "\(file.path) has no passphrase: every program that can read it signs for the team",
+                    "team-key", "\(file.path) has no passphrase: every program that can read it signs for its team",
                     mend: "sealctl roster sign --team-key FILE --succeeded-by NEW, with NEW protected and kept offline")
             }
         }

@@ -52,7 +52,18 @@ struct Certifying {
                 hint: "To certify them: sealctl vault certify."
             ).report(asJSON: asJSON)
         }
-        if now.state.keyPeriod != before?.keyPeriod { signRoster(now.state, with: team, asJSON: asJSON) }
+        if now.state.keyPeriod != before?.keyPeriod || isBehind(now.state) {
+            signRoster(now.state, with: team, asJSON: asJSON)
+        }
+    }
+
+    /// Whether the roster names an earlier person key: a change of before made one and could not sign. A roster that names no
+    /// period is the team's decision.
+    private func isBehind(_ state: VaultFloor) -> Bool {
+        guard let group = try? AppGroup(group.identifier), let place = try? RosterPlace(group, in: home),
+            let floor = try? place.standing()?.roster?.roster.floor
+        else { return false }
+        return floor.period > 0 && floor.keyPeriod < state.keyPeriod
     }
 
     /// The change is made: a roster that cannot be signed does not undo it.
@@ -116,7 +127,8 @@ struct VaultCertifyCommand: SealctlCommand {
                 replacing: lostKey)
         }
         if let state = VaultPlace(group, in: home).certification?.state {
-            Certifying(team: team, group: group, home: home, before: nil).signRoster(state, with: team, asJSON: output.json)
+            Certifying(team: team, group: group, home: home, before: nil).signRoster(
+                state, with: team, asJSON: output.json)
         }
         let fields: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("teamKey", .string(team.publicKey.description)),

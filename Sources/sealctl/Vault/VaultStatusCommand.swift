@@ -28,7 +28,7 @@ struct VaultStatusCommand: SealctlCommand {
             status.availability == .ready ? try Vault.inventory(group, in: home) : nil
         }
         let unprotected = UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home)
-            .filter { $0.reachesWhenUnlocked(status.slots) }
+            .filter { $0.reachesWhenUnlocked(status.slots) == true }
         let view = StatusView(
             group: group, path: VaultPlace(group, in: home).path, status: status, inventory: inventory,
             unprotectedIdentities: unprotected.map(\.path))

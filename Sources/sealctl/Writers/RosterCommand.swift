@@ -66,16 +66,34 @@ struct RosterInitCommand: SealctlCommand {
         try Failure.onVault { () throws(VaultError) in
             try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey, replacing: lostKey)
         }
-        // What the roster of a lost key has ended stays ended: former persons know the keys of before.
-        let former = accepted == nil && lostKey != nil ? try place.found()?.roster : accepted
-        var floor = former?.floor ?? VaultFloor()
-        if let state = place.certifiedState(by: lostKey ?? key.publicKey) { floor = floor.raised(to: state) }
+        let floor = try floor(of: place, lostKey, key.publicKey)
         try place.put(try place.first(by: key, floor: floor), isAnew: lostKey != nil)
         let fields: [(String, JSONText)] = [
             ("group", .string(place.group.identifier)), ("teamKey", .string(key.publicKey.description)),
             ("version", .unsigned(1)),
         ]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : key.publicKey.description)
+    }
+
+    /// What the roster of a lost key has ended stays ended: former persons know the keys of before. Taken from what this user
+    /// has accepted, whatever the program and the machine state by now; a roster that somebody put there counts for nothing.
+    private func floor(
+        of place: RosterPlace, _ lostKey: TeamPublicKey?, _ key: TeamPublicKey
+    ) throws(Failure) -> VaultFloor {
+        let remembered = try Failure.onVault { () throws(VaultError) in
+            try RosterMemory(of: place.group, in: place.home).load()
+        }
+        if let ended = remembered?.roster, ended.isOfTeam(key), ended.roster.team != key {
+            throw Failure(
+                .noPermission, "wrongTeamKey", "the team key \(key) has a successor, \(ended.roster.team)",
+                hint: "Give the file of another team key, or of none that is there.")
+        }
+        var floor = remembered?.roster?.roster.floor ?? VaultFloor()
+        if let lostKey, remembered?.teamKey == lostKey, let found = try place.found(), found.roster.team == lostKey {
+            floor = floor.raised(to: found.roster.floor)
+        }
+        let state = place.certifiedState(by: lostKey ?? key, isLost: lostKey != nil)
+        return state.map { floor.raised(to: $0) } ?? floor
     }
 
     /// - Parameter isKnown: Whether a team key is known: then a new one is another.

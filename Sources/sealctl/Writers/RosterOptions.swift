@@ -121,8 +121,8 @@ struct RosterPlace {
 
     /// The state of the group's vault for which a team key vouches; nil for a vault that it has not certified, or that this
     /// user's programs would refuse.
-    func certifiedState(by team: TeamPublicKey) -> VaultFloor? {
-        let found = VaultPlace(AccessGroup(group), in: home).certification
+    func certifiedState(by team: TeamPublicKey, isLost: Bool = false) -> VaultFloor? {
+        let found = VaultPlace(AccessGroup(group), in: home).certification(replacing: isLost ? team : nil)
         return found.flatMap { $0.team == team ? $0.state : nil }
     }
 
@@ -167,8 +167,8 @@ struct RosterPlace {
         throw Failure(
             .duplicate, "alreadyExists", "the container of \(group) has a roster of the team key \(team)",
             hint:
-                "Where it is the group's: sealctl roster verify --accept \(team). Where the key is lost: --replaces \(team)."
-        )
+                "Ask the team whether that key is its own: then sealctl roster verify --accept KEY. Else move the file away: "
+                + "\(container.root.display(ContainerLayout.roster))")
     }
 
     /// The next version of the roster that counts, signed and not put anywhere. It ends the states of the vault before the

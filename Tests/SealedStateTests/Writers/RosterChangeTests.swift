@@ -218,6 +218,25 @@ import Testing
         try RosterFile.put(first, in: container, home: yard.fixture.home)
         #expect(throws: VaultError.self) { try RosterFile.put(second, in: container, home: yard.fixture.home) }
         #expect(try RosterFile.read(in: container) == first.bytes)
+        // A member's own roster, of the same id and a version that leaves no room, is no obstacle; nor is a link.
+        let member = try TeamKey.random()
+        let planted = try SignedRoster(
+            signing: yard.roster(.max) { $0.team = member.publicKey }, with: member)
+        try SystemFile.write(yard.rosterPath, planted.bytes)
+        let third = try yard.signed(3)
+        try RosterFile.put(third, in: container, home: yard.fixture.home)
+        #expect(try RosterFile.read(in: container) == third.bytes)
+        unlink(yard.rosterPath)
+        symlink("/dev/null", yard.rosterPath)
+        let fourth = try yard.signed(4)
+        try RosterFile.put(fourth, in: container, home: yard.fixture.home)
+        #expect(try RosterFile.read(in: container) == fourth.bytes)
+        // Another roster of the same key is somebody's: it stays.
+        let other = Roster(
+            group: yard.fixture.group.identifier, id: Bytes16.zero, version: 1, signedAt: 1, team: yard.team.publicKey)
+        let again = try SignedRoster(signing: other, with: yard.team)
+        #expect(throws: VaultError.self) { try RosterFile.put(again, in: container, home: yard.fixture.home) }
+        #expect(try RosterFile.read(in: container) == fourth.bytes)
     }
 
     @Test func systemSettingsStateTheTeamKey() throws {

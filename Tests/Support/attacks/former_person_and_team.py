@@ -67,12 +67,12 @@ def newcomer(lab_, name, actor, roster_of=None):
     return again
 
 
-def refuse_all(lab_, what, files, victims):
+def refuse_all(lab_, what, files, victims, *further):
     for name, data in files.items():
         lab_.plant(lab_.vault / name, data)
     for victim in victims:
-        lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}", "replaced", "forked", "rolledBack")
-        lab_.refuse(victim.add("to", what[:40].replace(" ", "-"), b"secret"), f"{what}: {victim.name} adds an item", "replaced", "forked", "rolledBack")
+        lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}", "replaced", "forked", "rolledBack", *further)
+        lab_.refuse(victim.add("to", what[:40].replace(" ", "-"), b"secret"), f"{what}: {victim.name} adds an item", "replaced", "forked", "rolledBack", *further)
 
 
 def former_person(lab_):
@@ -145,7 +145,7 @@ def replaced_roster(lab_):
     lab_.refuse(known.add("bank", "new", b"secret", "when-unlocked"), "and used", "rolledBack", "replaced", "wrongTeamKey")
 
 
-def raised(bob, seed, period):
+def raised(bob, seed, period, twice=False):
     """A continued copy whose person key has another first period, certified by a former team key that was stolen."""
     vault, written = taken(bob)
     save = vault.save_person
@@ -154,9 +154,9 @@ def raised(bob, seed, period):
         last = vault.register.persons[-1]
         if vault.person.period == period != last.period:
             vault.person.secrets[f.PERSON_SEED, period] = vault.person.secrets.pop((f.PERSON_SEED, last.period))
-            last.period, last.link = period, bytes(64)
-            last.certificate = f.certify(seed, vault.vault_id, period, last.public)
-            vault.register.persons, vault.register.team = [last], f.signing_key(seed)[0]
+            link = f.link(vault.person.secrets[f.PERSON_SEED, period], vault.vault_id, period, last.public, last.public)
+            later = f.PersonKey(period, 0, last.public, link, f.certify(seed, vault.vault_id, period, last.public))
+            vault.register.persons, vault.register.team = [last, later] if twice else [later], f.signing_key(seed)[0]
         return save(*arguments, **options)
 
     vault.save_person = changed
@@ -181,10 +181,13 @@ def former_team_key(lab_):
     lab_.ada.must("vault", "certify", "--team-key", second, "--fingerprint", lab_.fingerprint())
     lab_.ada.must("vault", "rekey", "--remove-slot", bob.slot.id, "--yes", "--team-key", second)
     lab_.must_hold(lab_.ada.get("open"), "ada goes on")
+    honest = lab_.copy()
     seed = writers.read_keys(first.read_bytes(), writers.TEAM)[0]
     files = raised(bob, seed, 3)
     known = newcomer(lab_, "newcomer", lab_.ada, roster_of=lab_.ada)
     refuse_all(lab_, "a person key of a later period, by a former team key", files, [lab_.ada, lab_.service, known])
+    lab_.restore(honest)
+    refuse_all(lab_, "the same key twice", raised(bob, seed, 3, twice=True), [lab_.ada, lab_.service, known], "corrupt")
     lab_.plant(roster, old)
     text = writers.public_text(writers.TEAM, f.signing_key(seed)[0])
     lab_.refuse(lab_.ada.ctl("roster", "verify", "--accept", text, options=[]), "a team key that has a successor", "wrongTeamKey")

@@ -87,6 +87,15 @@ def remember(lab_, actor, vector):
             path.chmod(0o600)
 
 
+    if "roster" in known:
+        data = (FOLDER / known["roster"]["file"]).read_bytes()
+        path = actor.home / "Rosters" / f"{lab.GROUP}.roster"
+        path.parent.mkdir(mode=0o700)
+        body = b"SEALRMEM" + f.u32(1) + f.u32(len(data)) + data[48:80] + data
+        path.write_bytes(body + f.H(32, None, b"rme1", body))
+        path.chmod(0o600)
+
+
 def backups(lab_, user):
     for vector in VECTORS["backup"]:
         for stated in vector["reader"]["credentials"]:
