@@ -1,10 +1,12 @@
 internal import CSodium
+internal import Synchronization
 
 /// Secret bytes in guarded memory: between guard pages, locked where the system allows, out of core files, wiped at the end.
 ///
-/// The memory is written by the initialiser only and is read-only afterwards. An allocation costs tens of microseconds
-/// (libsodium maps whole pages), so keys live in it for long; nothing on a hot path makes one. It also costs four of the
-/// memory mappings that a process may have, so many secrets share one: `SecretRegion`.
+/// The memory is written by the initialiser only and is read-only afterwards. A new page costs tens of microseconds
+/// (libsodium maps and locks it), and a page that another secret has left costs two changes of its protection, so keys live
+/// in it for long; nothing on a hot path makes one. Each takes four of the memory mappings that a process may have, so many
+/// secrets share one: `SecretRegion`.
 public struct SecretBytes: ~Copyable {
     @usableFromInline let memory: UnsafeMutableRawPointer
     /// How many bytes it holds.
@@ -44,7 +46,7 @@ public struct SecretBytes: ~Copyable {
         self.region = region
     }
 
-    deinit { if region == nil { csodium_secret_free(memory) } }
+    deinit { if region == nil { GuardedMemory.release(memory, count) } }
 
     /// Lends the bytes for the length of the call; the pointer must not outlive it.
     @inlinable @inline(__always)
@@ -92,19 +94,62 @@ extension CryptoError: SecretMemoryError {
 }
 
 enum GuardedMemory {
-    /// Allocates guarded memory that is read-only once `fill` has written it.
+    /// What fits one page with the canary that libsodium puts before it, in bytes.
+    private static let pageSize = 4080
+    /// The most unused pages that are kept.
+    private static let mostIdle = 32
+    /// Pages that secrets have left: wiped and writable.
+    private static let idle = Mutex<[Page]>([])
+
+    private struct Page: @unchecked Sendable {
+        let start: UnsafeMutableRawPointer
+    }
+
+    /// Takes guarded memory that is read-only once `fill` has written it.
+    ///
+    /// What fits a page is at its end, before a guard page.
     static func filled<Failure: Error>(
         _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) -> UnsafeMutableRawPointer {
-        let memory = try allocate(count, throwing: Failure.self)
-        let buffer = UnsafeMutableRawBufferPointer(start: memory, count: count)
-        buffer.initializeMemory(as: UInt8.self, repeating: 0)
-        do throws(Failure) { try fill(buffer) } catch {
-            csodium_secret_free(memory)
+        let size = max(count, pageSize)
+        let start = try take(size, throwing: Failure.self)
+        let memory = start + (size - count)
+        do throws(Failure) { try fill(UnsafeMutableRawBufferPointer(start: memory, count: count)) } catch {
+            keep(start, memory, count)
             throw error
         }
-        _ = csodium_secret_make_readonly(memory)
+        _ = csodium_secret_make_readonly(start)
         return memory
+    }
+
+    /// Memory that is all zero and writable: a page that a secret has left, or fresh memory.
+    private static func take<Failure: Error>(
+        _ size: Int, throwing _: Failure.Type
+    ) throws(Failure) -> UnsafeMutableRawPointer {
+        if size == pageSize, let page = idle.withLock({ $0.popLast() }) { return page.start }
+        let memory = try allocate(size, throwing: Failure.self)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        return memory
+    }
+
+    /// Wipes a secret's memory and keeps its page for the next one, or frees it.
+    static func release(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+        guard count <= pageSize else { return csodium_secret_free(memory) }
+        let start = memory + count - pageSize
+        _ = csodium_secret_make_writable(start)
+        keep(start, memory, count)
+    }
+
+    private static func keep(_ start: UnsafeMutableRawPointer, _ memory: UnsafeMutableRawPointer, _ count: Int) {
+        guard count <= pageSize else { return csodium_secret_free(memory) }
+        // Before it is idle: nobody finds another one's secret in it, and no secret outlives its use.
+        ScratchMemory.wipe(UnsafeMutableRawBufferPointer(start: memory, count: count))
+        let isKept = idle.withLock { idle in
+            guard idle.count < mostIdle else { return false }
+            idle.append(Page(start: start))
+            return true
+        }
+        if !isKept { csodium_secret_free(start) }
     }
 
     /// Allocates guarded memory.
