@@ -1729,6 +1729,9 @@ class Vault:
             else:
                 slot.fill_for(self.vault_id, root)
             compartment.slots.append(slot)
+        if sum(len(slot.data()) for slot in compartment.slots) > 65_536:
+            for slot in compartment.slots:
+                slot.fields = b""
 
     def complete(self, stop_after=3):
         """Writes 2 and 3 of a rekey, from the `vault` that is there."""

@@ -27,6 +27,14 @@ def broken_token(service):
     service.save_service()
 
 
+def full_slots(service):
+    """A field that nobody knows, as large as the slot area allows: a resealed slot is larger."""
+    slots = service.service.slots
+    room = 65_536 - sum(len(slot.data()) for slot in slots) - 8
+    slots[0].fields += struct.pack("<HHI", 500, 0, room) + bytes(room)
+    service.save_service()
+
+
 def broken_log_key(service):
     """The last byte of every wrapped log key, under the codes of a holder of the root."""
     made = f.Secrets.data
@@ -61,6 +69,11 @@ def attack(lab_):
         lab_.refuse(mallory.get("open"), f"{name}: the removed service")
         found = lab_.service.get("open")
         lab_.hold(found.status == 0, f"{name}: the other service reads: {found}")
+    full_slots(lab_.mallory.open())
+    found = lab_.ada.ctl("vault", "rekey", "--yes")
+    lab_.hold(found.status == 0, f"a full slot area: the rekey is done: {found}")
+    found = lab_.service.get("open")
+    lab_.hold(found.status == 0, f"a full slot area: the other service reads: {found}")
     mallory = lab_.key_holder("mallory-directory")
     lab_.add_key_slot(mallory)
     inside, log = mallory.open(), lab_.vault / "access.log"

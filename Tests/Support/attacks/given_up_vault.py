@@ -26,22 +26,26 @@ def newcomer(lab_, service, name):
 
 
 def attack(lab_):
-    lab_.members()
+    lab_.members(share=os.geteuid() == 0)
     file = lab_.vault / "vault"
+    lab_.must_hold(lab_.ada.ctl("vault", "rekey", "--yes"), "a rekey by ada, who owns the file then")
 
     # Only its permissions are wrong.
-    whole = file.read_bytes()
+    whole, usual = file.read_bytes(), os.stat(file).st_mode & 0o777
     for mode in (0o664, 0o604):
         os.chmod(file, mode)
         what = f"a vault of mode {mode:04o}"
         lab_.refuse(lab_.ada.ctl("vault", "rekey", "--yes"), f"{what}: a rekey", "unsafeMode")
         lab_.refuse(lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes"), f"{what} is not given up", "unsafeFile")
         lab_.hold(file.read_bytes() == whole, f"{what}: the file is as it was")
-    os.chmod(file, 0o600)
+    os.chmod(file, 0)
+    lab_.refuse(lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes"), "a vault that its owner has no right to read is not given up", "denied")
+    lab_.hold(file.read_bytes() == whole, "it is as it was")
+    os.chmod(file, usual)
     lab_.answer(lab_.service.find("db", "robot"), b"word 1", "with its permissions back: the item")
 
     # The index alone is damaged while a rekey is pending.
-    mallory = lab_.key_holder("mallory-index")
+    mallory = lab_.key_holder("mallory-index", uid=lab_.mallory.uid)
     lab_.add_key_slot(mallory)
     inside = mallory.open()
     lab_.ada.open().rekey(remove=[inside.slot.id], stop_after=1)
