@@ -224,7 +224,8 @@ struct VaultDraft {
     /// rest stays.
     ///
     /// - Parameter obstacle: Why a rekey that was begun could not be completed.
-    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.corrupt`.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.tooLarge` where no epoch is
+    ///   later than those of the period; `.corrupt`.
     mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
         guard serviceFailure != nil else {
             // While a rekey is pending its completion gives up the items: nothing else is lost.
@@ -245,6 +246,12 @@ struct VaultDraft {
                 vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
         // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
         fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
+        guard fresh.epochFloor < .max else {
+            throw VaultError(
+                .tooLarge, "give up the service compartment of", place.path,
+                "In period \(register.period) no epoch is left that the damaged file cannot have had.",
+                advice: "Restore the file from a copy, or start anew: sealctl init --abandon.")
+        }
         fresh.slots = service.slots
         fresh.losses.isCompartmentLost = true
         service = fresh

@@ -90,6 +90,20 @@ import Testing
         #expect(try SystemFile.read(room.files[0].to) == bytes)
     }
 
+    @Test(arguments: [UInt32(2047), 2048]) func noFileIsGivenUpWhereNoLaterEpochIsLeft(period: UInt32) throws {
+        let person = try yard.person()
+        try SystemFile.write(fixture.path, [])
+        let contents = try person.current()
+        var draft = try person.keys.withPerson { root throws(VaultError) in
+            try VaultDraft(
+                contents, root: person.keys.service,
+                person: (root, try contents.person(root, place: person.place)), slotID: 1, place: person.place)
+        }
+        draft.register.period = period
+        let refusal = code { () throws(VaultError) in try draft.rebuildServices(after: nil) }
+        #expect(refusal == (period == 2048 ? .tooLarge : nil))
+    }
+
     // MARK: Holders who remember nothing
 
     @Test func slotsThatTheDamagedFileShowsKeepTheirMemoryCodes() throws {
