@@ -129,6 +129,13 @@ extension Vault {
             &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
         if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
+        if draft.service.losses.isCompartmentLost {
+            // The writes that follow begin the new log: both files note its head.
+            let keys = try AccessLogKeys(
+                draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
+                path: place.path(of: .service))
+            if let keys { log.follow(keys) }
+        }
         return try finish(plan, &draft, after: contents, under: lock) && isLogged
     }
 

@@ -31,8 +31,8 @@ struct Warning {
         guard !isKeyLost else {
             return Warning(
                 "unlogged",
-                "\(change), and the access log has no entry of it: its key was in the file that was given up",
-                hint: "The former log is set aside with that file; a new one begins with the next entry.")
+                "\(change), and the access log has no entry of its first write: the key was in the file that was given up",
+                hint: "The former log is set aside with that file; a new one has begun.")
         }
         return Warning(
             "unlogged", "\(change), and the access log has no entry of it: it cannot be written",

@@ -174,8 +174,6 @@ def attack(lab_):
     written = file.stat().st_size + 2 * (lab_.vault / "vault.person").stat().st_size
     lab_.hold(found.json["neededBytes"]["vault"] >= written, f"{what}: the stated bytes cover the writes")
     lab_.hold({slot.id for slot in new.slots} <= set(found.json["lost"]["rebuiltSlots"]), f"{what}: slots whose codes are gone are named: {found}")
-    lab_.ada.must("vault", "rotate")
-    lab_.must_hold(lab_.ada.ctl("vault", "rekey", "--yes"), "a rekey")
     found = lab_.ada.ctl("vault", "log", "--verify")
     lab_.hold(found.status == 0, f"the log of the vault that follows verifies: {found}")
     alone_with_a_damaged_index(lab_)
