@@ -440,6 +440,14 @@ class Slot:
         return None if root is None else (root, own)
 
 
+def within_area(slots):
+    """Without the fields that nobody knows where the slots would outgrow their area."""
+    if sum(len(slot.data()) for slot in slots) > 65_536:
+        for slot in slots:
+            slot.fields = b""
+    return slots
+
+
 def memory_code(secret, vault_id, trusted):
     return H(32, H(32, secret, b"vmk2", vault_id), b"vmm2", trusted)
 
@@ -1437,9 +1445,14 @@ class Vault:
             header = compartment.parts[STATE].sealed
             seen = marks.get(header[32:48])
             this = header[144:176] if compartment.role == SERVICE else H(32, None, b"plr1", self.register.raw)
-            if seen:
-                require(compartment.generation >= seen[0], "V21", "rolledBack")
-                require(compartment.generation > seen[0] or not any(seen[2]) or this == seen[2], "V21", "rolledBack", "another write")
+            try:
+                if seen:
+                    require(compartment.generation >= seen[0], "V21", "rolledBack")
+                    require(compartment.generation > seen[0] or not any(seen[2]) or this == seen[2], "V21", "rolledBack", "another write")
+            except Refused as refusal:
+                if compartment is self.person or not (self.person and self.person.root):
+                    raise
+                self.damage[SERVICE], self.service = refusal, None  # nothing of a person's is older
 
     def remembered(self):
         register, persons = self.register, self.register.persons
@@ -1515,7 +1528,7 @@ class Vault:
 
     def save_service(self, fresh=False):
         """One write of `vault`; it holds the register where there is no person compartment. Unlisted slots are left out."""
-        self.service.slots = [s for s in self.service.slots if self.register.lists(s)]
+        self.service.slots = within_area([s for s in self.service.slots if self.register.lists(s)])
         self.service.generation += 1
         register = b""
         if not self.person:
@@ -1674,6 +1687,8 @@ class Vault:
         present, following = self.person.secrets[SERVICE_ROOT, 0], random(32)
         if without_vault:
             require(SERVICE in self.damage, "section 11", "invalidArgument", "`vault` opens")
+            if self.damage[SERVICE].rule == "V21":
+                raise self.damage[SERVICE]
             self.fresh_service(present)
         self.person.period, self.person.generation = self.person.period + 1, 0
         if any(s.reach == PERSON for s in removed):
@@ -1694,14 +1709,17 @@ class Vault:
             os.link(file, f"{file}.abandoned-{now()}")
         elif file.exists():
             file.rename(f"{file}.abandoned-{now()}")
-        if values.exists():
-            values.rename(f"{values}.abandoned-{now()}")
+        for gone in (values, self.directory / "access.log", self.directory / "access.log.1"):  # the log's keys went with the file
+            if gone.exists():
+                gone.rename(f"{gone}.abandoned-{now()}")
 
     def fresh_service(self, present):
-        """What takes the place of a `vault` that is given up: no items, and a key of a later epoch than the former period allows. The slots that the file shows lend the memory codes."""
+        """What takes the place of a `vault` that is given up: no items, and a key of a later epoch than the former period allows. The slots that the file shows lend the memory codes and nothing else."""
         service = self.service = Compartment(SERVICE, self.vault_id, self.person.period)
         service.root, service.state, service.items, service.keyring = present, State(Rotation(), log_key=self.person.period + 1), [], []
         service.slots = self.shown_slots
+        for slot in service.slots:
+            slot.fields = b""
         service.secrets, service.epoch_floor = {(WATERMARK_KEY, 0): self.person.secrets[WATERMARK_KEY, 0]}, self.person.period << 21
 
     def renew_person(self, team_seed):
@@ -1750,6 +1768,7 @@ class Vault:
             else:
                 slot.fill_for(self.vault_id, root)
             compartment.slots.append(slot)
+        compartment.slots = within_area(compartment.slots)
 
     def complete(self, stop_after=3):
         """Writes 2 and 3 of a rekey, from the `vault` that is there."""
@@ -2092,6 +2111,32 @@ class SelfTest:
         write_file(place / "vault", whole[:-1] + bytes([whole[-1] ^ 1]))
         self.open(place, self.ada).rekey(without_vault=True)
         self.check(Vault.open(place, self.GROUP, self.first).service.items, [], "the slots that a damaged file shows keep their codes")
+        self.older_vault(place)
+        self.full_slot_area(place)
+
+    def older_vault(self, place):
+        """An older `vault` is nothing of a person's, and is not given up."""
+        old = (place / "vault").read_bytes()
+        service = self.open(place, self.first)
+        service.save_service()
+        header = service.service.parts[STATE].sealed
+        marks = {header[32:48]: (service.service.generation, service.service.period, header[144:176])}
+        write_file(place / "vault", old)
+        self.refused(place, self.first, "rolledBack", "an older vault, for a service", marks=marks)
+        ada = self.open(place, self.ada, marks=marks)
+        self.check(ada.item("bank", "ada"), b"pin", "what persons have beside an older vault")
+        ada.add_item("bank", "more", b"pin 2", accessibility=2)
+        self.check(refusal(lambda: ada.rekey(without_vault=True)), "rolledBack", "an older vault is not given up")
+
+    def full_slot_area(self, place):
+        """Fields that fill the area keep no slot out."""
+        ada, new = self.open(place, self.ada), Credential.key_file(random(32))
+        slots = ada.service.slots
+        room = 65_536 - sum(len(slot.data()) for slot in slots) - 8
+        slots[0].fields += u16(500) + u16(0) + u32(room) + bytes(room)
+        ada.save_service()
+        ada.add_slot(new, KEY_FILE, SERVICE)
+        self.check(self.open(place, new).service.slots[0].fields, b"", "a slot is added to a full area")
 
     def unknown_parts(self):
         place = self.folder / "unknown"

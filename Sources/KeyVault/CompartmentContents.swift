@@ -218,8 +218,8 @@ struct CompartmentDraft {
         parts += try unknownParts(place, sealing, isNewPeriod: isNewPeriod, at: now)
         parts.sort { $0.entry.number < $1.entry.number }
         let image = CompartmentImage(
-            role: role, generation: generation, vaultID: vaultID, period: period, slots: slots, register: register,
-            parts: parts)
+            role: role, generation: generation, vaultID: vaultID, period: period, slots: slots.withinArea,
+            register: register, parts: parts)
         return try image.file(root: root, path: place.path(of: role))
     }
 

@@ -99,9 +99,12 @@ extension Vault {
             draft.person?.state.logHead = head
             draft.person?.state.logKey = key
         }
+        // Both are made before the first has its name: a change that is refused has changed nothing.
+        var images: [(role: CompartmentRole, bytes: [UInt8])] = []
+        for role in order where files.contains(role) { images.append((role, try draft.file(role))) }
         var doubt: VaultError?
-        for role in order where files.contains(role) {
-            doubt = try replace(try draft.file(role), role, under: lock, isDeletion: event.isDeletion) ?? doubt
+        for (role, bytes) in images {
+            doubt = try replace(bytes, role, under: lock, isDeletion: event.isDeletion) ?? doubt
         }
         if publishing {
             do throws(VaultError) { try takeOver(draft, written: doubt == nil ? files : []) } catch {
@@ -131,9 +134,11 @@ extension Vault {
             throw .replaced(path, "Another program replaced it after this one had written it.")
         }
         let root = draft.service.root
+        let older = draft.isServiceOlder ? draft.serviceFailure : nil
         let contents: VaultContents
         do throws(VaultError) {
-            contents = try VaultContents(files, root: root, person: draft.person?.root, place: place, memory: nil)
+            contents = try VaultContents(
+                files, root: root, person: draft.person?.root, place: place, memory: nil, older: older)
         } catch {
             // A person who changes what is of services goes on beside keys of theirs that do not open.
             guard error.code == .corrupt, let person = try? keys.withPerson({ root throws(VaultError) in root }) else {

@@ -45,13 +45,14 @@ extension Vault {
     ///
     /// A change by another program may come between reading a file and judging it: then it looks like an older copy, or
     /// like two files that do not match, and reading again ends the race. Only files that stay as they were are refused.
-    func freshContents() throws(VaultError) -> VaultContents {
+    /// - Parameter passingMode: Whether a `vault` that others may write or read is opened all the same.
+    func freshContents(passingMode: Bool = false) throws(VaultError) -> VaultContents {
         var previous: [[UInt8]]?
         var attempts = 0
         while true {
             var seen: [[UInt8]] = []
             do throws(VaultError) {
-                let contents = try readContents(&seen)
+                let contents = try readContents(&seen, passingMode: passingMode)
                 let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
                 if options.acceptsRollback || verdicts.isGood { return contents }
                 throw rolledBack(verdicts, contents)
@@ -59,7 +60,8 @@ extension Vault {
                 let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
                 guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
-                    if error.code == .corrupt, let contents = try? personContents() { return contents }
+                    // What concerns the other file, or a program without a person, is refused there as well.
+                    if let contents = try? personContents(passingMode: passingMode) { return contents }
                     throw error
                 }
                 // A writer may be between its two files.
@@ -70,19 +72,28 @@ extension Vault {
         }
     }
 
-    /// The contents of a vault whose service compartment is damaged, for a person: what is *when unlocked* is not concerned.
-    private func personContents() throws(VaultError) -> VaultContents {
+    /// The contents of a vault whose service compartment is damaged or older than one that was seen, for a person: what is
+    /// *when unlocked* is not concerned.
+    private func personContents(passingMode: Bool) throws(VaultError) -> VaultContents {
         var seen: [[UInt8]] = []
-        let contents = try readContents(&seen, passingDamage: true)
-        let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+        var contents = try readContents(&seen, passingDamage: true, passingMode: passingMode)
+        var verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+        if !verdicts.isGood, !options.acceptsRollback {
+            let older = rolledBack(verdicts, contents)
+            contents = try readContents(&seen, passingDamage: true, passingMode: passingMode, older: older)
+            verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+        }
         guard options.acceptsRollback || verdicts.isGood else { throw rolledBack(verdicts, contents) }
         return contents
     }
 
-    /// - Parameter passingDamage: Whether a service compartment that does not open is noted and not thrown, where the person
-    ///   root is at hand.
+    /// - Parameters:
+    ///   - passingDamage: Whether a service compartment that does not open is noted and not thrown, where the person root is
+    ///     at hand.
+    ///   - passingMode: Whether a `vault` that others may write or read is opened all the same.
+    ///   - older: Why `vault` is not taken although it opens.
     private func readContents(
-        _ seen: inout [[UInt8]], passingDamage: Bool = false
+        _ seen: inout [[UInt8]], passingDamage: Bool = false, passingMode: Bool, older: VaultError? = nil
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
         // Read before the files: a memory that is newer than they are would make them look like older ones.
@@ -91,9 +102,10 @@ extension Vault {
         let known = options.acceptsRollback ? nil : memory
         place.followRoster(known?.team)
         let team = KnownTeam(place: place, memory: known, options)
-        guard let files = try VaultFiles.read(place, in: directory, memory: known, team: team) else {
-            throw .missing(path, "Its files were removed while it was open.")
-        }
+        guard
+            let files = try VaultFiles.read(
+                place, in: directory, memory: known, team: team, passingMode: passingMode)
+        else { throw .missing(path, "Its files were removed while it was open.") }
         seen = files.marks()
         if let register = files.register, register.hash != held.register?.hash {
             try register.verify(path: path)
@@ -106,7 +118,8 @@ extension Vault {
         let needsPerson = files.serviceFailure != nil || passingDamage
         let person = needsPerson ? try? keys.withPerson { root throws(VaultError) in root } : nil
         let root = try followedRoot(of: files, person: person)
-        let contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
+        let contents = try VaultContents(
+            files, root: root, person: person, place: place, memory: memory, older: older)
         if contents.register?.period != held.register?.period
             || contents.register?.personKey != held.register?.personKey
             || contents.register?.teamKey != held.register?.teamKey
@@ -122,10 +135,7 @@ extension Vault {
     private func followedRoot(of files: VaultFiles, person: RootKey?) throws(VaultError) -> RootKey {
         let known = keys.service
         guard let register = files.register, let head = files.service?.head else {
-            guard let register = files.register, register.root != known.commitment, let person, let file = files.person,
-                person.commitment == register.personRoot
-            else { return known }
-            return try CompartmentContents(file, root: person, place: place).serviceRoot(0, root: person)
+            return try presentRoot(of: files, person: person) ?? known
         }
         // A rekey of persons renews their root one write before that of services.
         let isPersonRenewed =
@@ -139,6 +149,8 @@ extension Vault {
             keys.follow(service: root, person: nil, slot: nil)
             return root
         }
+        // A `vault` that no root fits keeps no person from what is theirs.
+        if let root = try presentRoot(of: files, person: person) { return root }
         if known.commitment == register.serviceRoot(in: head.period) {
             throw .corrupt(path, "Its header was changed without its key.")
         }
@@ -147,6 +159,12 @@ extension Vault {
             .locked, "use the vault", path,
             "Its keys were changed, and the slot that opened it was removed or can no longer be used.",
             advice: "Open it again with what opens it now; see who has a slot: sealctl vault slot list.")
+    }
+
+    /// The present service root, which a person has without `vault`; nil without a person.
+    private func presentRoot(of files: VaultFiles, person: RootKey?) throws(VaultError) -> RootKey? {
+        guard let person, let file = files.person, person.commitment == files.register?.personRoot else { return nil }
+        return try CompartmentContents(file, root: person, place: place).serviceRoot(0, root: person)
     }
 
     private func followedThroughSlot(

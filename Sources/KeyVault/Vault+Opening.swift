@@ -64,7 +64,7 @@ extension Vault {
         if options.isTentative { return }
         let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
         // Another program may have written on meanwhile; the files as they are now decide.
-        if !verdicts.isGood { try reload() }
+        if !verdicts.isGood { publish(try freshContents(), isForced: true) }
         contents.remember(opened.memory, in: place, keys.service, isAccepted: options.acceptsRollback)
         note(.opened)
         if options.settles { try settle() }

@@ -64,9 +64,11 @@ public final class Vault: Sendable {
     }
 
     /// Takes over the contents of a newer look at the files.
-    func publish(_ contents: VaultContents) {
+    ///
+    /// - Parameter isForced: Whether those that are held were refused.
+    func publish(_ contents: VaultContents, isForced: Bool = false) {
         let isNews = held.withLock { held in
-            let isNews = options.acceptsRollback || contents.isNewer(than: held)
+            let isNews = isForced || options.acceptsRollback || contents.isNewer(than: held)
             if isNews { held = contents }
             return isNews
         }

@@ -47,14 +47,15 @@ struct VaultFiles: Sendable {
     /// - Parameters:
     ///   - memory: What this user's programs know of the place.
     ///   - team: The team keys that are known; nil judges no certificate, as for what this process has just written.
+    ///   - passingMode: Whether a `vault` that others may write or read is opened all the same.
     /// - Throws: `VaultError` `.replaced`, `.rolledBack`, `.forked`, `.missing`, `.corrupt`, `.unsupported`,
     ///   `.unsafeFile`, `.denied`, `.isAnExport`, `.file`; those of `team`.
     static func read(
-        _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?, team: KnownTeam?
+        _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?, team: KnownTeam?, passingMode: Bool = false
     ) throws(VaultError) -> VaultFiles? {
         // The person compartment first: whoever changes both writes it first, and its register decides.
         let (person, personDamage) = try open(.person, in: directory)
-        let (service, serviceDamage) = try open(.service, in: directory)
+        let (service, serviceDamage) = try open(.service, in: directory, passingMode: passingMode)
         guard person != nil || service != nil else {
             if let damage = personDamage ?? serviceDamage { throw damage }
             guard memory != nil else { return nil }
@@ -109,9 +110,11 @@ struct VaultFiles: Sendable {
     }
 
     private static func open(
-        _ role: CompartmentRole, in directory: Directory
+        _ role: CompartmentRole, in directory: Directory, passingMode: Bool = false
     ) throws(VaultError) -> (CompartmentFile?, VaultError?) {
-        do throws(VaultError) { return (try CompartmentFile.open(role, in: directory), nil) } catch {
+        do throws(VaultError) {
+            return (try CompartmentFile.open(role, in: directory, passingMode: passingMode), nil)
+        } catch {
             guard error.code != .file else { throw error }
             return (nil, error)
         }
@@ -202,8 +205,12 @@ final class VaultContents: Sendable {
     /// The watermark key.
     let watermarkKey: SecretBytesBox
     private let person = Mutex<CompartmentContents?>(nil)
+    /// The rights that `vault` gives others and should not, where its opener passes them.
+    let modeFault: FileError?
+    /// Whether `vault` opens and is not taken: this user's programs have seen a later write.
+    let isServiceOlder: Bool
 
-    /// The files' first bytes: while they are the same, so is everything.
+    /// The files' first bytes: while they are the same, so is everything. Empty for a file that was refused.
     let marks: [[UInt8]]
     let vaultID: [UInt8]
     var vaultIDText: String { vaultID.withUnsafeBytes { $0.hexadecimal } }
@@ -220,21 +227,26 @@ final class VaultContents: Sendable {
     ///   - root: The service root.
     ///   - person: The person root, where a person opens the vault: then a service compartment that cannot be opened is
     ///     noted, not thrown.
+    ///   - older: Why `vault` is not taken although it opens.
     /// - Throws: `VaultError` `.replaced`, `.corrupt`, `.unsupported`, `.wrongGroup`, `.missing`.
     init(
-        _ files: VaultFiles, root: RootKey, person: RootKey? = nil, place: VaultPlace, memory: PlaceMemory?
+        _ files: VaultFiles, root: RootKey, person: RootKey? = nil, place: VaultPlace, memory: PlaceMemory?,
+        older: VaultError? = nil
     ) throws(VaultError) {
-        marks = files.marks()
+        modeFault = files.service?.modeFault
+        isServiceOlder = older != nil
         register = files.register
         vaultID = files.vaultID
         serviceSlots = files.serviceSlots
         do throws(VaultError) {
+            if let older { throw older }
             opened = .success(try Self.service(files, root, place, memory))
         } catch {
             guard person != nil else { throw error }
             opened = .failure(error)
         }
         let service = try? opened.get()
+        marks = [service == nil ? [] : files.marks()[0], files.marks()[1]]
         var persons: CompartmentContents?
         if service == nil, let file = files.person, let person {
             persons = try CompartmentContents(file, root: person, place: place)

@@ -22,6 +22,8 @@ struct VaultDraft {
     var certifier: TeamKey?
     /// Why `vault` does not open. Then `service` stands for nothing, and the draft changes the person compartment alone.
     private(set) var serviceFailure: VaultError?
+    /// Whether `vault` opens, and only an older write of it is there than this user's programs have seen.
+    let isServiceOlder: Bool
     /// Whether `service` takes the place of a compartment that is given up, or only of its index of items.
     var isRebuilt: Bool { service.losses.isItemIndexLost || service.losses.isCompartmentLost }
 
@@ -43,6 +45,7 @@ struct VaultDraft {
         names = contents.names
         oldNames = contents.names.tags
         self.slotID = slotID ?? 0
+        isServiceOlder = contents.isServiceOlder
         self.person = person.map { CompartmentDraft($0.contents, root: $0.root, register: register) }
         do throws(VaultError) {
             service = CompartmentDraft(try contents.service, root: root, register: register)
@@ -68,6 +71,7 @@ struct VaultDraft {
         self.vaultID = vaultID
         now = WallClock.milliseconds()
         slotID = 0
+        isServiceOlder = false
         var service = CompartmentDraft(new: .service, root: root, period: period)
         let watermark = SecretBytes.random(count: 32)
         let seed = SecretBytes.random(count: Ed25519.seedSize)
@@ -220,12 +224,14 @@ struct VaultDraft {
     }
 
     /// Puts a fresh service compartment in the place of one that is beyond repair, for a rekey: without items, sealing keys,
-    /// token keys and log keys, with the slots that the damaged file shows. Where only the index of items is damaged, the
-    /// rest stays.
+    /// token keys and log keys, with the memory codes that the damaged file shows. Where only the index of items is damaged,
+    /// the rest stays.
     ///
     /// - Parameter obstacle: Why a rekey that was begun could not be completed.
-    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.corrupt`.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.rolledBack` where an older one
+    ///   opens; `.tooLarge` where no epoch is later than those of the period; `.corrupt`.
     mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
+        if isServiceOlder, let serviceFailure { throw serviceFailure }
         guard serviceFailure != nil else {
             // While a rekey is pending its completion gives up the items: nothing else is lost.
             if let obstacle { throw obstacle }
@@ -245,7 +251,14 @@ struct VaultDraft {
                 vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
         // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
         fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
-        fresh.slots = service.slots
+        guard fresh.epochFloor < .max else {
+            throw VaultError(
+                .tooLarge, "give up the service compartment of", place.path,
+                "In period \(register.period) no epoch is left that the damaged file cannot have had.",
+                advice: "Restore the file from a copy, or start anew: sealctl init --abandon.")
+        }
+        // Nothing vouches for the file: a holder refuses a wrong code, and nobody a field.
+        fresh.slots = service.slots.map { $0.withoutFields }
         fresh.losses.isCompartmentLost = true
         service = fresh
         serviceFailure = nil

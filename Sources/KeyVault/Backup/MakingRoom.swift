@@ -4,7 +4,7 @@ internal import SharedFiles
 
 /// Takes what is there out of a new vault's way, under the vault's lock, and remembers what went where.
 ///
-/// Everything is renamed, or gets a second name; nothing is copied, rewritten or deleted: whatever step is the last one before
+/// Everything is renamed, or gets a second name or a copy; nothing is rewritten or deleted: whatever step is the last one before
 /// a crash, every file is there whole, under its old name or its new one.
 struct MakingRoom {
     private let place: VaultPlace
@@ -28,10 +28,11 @@ struct MakingRoom {
     /// Sets the service compartment and its values aside, and nothing else. The compartment keeps its name until its successor
     /// takes it: a rekey that is killed in between still finds what is left to carry on.
     ///
+    /// - Parameter withLog: Whether the access log goes as well: no other compartment has the keys of its entries.
     /// - Throws: `VaultError` `.file`.
-    mutating func setAsideService(in directory: Directory) throws(VaultError) {
+    mutating func setAsideService(in directory: Directory, withLog: Bool) throws(VaultError) {
         try setAside([CompartmentRole.service.leaf], in: directory, keepingNames: true)
-        try setAside([ItemValues.leaf(.service)], in: directory)
+        try setAside([ItemValues.leaf(.service)] + (withLog ? Self.logLeaves : []), in: directory)
     }
 
     /// The access log's files as they are now.
@@ -57,8 +58,8 @@ struct MakingRoom {
     private static let valueLeaves = CompartmentRole.allCases.filter { $0 != .backup }.map(ItemValues.leaf)
     private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
 
-    /// - Parameter keepingNames: Whether a file gets the new name beside the old one. What cannot have two names, such as a
-    ///   directory or another user's file that this user may not write, is renamed.
+    /// - Parameter keepingNames: Whether a file gets the new name beside the old one. What cannot be kept so, such as a
+    ///   directory, is renamed.
     private mutating func setAside(
         _ leaves: [String], in directory: Directory, keepingNames: Bool = false
     ) throws(VaultError) {
@@ -66,13 +67,23 @@ struct MakingRoom {
             var isMoved = false
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
-                let isLinked = keepingNames && (try? directory.link(leaf, as: new)) != nil
-                if !isLinked { try directory.move(leaf, to: directory, as: new) }
+                let isKept = keepingNames ? try keep(leaf, as: new, in: directory) : false
+                if !isKept { try directory.move(leaf, to: directory, as: new) }
                 files.append(SetAsideFile(from: directory.display(leaf), to: directory.display(new)))
                 isMoved = true
             }
             if isMoved { try directory.syncNames() }
         }
+    }
+
+    /// Gives a file a second name; or its bytes, where the system protects links to a file that this user may not write.
+    ///
+    /// - Returns: Nothing was done for what cannot be read as a compartment file either.
+    private func keep(_ leaf: String, as new: String, in directory: Directory) throws(FileError) -> Bool {
+        if (try? directory.link(leaf, as: new)) != nil { return true }
+        guard let bytes = try? directory.read(leaf, limit: CompartmentFile.maximumSize) else { return false }
+        try directory.createExclusively(new, with: bytes, mode: directory.fileMode)
+        return true
     }
 
     /// Runs `body` while no program is writing a record: one that had its key before would put another blob in place

@@ -9,22 +9,29 @@ internal import SharedFiles
 final class CompartmentFile: Sendable {
     /// The largest sealed part.
     static let maximumPartSize = BlobLayout.blobSize(plaintextSize: 72 << 20)
+    /// The largest file: its head, and as many parts as its table has entries for.
+    static let maximumSize = CompartmentHead.maximumSize + CompartmentHead.maximumParts * maximumPartSize
     /// Read at once: the head and the small parts of an ordinary vault.
     private static let firstRead = 16 * 1024
 
     let head: CompartmentHead
     let path: String
+    /// Rights that the file gives others and should not, where its opener passes them.
+    let modeFault: FileError?
     /// Nil for bytes in memory: `front` is the whole file then.
     private let file: Descriptor?
     private let front: [UInt8]
 
     /// Opens a compartment of a vault; nil when there is no such file.
     ///
+    /// - Parameter passingMode: Whether a file that others may write or read is opened, with its `modeFault`.
     /// - Throws: `VaultError` `.unsafeFile` where others may write or read it, `.corrupt`, `.unsupported`, `.denied`,
     ///   `.isAnExport` for a backup, or `.file`.
-    static func open(_ role: CompartmentRole, in directory: Directory) throws(VaultError) -> CompartmentFile? {
+    static func open(
+        _ role: CompartmentRole, in directory: Directory, passingMode: Bool = false
+    ) throws(VaultError) -> CompartmentFile? {
         let path = directory.display(role.leaf)
-        guard let found = try openIfThere(role, in: directory, path) else { return nil }
+        guard let found = try openIfThere(role, in: directory, path, passingMode: passingMode) else { return nil }
         guard found.head.role == role else {
             guard found.head.role != .backup else {
                 throw VaultError(.isAnExport, "open the vault", path, "It is a backup, not a vault in use.")
@@ -35,19 +42,21 @@ final class CompartmentFile: Sendable {
     }
 
     private static func openIfThere(
-        _ role: CompartmentRole, in directory: Directory, _ path: String
+        _ role: CompartmentRole, in directory: Directory, _ path: String, passingMode: Bool
     ) throws(VaultError) -> CompartmentFile? {
         let isThere: Bool
         do throws(FileError) { isThere = try directory.exists(role.leaf) } catch {
             throw VaultError(error, "open the vault")
         }
         guard isThere else { return nil }
+        var fault: FileError?
         let file = try VaultError.onFiles("open the vault") { () throws(FileError) in
             let file = try directory.openForReading(role.leaf)
-            try requireMode(file, of: directory, role)
+            fault = try modeFault(of: file, in: directory, role)
+            if let fault, !passingMode { throw fault }
             return file
         }
-        return try CompartmentFile(file, path: path)
+        return try CompartmentFile(file, path: path, modeFault: fault)
     }
 
     /// Opens a file that a person named.
@@ -60,7 +69,9 @@ final class CompartmentFile: Sendable {
         return try CompartmentFile(file, path: path)
     }
 
-    private init(_ file: consuming Descriptor, path: String) throws(VaultError) {
+    private init(
+        _ file: consuming Descriptor, path: String, modeFault: FileError? = nil
+    ) throws(VaultError) {
         let size: Int
         do throws(FileError) {
             let facts = try file.attributes()
@@ -78,6 +89,7 @@ final class CompartmentFile: Sendable {
         head = try CompartmentHead(parsing: front, path: path)
         guard size == head.fileSize else { throw .corrupt(path, "It does not have the size that its header says.") }
         self.path = path
+        self.modeFault = modeFault
         self.file = consume file
         self.front = front
     }
@@ -89,6 +101,7 @@ final class CompartmentFile: Sendable {
         head = try CompartmentHead(parsing: bytes, path: path)
         guard bytes.count == head.fileSize else { throw .corrupt(path, "It has not the size that its header says.") }
         self.path = path
+        modeFault = nil
         file = nil
         front = bytes
     }
@@ -138,22 +151,24 @@ final class CompartmentFile: Sendable {
     }
 
     /// Read rights of others are refused as well: a copy of the slots is all that guessing needs.
-    private static func requireMode(
-        _ file: borrowing Descriptor, of directory: Directory, _ role: CompartmentRole
-    ) throws(FileError) {
+    ///
+    /// Its advice has a command only in a directory that nobody else can write: elsewhere a path may lead to another file
+    /// by the time when the command runs.
+    private static func modeFault(
+        of file: borrowing Descriptor, in directory: Directory, _ role: CompartmentRole
+    ) throws(FileError) -> FileError? {
         let facts = try file.attributes()
         let sharing = try directory.sharing
-        guard facts.mode & (sharing == .unixGroup(facts.gid) ? 0o007 : 0o027) != 0 else { return }
+        let hasGroup = sharing == .unixGroup(facts.gid)
+        guard facts.mode & (hasGroup ? 0o007 : 0o027) != 0 else { return nil }
         let path = directory.display(role.leaf)
-        let name = path.shellQuoted
-        let copy = "\(path).copy".shellQuoted
-        // A copy has the directory's unix group.
-        let isOwn = facts.uid == geteuid() && (sharing == .ownerOnly || sharing == .unixGroup(facts.gid))
         let mode = String(directory.fileMode, radix: 8)
-        let command =
-            isOwn ? "chmod \(mode) \(name)" : "cp \(name) \(copy) && chmod \(mode) \(copy) && mv \(copy) \(name)"
-        throw FileError(
-            .unsafeMode, operation: "open the vault", path: path, advice: "Take the others' rights away: \(command)")
+        let advice =
+            sharing == .ownerOnly
+            ? "Take the others' rights away: chmod \(mode) \(path.shellQuoted)"
+            : "Let its owner give it \(hasGroup ? "" : "the directory's unix group and ")the mode \(mode), after a look "
+                + "that nobody has put another file in its place."
+        return FileError(.unsafeMode, operation: "open the vault", path: path, advice: advice)
     }
 }
 

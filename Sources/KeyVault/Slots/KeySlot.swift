@@ -86,6 +86,13 @@ struct KeySlot: Hashable, Sendable {
     /// Fields that this version does not know and that are not critical, byte for byte.
     var otherFields: [UInt8] = []
 
+    /// The slot without the fields that this version does not know.
+    var withoutFields: KeySlot {
+        var slot = self
+        slot.otherFields = []
+        return slot
+    }
+
     var x25519: X25519.PublicKey? { try? X25519.PublicKey(bytes: publicKey) }
     private var hasEphemeral: Bool { kind == .recipient || form == .resealed }
     private static let wrappedSize = RootKey.size + SecretWrap.overhead

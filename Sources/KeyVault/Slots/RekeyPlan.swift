@@ -177,16 +177,15 @@ struct RekeyPlan {
         // From the register: a slot that was changed in its file must not lock its holder out.
         for listed in draft.register.slots where listed.reach.role == compartment.role {
             let found = compartment.slots.first { listed.isListing($0) }
-            if found == nil { compartment.losses.rebuiltSlots.append(listed.id) }
+            // Of a file that does not open nobody knows whether the code is the holder's.
+            if found == nil || compartment.losses.isCompartmentLost {
+                compartment.losses.rebuiltSlots.append(listed.id)
+            }
             var slot = found ?? KeySlot(listed)
             do throws(CryptoError) { try slot.reseal(root, as: .resealed, vaultID: vaultID) } catch {
                 throw .corrupt(path, "Slot \(slot.id) has a public key that cannot be sealed to.")
             }
             slots.append(slot)
-        }
-        // A resealed slot is larger: fields that a service has filled the area with must not keep persons from a rekey.
-        if slots.reduce(0, { $0 + $1.encoded.count }) > CompartmentHead.maximumSlotAreaSize {
-            for index in slots.indices { slots[index].otherFields = [] }
         }
         compartment.slots = slots
     }

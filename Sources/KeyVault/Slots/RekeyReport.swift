@@ -89,8 +89,9 @@ public struct RekeyLosses: Sendable, Hashable {
     public internal(set) var isCompartmentLost = false
     /// The file of the compartment that was given up and the directory of its values, as far as they were there.
     public internal(set) var setAside: [SetAsideFile] = []
-    /// The slots of services that were created anew from the register, without their holders' memory codes. A user without a
-    /// memory of the place gets `VaultError` `.notAccepted` with such a slot until the vault is accepted once with it.
+    /// The slots of services that were created anew from the register, whose memory codes are missing or, out of a file that
+    /// was given up, unverified. A user without a memory of the place may get `VaultError` `.notAccepted` with such a slot
+    /// until the vault is accepted once with it.
     public internal(set) var rebuiltSlots: [UInt32] = []
 
     /// Whether everything was carried on.

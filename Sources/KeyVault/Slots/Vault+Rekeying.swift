@@ -21,8 +21,8 @@ extension Vault {
     /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
     /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`;
     ///   `.unvouchedSlots` where slots that no person vouched for would stay and are not named; `.locked` in a vault with
-    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.unsafeFile`
-    ///   or `.denied` where one would whose permissions are its only fault; those of every change.
+    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.rolledBack`
+    ///   where an older one opens, `.unsafeFile` or `.denied` where its permissions are its only fault; those of every change.
     @discardableResult
     public func rekey(
         _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
@@ -34,14 +34,14 @@ extension Vault {
             return report(before.outcome, removed: [])
         }
         let lock = try lockForChange()
-        let contents = try freshContents()
-        publish(contents)
+        let contents = try freshContents(passingMode: rekeying.rebuildsServices)
+        if contents.modeFault == nil { publish(contents) }
         var draft = try self.draft(of: contents, for: rekeying, after: before)
         draft.certifier = team
         let summaries = contents.slotSummaries
         let plan = try RekeyPlan(draft, rekeying)
         do throws(VaultError) { try plan.begin(&draft) } catch {
-            throw error.code == .corrupt && draft.hasPersons ? advisingRebuild(error) : error
+            throw advisingRebuild(ofContents: error)
         }
         try VaultError.onFiles("rekey") { () throws(FileError) in
             try directory.requireSpace(contents.rekeySize, "rekey")
@@ -103,10 +103,10 @@ extension Vault {
         }
         var draft = try rekeyDraft(of: contents)
         if rebuilds {
-            if let failure = draft.serviceFailure { try requireBeyondRepair(failure) }
+            try requireBeyondRepair(draft, contents)
             try draft.rebuildServices(after: before.obstacle)
         }
-        if let failure = draft.serviceFailure { throw advisingRebuild(failure) }
+        try requireService(draft)
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
         guard rekeying.confirmed?.isSuperset(of: contents.slotSummaries.map(\.id)) ?? true else {
             throw VaultError(
@@ -122,12 +122,20 @@ extension Vault {
         _ plan: RekeyPlan, _ draft: inout VaultDraft, after contents: VaultContents, under lock: borrowing HeldLock
     ) throws(VaultError) -> Bool {
         guard draft.hasPersons else {
+            if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
             return try write(&draft, after: contents, under: lock, [.service], .rekeyed, nil, isForced: true)
         }
         let isLogged = try write(
             &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
-        if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
+        if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
+        if draft.service.losses.isCompartmentLost {
+            // The writes that follow begin the new log: both files note its head.
+            let keys = try AccessLogKeys(
+                draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
+                path: place.path(of: .service))
+            if let keys { log.follow(keys) }
+        }
         return try finish(plan, &draft, after: contents, under: lock) && isLogged
     }
 
@@ -156,10 +164,10 @@ extension Vault {
     }
 
     /// Gives the file of a service compartment that is given up another name, and renames the directory of its values: nothing is
-    /// destroyed because it could not be read.
-    private func setServiceAside() throws(VaultError) -> [SetAsideFile] {
+    /// destroyed because it could not be read. The access log goes with its keys.
+    private func setServiceAside(_ draft: VaultDraft) throws(VaultError) -> [SetAsideFile] {
         var room = MakingRoom(in: place)
-        try room.setAsideService(in: directory)
+        try room.setAsideService(in: directory, withLog: draft.service.losses.isCompartmentLost)
         return room.files
     }
 
@@ -193,11 +201,12 @@ extension Vault {
     func completeRekey(givingUpItems: Bool = false) throws(VaultError) -> RekeyOutcome {
         guard heldContents.register?.nextRoot != nil, try keys.reachesPerson() else { return RekeyOutcome() }
         let lock = try lockForChange()
-        let contents = try freshContents()
-        publish(contents)
+        let contents = try freshContents(passingMode: givingUpItems)
+        if contents.modeFault == nil { publish(contents) }
         guard let register = contents.register, let next = register.nextRoot else { return RekeyOutcome() }
         var draft = try rekeyDraft(of: contents)
-        if let failure = draft.serviceFailure { throw advisingRebuild(failure) }
+        if givingUpItems { try requireBeyondRepair(draft, contents) }
+        try requireService(draft)
         guard let person = draft.person, let opened = person.old else {
             throw .corrupt(place.path(of: .person), "It has no next root.")
         }
@@ -209,13 +218,13 @@ extension Vault {
         if !isSecondWritten {
             if givingUpItems { draft.giveUpDamagedItems() }
             do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
-                throw error.code == .corrupt ? advisingRebuild(error) : error
+                throw advisingRebuild(ofContents: error)
             }
             // Another completion may have written this file, and somebody may have put the old one back: what its readers
             // have seen must not look like another write of the same number.
             draft.goBeyond(seen)
             draft.service.generation += UInt64.random(in: 0..<(1 << 20))
-            if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside() }
+            if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
         }
         let isLogged = try finish(plan, &draft, isSecondWritten: isSecondWritten, after: contents, under: lock)
         return RekeyOutcome(losses: draft.service.losses, isLogged: isLogged)
@@ -224,33 +233,65 @@ extension Vault {
 
 /// A service compartment that does not open.
 extension Vault {
-    /// Whether the permissions of `vault` are its only fault, and can be mended: nothing in the file is lost. Another
-    /// user's file that this one cannot read is not such a file.
-    private func needsOnlyPermissions(_ failure: VaultError) -> Bool {
-        if failure.underlying?.code == .unsafeMode { return true }
-        guard failure.code == .denied else { return false }
-        return (try? directory.attributes(CompartmentRole.service.leaf))?.uid == geteuid()
+    /// Whether a person loses the keys of *after first unlock* by giving `vault` up, and not only the items.
+    ///
+    /// - Throws: `VaultError` as `current()`.
+    package func losesServiceKeys() throws(VaultError) -> Bool {
+        (try? freshContents(passingMode: true).service) == nil
     }
 
-    /// - Throws: The failure, where a person mends it without a loss.
-    private func requireBeyondRepair(_ failure: VaultError) throws(VaultError) {
-        guard needsOnlyPermissions(failure) else { return }
+    /// Sees that giving `vault` up is the only way on: wrong permissions are mended without a loss.
+    ///
+    /// - Throws: `VaultError` `.unsafeFile` or `.denied` where they are the only fault.
+    private func requireBeyondRepair(_ draft: VaultDraft, _ contents: VaultContents) throws(VaultError) {
         let path = place.path(of: .service)
-        throw VaultError(
-            failure.code, "give up", path, "Only its permissions are wrong, and nothing in it is lost.",
-            advice: failure.code == .denied
-                ? "Let its owner read it: chmod \(String(directory.fileMode, radix: 8)) \(path.shellQuoted)"
-                : failure.advice)
+        let reason = "Only its permissions are wrong, and nothing in it is lost."
+        if let failure = draft.serviceFailure, isUnreadableToOwner(failure) {
+            let mode = String(directory.fileMode, radix: 8)
+            let isPrivate = (try? directory.sharing) == .ownerOnly
+            throw VaultError(
+                failure.code, "give up", path, reason,
+                advice: "Let its owner read it: "
+                    + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
+        }
+        var service = draft.service
+        guard draft.serviceFailure == nil, let fault = contents.modeFault, (try? service.loadItems(place)) != nil else {
+            return
+        }
+        throw VaultError(.unsafeFile, "give up", path, reason, advice: fault.advice)
+    }
+
+    private func isUnreadableToOwner(_ failure: VaultError) -> Bool {
+        failure.code == .denied && (try? directory.attributes(CompartmentRole.service.leaf))?.uid == geteuid()
+    }
+
+    /// - Throws: Why `vault` does not open, with what persons can do about it.
+    private func requireService(_ draft: VaultDraft) throws(VaultError) {
+        guard let failure = draft.serviceFailure else { return }
+        throw draft.isServiceOlder ? failure : advisingRebuild(failure)
+    }
+
+    /// The same for what a rekey reads of `vault`, such as its index of items.
+    private func advisingRebuild(ofContents failure: VaultError) -> VaultError {
+        let damage: Set<VaultError.Code> = [.corrupt, .unsupported, .wrongGroup]
+        guard damage.contains(failure.code), failure.subject != place.path(of: .person) else { return failure }
+        return advisingRebuild(failure)
     }
 
     /// The same, with what persons can do about a service compartment that stays damaged.
     private func advisingRebuild(_ failure: VaultError) -> VaultError {
-        if needsOnlyPermissions(failure) { return failure }
+        if isUnreadableToOwner(failure) { return failure }
+        let command = "sealctl vault rekey --without-vault"
+        let advice = "Restore the file from a copy; to give up its keys and items instead, \(command)."
+        guard let fault = failure.underlying else {
+            return VaultError(failure.code, failure.operation, failure.subject, failure.reason, advice: advice)
+        }
         return VaultError(
-            failure.code, failure.operation, failure.subject, failure.reason,
-            advice: "Restore the file from a copy; to give up its keys and items instead, "
-                + "sealctl vault rekey --without-vault.",
-            underlying: failure.underlying)
+            FileError(
+                fault.code, operation: fault.operation, path: fault.path, errno: fault.errno,
+                advice: fault.code == .unsafeMode
+                    ? "A file that is damaged as well can be given up: \(command). \(fault.advice)" : advice),
+            failure.operation)
     }
 }
 

@@ -9,6 +9,11 @@ extension Vault {
     /// - Throws: `VaultError` as `current()`.
     public func slots() throws(VaultError) -> [SlotSummary] { try current().slotSummaries }
 
+    /// Whether a slot has, or had, that number.
+    package func hasGiven(slot id: UInt32) -> Bool {
+        heldContents.register.map { id > 0 && id < $0.nextSlotID } ?? false
+    }
+
     /// The number of the slot that a credential opens; nil for keys that a person unlocked. A change of passphrase begins
     /// with it: the old passphrase decides which slot is replaced.
     ///
@@ -247,6 +252,13 @@ extension VaultError {
 }
 
 extension [KeySlot] {
+    /// The slots as they fit into their area: a service can fill it with fields that nobody knows, which must keep no slot
+    /// from being added, resealed or completed.
+    var withinArea: [KeySlot] {
+        let size = reduce(0) { $0 + $1.encoded.count }
+        return size > CompartmentHead.maximumSlotAreaSize ? map(\.withoutFields) : self
+    }
+
     /// A program that opens a vault with a passphrase tries its slots one after the other.
     ///
     /// - Throws: `VaultError` `.tooLarge`, `.tooCostly`.

@@ -38,7 +38,6 @@ enum Hints {
         .wrongPassphrase: "Try again; the vault is unchanged.",
         .wrongKeyFile: "Try the --key-file that belongs to this vault, or restore it.",
         .alreadyExists: "Use it as it is; sealctl list shows its records.",
-        .unsupported: "Update sealctl.",
     ]
 
     static let sealing: [SealingError.Code: String] = [

@@ -24,9 +24,17 @@ struct Warning {
 
     /// A change that was made although the access log could not be written.
     ///
-    /// - Parameter change: What was done, as a clause.
-    static func unlogged(_ change: String) -> Warning {
-        Warning(
+    /// - Parameters:
+    ///   - change: What was done, as a clause.
+    ///   - isKeyLost: Whether the log's key was in a file that was given up.
+    static func unlogged(_ change: String, isKeyLost: Bool = false) -> Warning {
+        guard !isKeyLost else {
+            return Warning(
+                "unlogged",
+                "\(change), and the access log has no entry of its first write: the key was in the file that was given up",
+                hint: "The former log is set aside with that file; a new one has begun.")
+        }
+        return Warning(
             "unlogged", "\(change), and the access log has no entry of it: it cannot be written",
             hint: "See why: sealctl doctor. After a full disk make room for it.")
     }

@@ -12,7 +12,7 @@ enum OpeningTalk {
         if let failure = vault.rekeyFailure {
             Warning(
                 "rekeyNotCompleted",
-                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason)",
+                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason.withoutFullStop)",
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }
@@ -22,4 +22,9 @@ enum OpeningTalk {
         }
         Talk.detail("opened the vault \(vault.path) with \(opener ?? "what a person unlocked before")")
     }
+}
+
+extension String {
+    /// A sentence as the end of a longer one.
+    fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

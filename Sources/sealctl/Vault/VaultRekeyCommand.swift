@@ -22,7 +22,8 @@ struct VaultRekeyCommand: SealctlCommand {
             A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
             and names the others. Where the file vault itself does not open, --without-vault gives it up: all keys and \
             items that need no person are lost unless a backup has them. Where only its index of items is damaged, the \
-            keys stay. A file whose permissions are its only fault is not given up. The damaged file is set aside, and \
+            keys stay. A file whose permissions are its only fault is not given up, nor is an older one that somebody put \
+            back (sealctl vault accept). The damaged file is set aside, and \
             programs get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate. \
             Programs without state of their own accept the new vault once (notAccepted, see sealctl vault accept).
 
@@ -73,6 +74,12 @@ struct Rekeying {
         let vault: Vault
         if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
+        // The command was killed and is run again: a rekey that is not completed has removed them.
+        if vault.rekeyFailure != nil {
+            options.removing = options.removing.filter { id in
+                slots.contains { $0.id == id } || !vault.hasGiven(slot: id)
+            }
+        }
         if store == nil { try target.requireNoContainer(of: vault) }
         let certifier = try certifying.open(for: group)
         let needed = try NeededBytes(vault, store)
@@ -84,7 +91,10 @@ struct Rekeying {
         certifier.finish(asJSON: output.json)
         let losses = RekeyLossesView(report.losses, fingerprint: vault.fingerprint)
         losses.warn(asJSON: output.json)
-        if !report.isLogged { Warning.unlogged("the vault is rekeyed").report(asJSON: output.json) }
+        if !report.isLogged {
+            Warning.unlogged("the vault is rekeyed", isKeyLost: report.losses.isCompartmentLost)
+                .report(asJSON: output.json)
+        }
         warnOfWriters(report)
         // A completed rotation would refuse what a backup's keys open.
         let (isCompleted, hint) = report.losses.isCompartmentLost ? (false, losses.advice) : rotation(of: store, vault)
@@ -143,8 +153,10 @@ struct Rekeying {
                 hint: "Add another first: sealctl vault slot add.")
         }
         if options.rebuildsServices {
+            let losesKeys = try Failure.onVault { () throws(VaultError) in try vault.losesServiceKeys() }
             sentences.append(
-                "All keys and items of \(vault.accessGroup) that need no person are lost, unless a backup has them.")
+                "All \(losesKeys ? "keys and items" : "items") of \(vault.accessGroup) that need no person are lost, unless a "
+                    + "backup has them\(losesKeys ? "" : "; the keys stay").")
         }
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
         sentences.append(needed.sentence)
@@ -229,9 +241,10 @@ private struct RekeyLossesView {
         guard !losses.rebuiltSlots.isEmpty else { return }
         let slots = losses.rebuiltSlots.map { "slot \($0)" }.joined(separator: ", ")
         Warning(
-            "rebuiltSlots", "\(slots) no longer shows its holder that the vault is the one that was accepted before",
-            hint: "A user of it without a memory of the vault gets notAccepted. Accept it there once, opened with that "
-                + "slot: sealctl vault accept\(fingerprint.map { " --fingerprint \($0)" } ?? "")."
+            "rebuiltSlots",
+            "\(slots) may no longer show its holder that the vault is the one that was accepted",
+            hint: "A user of it without a memory of the vault may get notAccepted. Accept it there once, opened with "
+                + "that slot: sealctl vault accept\(fingerprint.map { " --fingerprint \($0)" } ?? "")."
         ).report(asJSON: asJSON)
     }
 

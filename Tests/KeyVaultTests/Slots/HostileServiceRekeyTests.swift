@@ -96,21 +96,57 @@ import Testing
 
     /// A resealed slot is larger than one in its own form: an area that is full leaves no room for it.
     @Test func aSlotAreaThatUnknownFieldsFillIsRekeyed() throws {
-        try plant { draft in
-            let size = draft.service.slots.reduce(0) { $0 + $1.encoded.count }
-            var field = ByteWriter()
-            field.append(UInt16(500))
-            field.append(UInt16(0))
-            field.append(UInt32(CompartmentHead.maximumSlotAreaSize - size - 8))
-            field.append([UInt8](repeating: 1, count: CompartmentHead.maximumSlotAreaSize - size - 8))
-            draft.service.slots[0].otherFields = field.bytes
-        }
+        try plant { draft in fillSlots(&draft) }
         try expectRekeyed(try yard.person().rekey())
+    }
+
+    private func fillSlots(_ draft: inout VaultDraft) {
+        let size = draft.service.slots.reduce(0) { $0 + $1.encoded.count }
+        var field = ByteWriter()
+        field.append(UInt16(500))
+        field.append(UInt16(0))
+        field.append(UInt32(CompartmentHead.maximumSlotAreaSize - size - 8))
+        field.append([UInt8](repeating: 1, count: CompartmentHead.maximumSlotAreaSize - size - 8))
+        draft.service.slots[0].otherFields = field.bytes
+    }
+
+    @Test func aSlotIsAddedWhereUnknownFieldsFillTheArea() throws {
+        try plant { draft in fillSlots(&draft) }
+        let path = fixture.directory.path("new.key")
+        let digits = SecureRandom.bytes(count: 32).withUnsafeBytes { $0.hexadecimal }
+        try SystemFile.write(path, Array("sealed-key-1 \(digits)\n".utf8))
+        try yard.person().addSlot(.keyFile(path: path))
+        try yard.person().add("p", "new", .whenUnlocked)
+        try yard.expectAllItems(try fixture.open(with: .keyFile(path: path)), isPersons: false)
+        try yard.expectAllItems(try fixture.open(), isPersons: false)
+    }
+
+    /// A change that is refused has changed neither file.
+    @Test func aSlotThatDoesNotFitIsNotListed() throws {
+        let person = try yard.person()
+        let before = try fixture.copy().files
+        let contents = try person.current()
+        var draft = try person.keys.withPerson { root throws(VaultError) in
+            try VaultDraft(
+                contents, root: person.keys.service,
+                person: (root, try contents.person(root, place: person.place)), slotID: 1, place: person.place)
+        }
+        draft.register.nextSlotID += 1
+        draft.service.generation = CompartmentHead.maximumGeneration
+        let lock = try person.lockForChange()
+        #expect(throws: VaultError.self) {
+            try person.write(
+                &draft, after: contents, under: lock, [.person, .service], .slotAdded, nil, isForced: true)
+        }
+        let after = try fixture.copy().files
+        for leaf in VaultPlace.leaves { #expect(after[leaf] == before[leaf]) }
     }
 
     // MARK: Damage
 
-    enum Damage: CaseIterable, Sendable { case missing, garbage, version, empty, directory, authentic }
+    enum Damage: CaseIterable, Sendable {
+        case missing, garbage, version, empty, directory, mode, code, watermarkKey, group, authentic
+    }
 
     private func damage(_ damage: Damage) throws {
         switch damage {
@@ -124,10 +160,43 @@ import Testing
         case .directory:
             unlink(fixture.path)
             #expect(mkdir(fixture.path, 0o700) == 0)
+        case .mode:
+            try SystemFile.write(fixture.path, [UInt8](repeating: 0x41, count: 3000))
+            #expect(chmod(fixture.path, 0o664) == 0)
+        case .code:
+            var bytes = try SystemFile.read(fixture.path)
+            let head = try CompartmentHead(parsing: bytes, path: "")
+            bytes[head.offset(of: .state) - 1] ^= 1
+            try SystemFile.write(fixture.path, bytes)
+        case .watermarkKey:
+            try plant { draft throws(VaultError) in
+                [UInt8](repeating: 1, count: 32).withUnsafeBytes { key in
+                    draft.service.secrets.set(
+                        SecretEntry(
+                            .watermarkKey, number: 0, key, vaultID: draft.vaultID, root: draft.service.root))
+                }
+            }
+        case .group: try plantKeyringOfAnotherGroup()
         case .authentic:
             // Without its watermark key: everything fits, and no reader takes it.
             try plant { draft in draft.service.secrets.remove(.watermarkKey) }
         }
+    }
+
+    private func plantKeyringOfAnotherGroup() throws {
+        let vault = try fixture.open()
+        let contents = try vault.current().service
+        let other = VaultPlace(try AccessGroup("group.com.example.other"), in: fixture.home)
+        let sealing = try PartSealing(other, .service, period: contents.head.period, root: vault.keys.service)
+        let parts = try contents.head.parts.map { entry in
+            entry.number == .keyring
+                ? sealing.seal(contents.keyring.encoded, as: .keyring, generation: contents.head.generation, at: 1)
+                : (entry: entry, bytes: try #require(try contents.file.sealedPart(entry.number)))
+        }
+        let image = CompartmentImage(
+            role: .service, generation: contents.head.generation, vaultID: contents.head.vaultID,
+            period: contents.head.period, slots: contents.head.slots, register: [], parts: parts)
+        try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
     }
 
     /// Sees that a person changes what is *when unlocked*, and nothing else.
@@ -168,7 +237,8 @@ import Testing
         #expect(report.losses.isCompartmentLost && report.period == 2, comment)
         // Large values go with the file whose index has their keys.
         let aside = report.losses.setAside
-        let expected = kind == .missing ? [fixture.beside("values")] : [fixture.path, fixture.beside("values")]
+        let others = [fixture.beside("values"), fixture.beside("access.log")]
+        let expected = kind == .missing ? others : [fixture.path] + others
         #expect(aside.map(\.from) == expected, comment)
         for file in aside { #expect(SystemFile.exists(file.to), comment) }
         let service = try fixture.open()
@@ -181,6 +251,9 @@ import Testing
         #expect(try person.value("p", "running") == [9], comment)
         #expect(try person.value("s", "again") == [1, 2, 3], comment)
         #expect(try running.value("s", "again") == [1, 2, 3], comment)
+        // The keys of the former log went with the file.
+        let log = try person.readAccessLog()
+        #expect(log.badCount == 0 && log.unloggedCount == 0, comment)
         #expect(try person.rekey().losses.isEmpty, comment)
     }
 
@@ -211,7 +284,7 @@ import Testing
     }
 
     /// A removed service that can still write the directory holds up the rekey's completion, and not for good.
-    @Test(arguments: [1, 2], [Damage.missing, .garbage])
+    @Test(arguments: [1, 2], [Damage.missing, .garbage, .code])
     func aRekeyThatADamagedVaultHoldsUpIsCompletedWithAFreshOne(count: Int, kind: Damage) throws {
         for write in try yard.writes(RekeyOptions(removing: [yard.serviceSlot])).prefix(count) { try yard.put(write) }
         try damage(kind)
@@ -229,6 +302,31 @@ import Testing
         try again.add("p", "a", .whenUnlocked)
         try again.add("s", "a", .afterFirstUnlock)
         #expect(try yard.person(yard.bob).value("s", "a") == [1, 2, 3])
+    }
+
+    /// An older write of `vault` is put back: persons go on, and nothing in it is given up or taken.
+    @Test func anOlderVaultIsAFaultOfServicesAlone() throws {
+        let before = try fixture.copy()
+        let service = try fixture.open()
+        try service.beginRotation()
+        let running = try yard.person()
+        try fixture.restore(before, ["vault"])
+        let person = try yard.person()
+        try expectPersonsGoOn(person, "older")
+        #expect(try running.value("p", "new") == [8])
+        for vault in [person, try yard.person()] {
+            #expect(vault.keyring.active == nil)
+            #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .rolledBack)
+            #expect(code { () throws(VaultError) in _ = try vault.value("small", "service") } == .rolledBack)
+            #expect(code { () throws(VaultError) in try vault.rekey() } == .rolledBack)
+            #expect(code { () throws(VaultError) in try vault.rekey(rebuilding()) } == .rolledBack)
+        }
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
+        #expect(try SystemFile.read(fixture.path) == before.files["vault"])
+        try fixture.accept(.identity(yard.ada))
+        let report = try yard.person().rekey()
+        #expect(report.period == 2 && report.losses.isEmpty)
+        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
     }
 
     /// The bytes of before come back after the rebuild: nobody takes them.

@@ -71,7 +71,9 @@ struct RekeyYard {
     }
 
     /// Writes a `vault` whose index of items nobody can read, with everything around it as it should be.
-    func damageIndex() throws {
+    func damageIndex() throws { try Self.damageIndex(of: fixture) }
+
+    static func damageIndex(of fixture: VaultFixture) throws {
         let vault = try fixture.open()
         let contents = try vault.current().service
         let head = contents.head
@@ -86,7 +88,7 @@ struct RekeyYard {
         }
         let image = CompartmentImage(
             role: .service, generation: head.generation, vaultID: head.vaultID, period: head.period,
-            slots: head.slots, register: [], parts: parts)
+            slots: head.slots, register: head.register?.signedBytes ?? [], parts: parts)
         try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
     }
 
