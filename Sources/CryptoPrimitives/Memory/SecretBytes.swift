@@ -101,6 +101,8 @@ enum GuardedMemory {
     /// Pages that secrets have left: wiped and writable.
     private static let idle = Mutex<[Page]>([])
 
+    /// A page that no secret has.
+    // Protected by `idle`: a page is in the list or with one secret, never both.
     private struct Page: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
     }
