@@ -9,6 +9,7 @@ void *csodium_secret_alloc(size_t length) { return sodium_malloc(length); }
 void csodium_secret_free(void *memory) { sodium_free(memory); }
 int csodium_secret_make_readonly(void *memory) { return sodium_mprotect_readonly(memory); }
 int csodium_secret_make_writable(void *memory) { return sodium_mprotect_readwrite(memory); }
+int csodium_secret_make_inaccessible(void *memory) { return sodium_mprotect_noaccess(memory); }
 
 void csodium_wipe(void *memory, size_t length) { sodium_memzero(memory, length); }
 int csodium_compare(const void *a, const void *b, size_t length) { return sodium_memcmp(a, b, length); }

@@ -139,7 +139,7 @@ import Testing
         let doctor = try sandbox.sealctl(["doctor"]).outputText
         for (file, words) in [
             ("mine", "reaches what is available when unlocked"), ("app.writer", "signs as this writer"),
-            ("team", "signs for the team"),
+            ("team", "signs for its team"),
         ] {
             #expect(doctor.contains("\(keys)/\(file) has no passphrase"), "\(doctor)")
             #expect(doctor.contains(words), "\(doctor)")

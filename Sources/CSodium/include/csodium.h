@@ -23,6 +23,7 @@ void csodium_secret_free(void *memory);
 // From here on a write to the memory ends the process.
 int csodium_secret_make_readonly(void *memory);
 int csodium_secret_make_writable(void *memory);
+int csodium_secret_make_inaccessible(void *memory);
 
 void csodium_wipe(void *memory, size_t length);
 // 0 when equal, -1 when not, in time that depends on the length only.

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Secret bytes in guarded memory: between guard pages, locked where the system allows, out of core files, wiped at the end.
 ///
 /// The memory is written by the initialiser only and is read-only afterwards. A new page costs tens of microseconds
-/// (libsodium maps and locks it), and a page that another secret has left costs two changes of its protection, so keys live
+/// (libsodium maps and locks it), and a page that another secret has left costs four changes of its protection, so keys live
 /// in it for long; nothing on a hot path makes one. Each takes four of the memory mappings that a process may have, so many
 /// secrets share one: `SecretRegion`.
 public struct SecretBytes: ~Copyable {
@@ -98,7 +98,7 @@ enum GuardedMemory {
     private static let pageSize = 4080
     /// The most unused pages that are kept.
     private static let mostIdle = 32
-    /// Pages that secrets have left: wiped and writable.
+    /// Pages that secrets have left: wiped, and open to no access.
     private static let idle = Mutex<[Page]>([])
 
     /// A page that no secret has.
@@ -128,7 +128,19 @@ enum GuardedMemory {
     private static func take<Failure: Error>(
         _ size: Int, throwing _: Failure.Type
     ) throws(Failure) -> UnsafeMutableRawPointer {
-        if size == pageSize, let page = idle.withLock({ $0.popLast() }) { return page.start }
+        if size == pageSize, let page = idle.withLock({ $0.popLast() }) {
+            guard csodium_secret_make_writable(page.start) == 0 else {
+                // The kernel splits no mapping for it: its own limit was reached. The page is lost, and nothing else.
+                return try fresh(size, throwing: Failure.self)
+            }
+            return page.start
+        }
+        return try fresh(size, throwing: Failure.self)
+    }
+
+    private static func fresh<Failure: Error>(
+        _ size: Int, throwing _: Failure.Type
+    ) throws(Failure) -> UnsafeMutableRawPointer {
         let memory = try allocate(size, throwing: Failure.self)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         return memory
@@ -138,7 +150,8 @@ enum GuardedMemory {
     static func release(_ memory: UnsafeMutableRawPointer, _ count: Int) {
         guard count <= pageSize else { return csodium_secret_free(memory) }
         let start = memory + count - pageSize
-        _ = csodium_secret_make_writable(start)
+        // Where that fails the secret cannot be wiped here: libsodium ends the process or wipes it.
+        guard csodium_secret_make_writable(start) == 0 else { return csodium_secret_free(start) }
         keep(start, memory, count)
     }
 
@@ -147,7 +160,7 @@ enum GuardedMemory {
         // Before it is idle: nobody finds another one's secret in it, and no secret outlives its use.
         ScratchMemory.wipe(UnsafeMutableRawBufferPointer(start: memory, count: count))
         let isKept = idle.withLock { idle in
-            guard idle.count < mostIdle else { return false }
+            guard idle.count < mostIdle, csodium_secret_make_inaccessible(start) == 0 else { return false }
             idle.append(Page(start: start))
             return true
         }

@@ -85,6 +85,8 @@ struct InitCommand: SealctlCommand {
             try Vault.abandon(
                 AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, certifiedBy: team)
         }
+        // This user's programs know the new vault then, and the roster can name its state.
+        if team != nil { _ = try? Vault.open(AccessGroup(group), in: home, with: slot.credential) }
         return report.setAside + report.quarantined
     }
 
