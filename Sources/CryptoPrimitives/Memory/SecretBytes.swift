@@ -19,7 +19,7 @@ public struct SecretBytes: ~Copyable {
     /// - Parameters:
     ///   - count: The size in bytes, zero or more.
     ///   - fill: Writes every byte; what it leaves unwritten is zero.
-    /// - Throws: What `fill` throws; the memory is wiped and freed then. Without memory an error of that type where it can
+    /// - Throws: What `fill` throws; the memory is wiped then. Without memory an error of that type where it can
     ///   say so (`SecretMemoryError`); else, as for a copy or random bytes, the process ends.
     public init<Failure: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
@@ -117,7 +117,7 @@ enum GuardedMemory {
         let start = try take(size, throwing: Failure.self)
         let memory = start + (size - count)
         do throws(Failure) { try fill(UnsafeMutableRawBufferPointer(start: memory, count: count)) } catch {
-            keep(start, memory, count)
+            keep(start, size)
             throw error
         }
         _ = csodium_secret_make_readonly(start)
@@ -152,13 +152,13 @@ enum GuardedMemory {
         let start = memory + count - pageSize
         // Where that fails the secret cannot be wiped here: libsodium ends the process or wipes it.
         guard csodium_secret_make_writable(start) == 0 else { return csodium_secret_free(start) }
-        keep(start, memory, count)
+        keep(start, pageSize)
     }
 
-    private static func keep(_ start: UnsafeMutableRawPointer, _ memory: UnsafeMutableRawPointer, _ count: Int) {
-        guard count <= pageSize else { return csodium_secret_free(memory) }
-        // Before it is idle: nobody finds another one's secret in it, and no secret outlives its use.
-        ScratchMemory.wipe(UnsafeMutableRawBufferPointer(start: memory, count: count))
+    private static func keep(_ start: UnsafeMutableRawPointer, _ size: Int) {
+        guard size == pageSize else { return csodium_secret_free(start) }
+        // The whole page, before it is idle: no secret finds another one's bytes in it, nor what was written beside one.
+        ScratchMemory.wipe(UnsafeMutableRawBufferPointer(start: start, count: pageSize))
         let isKept = idle.withLock { idle in
             guard idle.count < mostIdle, csodium_secret_make_inaccessible(start) == 0 else { return false }
             idle.append(Page(start: start))

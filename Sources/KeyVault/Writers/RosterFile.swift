@@ -55,8 +55,9 @@ package enum RosterFile {
             guard there.roster.id == roster.roster.id else {
                 throw VaultError(
                     .replaced, "write", "the roster", "Another roster of the same team key is there.",
-                    advice: "Ask the team which one is right; to go on with that one: sealctl roster verify --accept "
-                        + "\(roster.roster.team).")
+                    advice:
+                        "Ask the team which one is right. Move that file away to go on with the one that was accepted here."
+                )
             }
             guard there.roster.version < roster.roster.version else {
                 throw VaultError(

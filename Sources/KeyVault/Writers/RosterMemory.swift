@@ -93,11 +93,7 @@ package struct RosterMemory: Sendable {
             let isOfAnotherTeam =
                 contents.roster?.isOfTeam(known.teamKey) != true && known.roster?.isOfTeam(contents.teamKey) != true
                 && known.teamKey != contents.teamKey
-            // Or another roster of the same key: the team made it anew.
-            let isAnotherRoster =
-                known.teamKey == contents.teamKey && known.roster != nil && contents.roster != nil
-                && known.roster?.roster.id != contents.roster?.roster.id
-            return isOfAnotherTeam || isAnotherRoster || contents.isNewer(than: known) ? Self.encode(contents) : nil
+            return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
         }
     }
 
