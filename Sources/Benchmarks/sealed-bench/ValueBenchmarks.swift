@@ -27,7 +27,7 @@ struct ValueBenchmarks {
         guard operations.contains(where: { runner.isWanted($0, $0 + ": memory") }) else { return }
         let (full, empty) = (try Workspace(in: parent), try Workspace(in: parent))
         for workspace in [full, empty] {
-            let payload = RecordPayload(Data([1, 2, 3]), codec: .raw, schemaVersion: 1, notAfter: 0)
+            let payload = RecordPayload(Data("[1]".utf8), codec: .json, schemaVersion: 1, notAfter: 0)
             _ = try workspace.openStore().write(payload: payload, named: Self.name, durability: .unsynced)
         }
         let vault = try Vault.open(AccessGroup(full.group), in: full.home)
@@ -109,7 +109,8 @@ struct ValueBenchmarks {
             .addItem(service: "measured", account: "replaced", value: UnsafeRawBufferPointer(start: nil, count: 0))
         return program(
             workspace,
-            ["vault", "update", "-s", "measured", "-a", "replaced", "--access-group", workspace.group.identifier])
+            ["vault", "update", "-s", "measured", "-a", "replaced", "--value-file", "/dev/null"]
+                + ["--access-group", workspace.group.identifier])
     }
 
     private func program(_ workspace: Workspace, _ arguments: [String]) -> ChildProcess {
