@@ -1,0 +1,62 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Memory codes of holders who make or accept a vault.
+@Suite struct MemoryCodeTests {
+    @Test(arguments: [false, true]) func theCreatorsIdentityRecognisesTheVault(isOpener: Bool) throws {
+        let fixture = try VaultFixture()
+        let identity = try Identity.random()
+        let slots: [NewSlot] =
+            isOpener ? [.recipient(identity.recipient), .defaultKeyFile] : [.identity(identity), .defaultKeyFile]
+        _ = try Vault.create(
+            fixture.accessGroup, in: fixture.home, slots: slots,
+            openingWith: isOpener ? .identity(identity) : .defaultKeyFile)
+        #expect(try CompartmentHead(parsing: SystemFile.read(fixture.personPath), path: "").generation == 1)
+        try fixture.forget()
+        #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
+    }
+
+    @Test(.enabled(if: ReadOnlyMount.isPossible)) func aHolderWhoCannotWriteTheSlotRemembersThePlace() throws {
+        let yard = try RekeyYard()
+        let carol = try Identity.random()
+        try yard.person().addSlot(.recipient(carol.recipient))
+        try yard.fixture.forget()
+        let mounted = try ReadOnlyMount(yard.fixture.directory.path("Vaults"))
+        func refusal() -> VaultError.Code? {
+            code { () throws(VaultError) in _ = try yard.fixture.open(with: .identity(carol)) }
+        }
+        #expect(refusal() == .notAccepted)
+        let files = try yard.fixture.copy().files
+        let other = String(repeating: "0", count: 32)
+        let wrong = code { () throws(VaultError) in
+            _ = try Vault.accept(
+                yard.fixture.accessGroup, in: yard.fixture.home, with: .identity(carol), fingerprint: other)
+        }
+        #expect(wrong == .replaced && refusal() == .notAccepted)
+        try yard.fixture.accept(.identity(carol))
+        #expect(refusal() == nil)
+        #expect(try #require(yard.fixture.place.memory.load()).memoryCode != .zero)
+        #expect(try yard.fixture.copy().files == files)
+        withExtendedLifetime(mounted) {}
+    }
+
+    @Test(.enabled(if: ReadOnlyMount.isPossible))
+    func aVaultThatWasRolledBackIsNotAcceptedWhereItCannotBeWritten() throws {
+        let yard = try RekeyYard()
+        let before = try yard.fixture.copy()
+        try yard.person().add("s", "later", .whenUnlocked)
+        try yard.fixture.restore(before)
+        let mounted = try ReadOnlyMount(yard.fixture.directory.path("Vaults"))
+        let refusal = code { () throws(VaultError) in _ = try yard.fixture.accept(.identity(yard.ada)) }
+        #expect(refusal == .file || refusal == .denied)
+        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        withExtendedLifetime(mounted) {}
+    }
+}
