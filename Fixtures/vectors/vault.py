@@ -1288,7 +1288,9 @@ class Vault:
         if not self.service:
             self.damage.setdefault(SERVICE, Refused("V1", "missing", "vault"))
         known = self.person or self.service
-        require(len({c.vault_id for c in found.values()}) == 1 and (not self.memory or self.memory.vault_id == known.vault_id), "V10", "replaced")
+        require(not self.memory or self.memory.vault_id == known.vault_id, "V10", "replaced")
+        if self.service and self.service.vault_id != known.vault_id:
+            self.damage[SERVICE], self.service = Refused("V10", "replaced", "another vault's file"), None
         if not known.register_raw:  # the register is in the file that is not there
             raise Refused("V1", "missing", "vault.person")
         self.check_register(known)
@@ -1452,7 +1454,7 @@ class Vault:
             except Refused as refusal:
                 if compartment is self.person or not (self.person and self.person.root):
                     raise
-                self.damage[SERVICE], self.service = refusal, None  # nothing of a person's is older
+                self.damage[SERVICE], self.older, self.service = refusal, compartment, None  # nothing of a person's is older
 
     def remembered(self):
         register, persons = self.register, self.register.persons
@@ -1672,7 +1674,7 @@ class Vault:
     # rekey
 
     def rekey(self, remove=(), stop_after=3, team_seed=None, keep=None, without_vault=False):
-        """Begins a period, with `without_vault` on a fresh `vault` in the place of one that does not open. `stop_after` 1 or 2 leaves the work for the next person who opens the vault. Of the slots that no person
+        """Begins a period, with `without_vault` on a fresh `vault` in the place of one that does not open, or on an older one. `stop_after` 1 or 2 leaves the work for the next person who opens the vault. Of the slots that no person
         vouched for those in `keep` stay, all where it is None."""
         if self.person and keep is not None:
             remove = set(remove) | {s.id for s in self.register.slots if not s.vouched and s.id not in keep}
@@ -1687,9 +1689,11 @@ class Vault:
         present, following = self.person.secrets[SERVICE_ROOT, 0], random(32)
         if without_vault:
             require(SERVICE in self.damage, "section 11", "invalidArgument", "`vault` opens")
-            if self.damage[SERVICE].rule == "V21":
-                raise self.damage[SERVICE]
-            self.fresh_service(present)
+            without_vault = self.damage[SERVICE].rule != "V21"
+            if without_vault:
+                self.fresh_service(present)
+            else:  # the older file lacks the changes since, and nothing else
+                self.service, self.service.epoch_floor = self.older, self.person.period << 21
         self.person.period, self.person.generation = self.person.period + 1, 0
         if any(s.reach == PERSON for s in removed):
             self.renew_person(team_seed)
@@ -2115,7 +2119,7 @@ class SelfTest:
         self.full_slot_area(place)
 
     def older_vault(self, place):
-        """An older `vault` is nothing of a person's, and is not given up."""
+        """An older `vault` is nothing of a person's, and a rekey goes on with it where a person says so."""
         old = (place / "vault").read_bytes()
         service = self.open(place, self.first)
         service.save_service()
@@ -2126,7 +2130,11 @@ class SelfTest:
         ada = self.open(place, self.ada, marks=marks)
         self.check(ada.item("bank", "ada"), b"pin", "what persons have beside an older vault")
         ada.add_item("bank", "more", b"pin 2", accessibility=2)
-        self.check(refusal(lambda: ada.rekey(without_vault=True)), "rolledBack", "an older vault is not given up")
+        epoch = ada.person.period << 21
+        ada.rekey(without_vault=True)
+        service = self.open(place, self.first, marks=marks)
+        self.check(service.service.active().epoch, epoch + 1, "a key that no lost write can have had")
+        self.check(self.open(place, self.ada).item("bank", "more"), b"pin 2", "what persons have after it")
 
     def full_slot_area(self, place):
         """Fields that fill the area keep no slot out."""

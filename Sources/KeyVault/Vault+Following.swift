@@ -45,14 +45,14 @@ extension Vault {
     ///
     /// A change by another program may come between reading a file and judging it: then it looks like an older copy, or
     /// like two files that do not match, and reading again ends the race. Only files that stay as they were are refused.
-    /// - Parameter passingMode: Whether a `vault` that others may write or read is opened all the same.
-    func freshContents(passingMode: Bool = false) throws(VaultError) -> VaultContents {
+    /// - Parameter passing: What a person looks over.
+    func freshContents(passing: PassedFaults = []) throws(VaultError) -> VaultContents {
         var previous: [[UInt8]]?
         var attempts = 0
         while true {
             var seen: [[UInt8]] = []
             do throws(VaultError) {
-                let contents = try readContents(&seen, passingMode: passingMode)
+                let contents = try readContents(&seen, passing: passing)
                 let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
                 if options.acceptsRollback || verdicts.isGood { return contents }
                 throw rolledBack(verdicts, contents)
@@ -61,7 +61,7 @@ extension Vault {
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
                 guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
                     // What concerns the other file, or a program without a person, is refused there as well.
-                    if let contents = try? personContents(passingMode: passingMode) { return contents }
+                    if let contents = try? personContents(passing: passing) { return contents }
                     throw error
                 }
                 // A writer may be between its two files.
@@ -74,13 +74,15 @@ extension Vault {
 
     /// The contents of a vault whose service compartment is damaged or older than one that was seen, for a person: what is
     /// *when unlocked* is not concerned.
-    private func personContents(passingMode: Bool) throws(VaultError) -> VaultContents {
+    private func personContents(passing: PassedFaults) throws(VaultError) -> VaultContents {
         var seen: [[UInt8]] = []
-        var contents = try readContents(&seen, passingDamage: true, passingMode: passingMode)
+        var contents = try readContents(&seen, passingDamage: true, passing: passing)
         var verdicts = contents.accept(watermarks, accessGroup: accessGroup)
+        // Without persons the register, with the list of slots, is in `vault` too.
+        if passing.contains(.older), contents.register?.person != nil, verdicts.isPersonGood { return contents }
         if !verdicts.isGood, !options.acceptsRollback {
             let older = rolledBack(verdicts, contents)
-            contents = try readContents(&seen, passingDamage: true, passingMode: passingMode, older: older)
+            contents = try readContents(&seen, passingDamage: true, passing: passing, older: older)
             verdicts = contents.accept(watermarks, accessGroup: accessGroup)
         }
         guard options.acceptsRollback || verdicts.isGood else { throw rolledBack(verdicts, contents) }
@@ -90,10 +92,10 @@ extension Vault {
     /// - Parameters:
     ///   - passingDamage: Whether a service compartment that does not open is noted and not thrown, where the person root is
     ///     at hand.
-    ///   - passingMode: Whether a `vault` that others may write or read is opened all the same.
+    ///   - passing: What a person looks over.
     ///   - older: Why `vault` is not taken although it opens.
     private func readContents(
-        _ seen: inout [[UInt8]], passingDamage: Bool = false, passingMode: Bool, older: VaultError? = nil
+        _ seen: inout [[UInt8]], passingDamage: Bool = false, passing: PassedFaults, older: VaultError? = nil
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
         // Read before the files: a memory that is newer than they are would make them look like older ones.
@@ -104,7 +106,7 @@ extension Vault {
         let team = KnownTeam(place: place, memory: known, options)
         guard
             let files = try VaultFiles.read(
-                place, in: directory, memory: known, team: team, passingMode: passingMode)
+                place, in: directory, memory: known, team: team, passingMode: passing.contains(.mode))
         else { throw .missing(path, "Its files were removed while it was open.") }
         seen = files.marks()
         if let register = files.register, register.hash != held.register?.hash {
@@ -222,4 +224,14 @@ extension Vault {
             }
         return VaultError(.rolledBack, "open the vault", place.path(of: isPerson ? .person : .service), reason)
     }
+}
+
+/// What a person looks over in `vault`, to bring it in order.
+struct PassedFaults: OptionSet {
+    let rawValue: Int
+
+    /// Others may write or read the file: its successor has the right mode.
+    static let mode = PassedFaults(rawValue: 1)
+    /// It is an older write than this user's programs have seen, or another one of the same number.
+    static let older = PassedFaults(rawValue: 2)
 }

@@ -245,7 +245,9 @@ extension VaultContents {
         let service: Watermark.Verdict
         let person: Watermark.Verdict
 
-        var isGood: Bool { [service, person].allSatisfy { $0 == .advances || $0 == .same } }
+        var isGood: Bool { isServiceGood && isPersonGood }
+        var isServiceGood: Bool { service == .advances || service == .same }
+        var isPersonGood: Bool { person == .advances || person == .same }
     }
 
     /// Judges both files' writes and remembers them where they advance.

@@ -228,15 +228,14 @@ struct VaultDraft {
     /// the rest stays.
     ///
     /// - Parameter obstacle: Why a rekey that was begun could not be completed.
-    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.rolledBack` where an older one
-    ///   opens; `.tooLarge` where no epoch is later than those of the period; `.corrupt`.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.tooLarge` where no epoch is
+    ///   later than those of the period; `.corrupt`.
     mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
-        if isServiceOlder, let serviceFailure { throw serviceFailure }
         guard serviceFailure != nil else {
             // While a rekey is pending its completion gives up the items: nothing else is lost.
             if let obstacle { throw obstacle }
             giveUpDamagedItems()
-            guard !isRebuilt else { return }
+            guard service.losses.isEmpty else { return }
             throw VaultError(
                 .invalidArgument, "give up the service compartment of", place.path, "It opens.",
                 advice: "Rekey without giving it up: sealctl vault rekey.")
@@ -262,6 +261,13 @@ struct VaultDraft {
         fresh.losses.isCompartmentLost = true
         service = fresh
         serviceFailure = nil
+    }
+
+    /// Goes on with a compartment that is older than one that was seen. Its next key has an epoch that no key of a later
+    /// write had.
+    mutating func takeOlderService() {
+        service.losses.isCompartmentOlder = true
+        service.epochFloor = KeyringEntry.maximumEpoch(period: service.period)
     }
 
     /// Leaves out the items of *after first unlock* where their index does not open.

@@ -1,5 +1,6 @@
 import CryptoPrimitives
 import Glibc
+import TestSupport
 import Testing
 
 /// What would end or disturb the tests happens in a process of its own.
@@ -137,16 +138,7 @@ import Testing
 func copied(_ secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
 /// How many mappings this process has.
-private func mappings() -> Int {
-    guard let file = fopen("/proc/self/maps", "r") else { return .max }
-    defer { fclose(file) }
-    var count = 0
-    while true {
-        let next = getc(file)
-        if next == EOF { return count }
-        if next == 10 { count += 1 }
-    }
-}
+private func mappings() -> Int { (try? SystemFile.read("/proc/self/maps"))?.count { $0 == 10 } ?? .max }
 
 /// A secret that an array can hold.
 private final class Part: Sendable {

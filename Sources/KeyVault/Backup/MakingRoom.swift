@@ -78,10 +78,18 @@ struct MakingRoom {
 
     /// Gives a file a second name; or its bytes, where the system protects links to a file that this user may not write.
     ///
-    /// - Returns: Nothing was done for what cannot be read as a compartment file either.
+    /// A copy is for the keys of a compartment whose index alone is damaged. It never takes the space that its successor
+    /// needs: what is there may be a member's sparse file.
+    /// - Returns: Whether the file has both names.
     private func keep(_ leaf: String, as new: String, in directory: Directory) throws(FileError) -> Bool {
         if (try? directory.link(leaf, as: new)) != nil { return true }
-        guard let bytes = try? directory.read(leaf, limit: CompartmentFile.maximumSize) else { return false }
+        guard let file = try? CompartmentFile.open(.service, in: directory, passingMode: true) else { return false }
+        let size = file.head.fileSize
+        let persons = (try? directory.attributes(CompartmentRole.person.leaf))?.size ?? 0
+        let needed = 3 * Int64(size) + 2 * Int64(clamping: persons)
+        guard size <= CompartmentFile.maximumPartSize, (try? directory.requireSpace(needed, "set aside")) != nil,
+            let bytes = try? directory.read(leaf, limit: size)
+        else { return false }
         try directory.createExclusively(new, with: bytes, mode: directory.fileMode)
         return true
     }

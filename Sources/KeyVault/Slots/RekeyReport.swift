@@ -11,7 +11,8 @@ public struct RekeyOptions: Sendable, Hashable {
     /// The slots that a person was shown before; nil for whichever there are.
     public var confirmed: Set<UInt32>?
     /// Whether a service compartment that is beyond repair is given up: keys and items of *after first unlock* that no
-    /// backup holds are lost; only the items, where nothing but their index is damaged.
+    /// backup holds are lost; only the items, where nothing but their index is damaged; only later changes, where an older
+    /// compartment opens.
     public var rebuildsServices = false
 
     /// - Parameters:
@@ -87,6 +88,8 @@ public struct RekeyLosses: Sendable, Hashable {
     public internal(set) var isItemIndexLost = false
     /// Whether the whole compartment was given up, with all keys and items of *after first unlock*.
     public internal(set) var isCompartmentLost = false
+    /// Whether an older write of the compartment was carried on: what was changed in *after first unlock* since is lost.
+    public internal(set) var isCompartmentOlder = false
     /// The file of the compartment that was given up and the directory of its values, as far as they were there.
     public internal(set) var setAside: [SetAsideFile] = []
     /// The slots of services that were created anew from the register, whose memory codes are missing or, out of a file that
@@ -104,6 +107,7 @@ public struct RekeyLosses: Sendable, Hashable {
         sum.tokenKeyCount += next.tokenKeyCount
         sum.isItemIndexLost = isItemIndexLost || next.isItemIndexLost
         sum.isCompartmentLost = isCompartmentLost || next.isCompartmentLost
+        sum.isCompartmentOlder = isCompartmentOlder || next.isCompartmentOlder
         sum.setAside += next.setAside
         sum.rebuiltSlots = Set(rebuiltSlots + next.rebuiltSlots).sorted()
         return sum

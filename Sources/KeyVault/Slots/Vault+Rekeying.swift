@@ -13,16 +13,17 @@ extension Vault {
     /// is the member removed for good.
     ///
     /// What a service has put into its compartment never keeps persons from a rekey: what does not open there, or finds no
-    /// room, is left out and named. A compartment that does not open as a whole needs `RekeyOptions.rebuildsServices`.
-    /// A rekey that was begun is completed first. Where only the index of items of *after first unlock* keeps it from that,
-    /// `rebuildsServices` completes it without those items, and begins another only if the options ask for a change.
+    /// room, is left out and named; a file that others may write or read gets a successor of the right mode. A compartment
+    /// that does not open as a whole, or is older than one that was seen, needs `RekeyOptions.rebuildsServices`.
+    /// A rekey that was begun is completed first. Where only an older compartment or its index of items keeps it from that,
+    /// `rebuildsServices` completes it with what is there, and begins another only if the options ask for a change.
     /// - Parameter team: The team key, where one is known and persons get a new person key. A rekey that keeps theirs does
     ///   not need it.
     /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
     /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`;
     ///   `.unvouchedSlots` where slots that no person vouched for would stay and are not named; `.locked` in a vault with
-    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.rolledBack`
-    ///   where an older one opens, `.unsafeFile` or `.denied` where its permissions are its only fault; those of every change.
+    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.denied`
+    ///   where its owner has no right to read it; those of every change.
     @discardableResult
     public func rekey(
         _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
@@ -30,12 +31,11 @@ extension Vault {
         // Once: a look at the files shows a rekey that another program left.
         try reload()
         let before = try completion(before: rekeying)
-        if before.givesUpItems, rekeying.removing.isEmpty, !rekeying.renewsPersons {
+        if before.givesUp, rekeying.removing.isEmpty, !rekeying.renewsPersons {
             return report(before.outcome, removed: [])
         }
         let lock = try lockForChange()
-        let contents = try freshContents(passingMode: rekeying.rebuildsServices)
-        if contents.modeFault == nil { publish(contents) }
+        let contents = try contentsForRekey(givingUp: rekeying.rebuildsServices)
         var draft = try self.draft(of: contents, for: rekeying, after: before)
         draft.certifier = team
         let summaries = contents.slotSummaries
@@ -70,14 +70,14 @@ extension Vault {
         /// Why it could not be completed.
         var obstacle: VaultError?
 
-        /// Whether it was completed without the items of *after first unlock*.
-        var givesUpItems: Bool { outcome.losses.isItemIndexLost }
+        /// Whether it was completed without something of *after first unlock*.
+        var givesUp: Bool { outcome.losses.isItemIndexLost || outcome.losses.isCompartmentOlder }
     }
 
     private func completion(before rekeying: RekeyOptions) throws(VaultError) -> Completion {
         var completion = Completion()
         do throws(VaultError) {
-            completion.outcome = try completeRekey(givingUpItems: rekeying.rebuildsServices)
+            completion.outcome = try completeRekey(givingUp: rekeying.rebuildsServices)
         } catch {
             guard rekeying.rebuildsServices else { throw error }
             completion.obstacle = error
@@ -95,7 +95,7 @@ extension Vault {
     private func draft(
         of contents: VaultContents, for rekeying: RekeyOptions, after before: Completion
     ) throws(VaultError) -> VaultDraft {
-        let rebuilds = rekeying.rebuildsServices && !before.givesUpItems
+        let rebuilds = rekeying.rebuildsServices && !before.givesUp
         guard contents.register?.nextRoot == nil || rebuilds else {
             throw VaultError(
                 .lockTimeout, "rekey", path, "Another rekey was begun and is not completed.",
@@ -103,8 +103,7 @@ extension Vault {
         }
         var draft = try rekeyDraft(of: contents)
         if rebuilds {
-            try requireBeyondRepair(draft, contents)
-            try draft.rebuildServices(after: before.obstacle)
+            try rebuildServices(&draft, contents, after: before.obstacle)
         }
         try requireService(draft)
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
@@ -194,18 +193,16 @@ extension Vault {
 
     /// Completes a rekey that another program has begun and not finished. A person's opening does it.
     ///
-    /// - Parameter givingUpItems: Whether it is completed without the items of *after first unlock*, where their index does
-    ///   not open.
+    /// - Parameter givingUp: Whether it is completed with an older service compartment, and without the items of *after
+    ///   first unlock* where their index does not open.
     /// - Returns: What was not carried on. Nothing was done where no rekey was begun, or no person is at hand.
     @discardableResult
-    func completeRekey(givingUpItems: Bool = false) throws(VaultError) -> RekeyOutcome {
+    func completeRekey(givingUp: Bool = false) throws(VaultError) -> RekeyOutcome {
         guard heldContents.register?.nextRoot != nil, try keys.reachesPerson() else { return RekeyOutcome() }
         let lock = try lockForChange()
-        let contents = try freshContents(passingMode: givingUpItems)
-        if contents.modeFault == nil { publish(contents) }
+        let contents = try contentsForRekey(givingUp: givingUp)
         guard let register = contents.register, let next = register.nextRoot else { return RekeyOutcome() }
         var draft = try rekeyDraft(of: contents)
-        if givingUpItems { try requireBeyondRepair(draft, contents) }
         try requireService(draft)
         guard let person = draft.person, let opened = person.old else {
             throw .corrupt(place.path(of: .person), "It has no next root.")
@@ -216,7 +213,10 @@ extension Vault {
         let seen = watermarks
         let isSecondWritten = try contents.service.head.period == register.period
         if !isSecondWritten {
-            if givingUpItems { draft.giveUpDamagedItems() }
+            if givingUp {
+                if isOlder(contents) { draft.takeOlderService() }
+                draft.giveUpDamagedItems()
+            }
             do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
                 throw advisingRebuild(ofContents: error)
             }
@@ -233,32 +233,46 @@ extension Vault {
 
 /// A service compartment that does not open.
 extension Vault {
-    /// Whether a person loses the keys of *after first unlock* by giving `vault` up, and not only the items.
+    /// The least that a rekey with `RekeyOptions.rebuildsServices` leaves out.
     ///
-    /// - Throws: `VaultError` as `current()`.
-    package func losesServiceKeys() throws(VaultError) -> Bool {
-        (try? freshContents(passingMode: true).service) == nil
+    /// - Throws: `VaultError` as such a rekey.
+    package func lossesOfGivingUp() throws(VaultError) -> RekeyLosses {
+        let contents = try freshContents(passing: [.mode, .older])
+        var draft = try rekeyDraft(of: contents)
+        try rebuildServices(&draft, contents, after: nil)
+        return draft.service.losses
     }
 
-    /// Sees that giving `vault` up is the only way on: wrong permissions are mended without a loss.
+    /// The contents to rekey, and what everybody else reads as well is published.
     ///
-    /// - Throws: `VaultError` `.unsafeFile` or `.denied` where they are the only fault.
-    private func requireBeyondRepair(_ draft: VaultDraft, _ contents: VaultContents) throws(VaultError) {
-        let path = place.path(of: .service)
-        let reason = "Only its permissions are wrong, and nothing in it is lost."
+    /// - Parameter givingUp: Whether an older service compartment is taken for the present one.
+    private func contentsForRekey(givingUp: Bool) throws(VaultError) -> VaultContents {
+        let contents = try freshContents(passing: givingUp ? [.mode, .older] : .mode)
+        if contents.modeFault == nil, !isOlder(contents) { publish(contents) }
+        return contents
+    }
+
+    /// Whether a service compartment that opens is older than one that this user's programs have seen.
+    private func isOlder(_ contents: VaultContents) -> Bool {
+        contents.serviceHead != nil && !contents.accept(watermarks, accessGroup: accessGroup).isServiceGood
+    }
+
+    /// Has the draft go on with what can be used of `vault`, or with a fresh one. A file that its owner has no right to read
+    /// is mended without a loss.
+    private func rebuildServices(
+        _ draft: inout VaultDraft, _ contents: VaultContents, after obstacle: VaultError?
+    ) throws(VaultError) {
         if let failure = draft.serviceFailure, isUnreadableToOwner(failure) {
+            let path = place.path(of: .service)
             let mode = String(directory.fileMode, radix: 8)
             let isPrivate = (try? directory.sharing) == .ownerOnly
             throw VaultError(
-                failure.code, "give up", path, reason,
+                failure.code, "give up", path, "Only its permissions are wrong, and nothing in it is lost.",
                 advice: "Let its owner read it: "
                     + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
         }
-        var service = draft.service
-        guard draft.serviceFailure == nil, let fault = contents.modeFault, (try? service.loadItems(place)) != nil else {
-            return
-        }
-        throw VaultError(.unsafeFile, "give up", path, reason, advice: fault.advice)
+        if isOlder(contents) { draft.takeOlderService() }
+        try draft.rebuildServices(after: obstacle)
     }
 
     private func isUnreadableToOwner(_ failure: VaultError) -> Bool {
@@ -268,7 +282,7 @@ extension Vault {
     /// - Throws: Why `vault` does not open, with what persons can do about it.
     private func requireService(_ draft: VaultDraft) throws(VaultError) {
         guard let failure = draft.serviceFailure else { return }
-        throw draft.isServiceOlder ? failure : advisingRebuild(failure)
+        throw advisingRebuild(failure)
     }
 
     /// The same for what a rekey reads of `vault`, such as its index of items.
@@ -282,7 +296,11 @@ extension Vault {
     private func advisingRebuild(_ failure: VaultError) -> VaultError {
         if isUnreadableToOwner(failure) { return failure }
         let command = "sealctl vault rekey --without-vault"
-        let advice = "Restore the file from a copy; to give up its keys and items instead, \(command)."
+        let advice =
+            failure.code == .rolledBack
+            ? "Restore the newest copy; to go on with this one, sealctl vault accept, or where it comes back after that "
+                + "\(command)."
+            : "Restore the file from a copy; to give up its keys and items instead, \(command)."
         guard let fault = failure.underlying else {
             return VaultError(failure.code, failure.operation, failure.subject, failure.reason, advice: advice)
         }

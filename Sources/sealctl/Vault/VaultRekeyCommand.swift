@@ -20,10 +20,11 @@ struct VaultRekeyCommand: SealctlCommand {
             again (sealctl vault rotate) goes on. Take a removed user's unix access to the directories away first.
 
             A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
-            and names the others. Where the file vault itself does not open, --without-vault gives it up: all keys and \
-            items that need no person are lost unless a backup has them. Where only its index of items is damaged, the \
-            keys stay. A file whose permissions are its only fault is not given up, nor is an older one that somebody put \
-            back (sealctl vault accept). The damaged file is set aside, and \
+            and names the others. A file vault that others may write or read gets a successor of the right mode.
+
+            Where the file vault itself does not open, --without-vault gives it up: all keys and items that need no \
+            person are lost unless a backup has them. Where only its index of items is damaged, the keys stay. Where an \
+            older file opens that somebody put back, only the changes since are lost. The damaged file is set aside, and \
             programs get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate. \
             Programs without state of their own accept the new vault once (notAccepted, see sealctl vault accept).
 
@@ -44,7 +45,7 @@ struct VaultRekeyCommand: SealctlCommand {
     @Flag(help: "Renew the root of persons too, although none is removed.")
     var persons = false
     @OptionGroup var certifying: CertifyingOptions
-    @Flag(help: "Give up the damaged file vault, with the keys and items that need no person.")
+    @Flag(help: "Give up what the file vault has lost: keys and items that need no person.")
     var withoutVault = false
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -74,13 +75,17 @@ struct Rekeying {
         let vault: Vault
         if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
-        // The command was killed and is run again: a rekey that is not completed has removed them.
-        if vault.rekeyFailure != nil {
+        // The command was killed and is run again: its rekey has removed them, and is not completed or not followed by
+        // its rotation.
+        let isPending = vault.rekeyFailure != nil
+        let isRotating = try isRotating(vault)
+        if isPending || isRotating {
             options.removing = options.removing.filter { id in
                 slots.contains { $0.id == id } || !vault.hasGiven(slot: id)
             }
         }
         if store == nil { try target.requireNoContainer(of: vault) }
+        if !isPending, options.removing.isEmpty, !stated.removing.isEmpty { return try goOn(stated, store, vault) }
         let certifier = try certifying.open(for: group)
         let needed = try NeededBytes(vault, store)
         try confirm(options, slots, vault, needed)
@@ -97,12 +102,34 @@ struct Rekeying {
         }
         warnOfWriters(report)
         // A completed rotation would refuse what a backup's keys open.
-        let (isCompleted, hint) = report.losses.isCompartmentLost ? (false, losses.advice) : rotation(of: store, vault)
+        let needsBackup = report.losses.isCompartmentLost || report.losses.isCompartmentOlder
+        let (isCompleted, hint) = needsBackup ? (false, losses.advice) : rotation(of: store, vault)
         try print(report, losses, needed, isCompleted: isCompleted)
-        guard !isCompleted else { return }
-        throw Failure(
-            .temporary, "rotationNotCompleted",
-            "the \(report.removed.isEmpty ? "rekey of" : "removal from") \(group) is not complete: blobs of earlier epochs are left",
+        if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
+    }
+
+    private func isRotating(_ vault: Vault) throws(Failure) -> Bool {
+        for protection in ProtectionClass.allCases {
+            let state = try Failure.onVault { () throws(VaultError) in try vault.rotationState(of: protection) }
+            if state.isResealing { return true }
+        }
+        return false
+    }
+
+    /// The rotation of a rekey that removed the slots before.
+    private func goOn(_ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault) throws(Failure) {
+        let slots = stated.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
+        let (isCompleted, hint) = rotation(of: store, vault)
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([("period", .unsigned(UInt64(vault.period))), ("isCompleted", .bool(isCompleted))]).text
+                : "\(slots) was removed before; the rotation is \(isCompleted ? "completed" : "not completed")")
+        if !isCompleted { throw incomplete("removal from \(vault.accessGroup)", hint) }
+    }
+
+    private func incomplete(_ what: String, _ hint: String) -> Failure {
+        Failure(
+            .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs are left",
             hint: "\(hint) Run: sealctl vault rotate.")
     }
 
@@ -153,10 +180,11 @@ struct Rekeying {
                 hint: "Add another first: sealctl vault slot add.")
         }
         if options.rebuildsServices {
-            let losesKeys = try Failure.onVault { () throws(VaultError) in try vault.losesServiceKeys() }
+            let losses = try Failure.onVault { () throws(VaultError) in try vault.lossesOfGivingUp() }
+            let lost = RekeyLossesView(losses, fingerprint: nil).parts.joined(separator: "; ")
             sentences.append(
-                "All \(losesKeys ? "keys and items" : "items") of \(vault.accessGroup) that need no person are lost, unless a "
-                    + "backup has them\(losesKeys ? "" : "; the keys stay").")
+                "Of \(vault.accessGroup) this loses \(lost), unless a backup has them"
+                    + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")")
         }
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
         sentences.append(needed.sentence)
@@ -248,8 +276,12 @@ private struct RekeyLossesView {
         ).report(asJSON: asJSON)
     }
 
-    private var parts: [String] {
+    /// What was left out, as parts of a sentence.
+    var parts: [String] {
         var parts: [String] = []
+        if losses.isCompartmentOlder {
+            parts.append("changes to keys and items that need no person, made since the older file was written")
+        }
         if losses.isCompartmentLost { parts.append("all keys and items that need no person") }
         if losses.isItemIndexLost { parts.append("all items that need no person") }
         if !losses.keys.isEmpty {
@@ -269,7 +301,7 @@ private struct RekeyLossesView {
                     losses.keys.map { .object([("id", .string($0.id)), ("epoch", .unsigned(UInt64($0.epoch)))]) })
             ),
             ("tokenKeys", .number(losses.tokenKeyCount)), ("items", .bool(losses.isItemIndexLost)),
-            ("compartment", .bool(losses.isCompartmentLost)),
+            ("compartment", .bool(losses.isCompartmentLost)), ("older", .bool(losses.isCompartmentOlder)),
             ("rebuiltSlots", .array(losses.rebuiltSlots.map { .unsigned(UInt64($0)) })),
             (
                 "setAside",

@@ -175,37 +175,68 @@ import Testing
         if isShared { #expect(chmod(directory, 0o2770) == 0) }
         #expect(chmod(fixture.path, 0o666) == 0)
         let person = try yard.person()
-        for options in [RekeyOptions(), rebuilding()] {
-            do throws(VaultError) {
-                try person.rekey(options)
-                Issue.record("It was rekeyed.")
-            } catch {
-                #expect(error.code == .unsafeFile)
-                let isCommand = ["chmod ", "cp ", "mv "].contains { error.advice.contains($0) }
-                #expect(isCommand == !isShared, "\(error.advice)")
-            }
+        do throws(VaultError) {
+            _ = try person.activeKey()
+            Issue.record("It was read.")
+        } catch {
+            #expect(error.code == .unsafeFile)
+            let isCommand = ["chmod ", "cp ", "mv "].contains { error.advice.contains($0) }
+            #expect(isCommand == !isShared, "\(error.advice)")
         }
     }
 
-    @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aFileWithWrongPermissionsIsNotGivenUp(mode: UInt32) throws {
+    @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aRekeyMendsWrongPermissions(mode: UInt32) throws {
         let before = try fixture.copy().files
         #expect(chmod(fixture.path, mode) == 0)
         let person = try yard.person()
-        #expect(code { () throws(VaultError) in try person.rekey() } == .unsafeFile)
-        #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .unsafeFile)
+        #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .invalidArgument)
         #expect(try fixture.copy().files == before)
-        #expect(chmod(fixture.path, 0o600) == 0)
+        let report = try person.rekey(RekeyOptions(removing: [yard.bobSlot]))
+        #expect(report.losses.isEmpty && report.removed.map(\.id) == [yard.bobSlot])
+        #expect(try #require(try fixture.place.openDirectory()).attributes("vault").mode & 0o777 == 0o600)
         try yard.expectAllItems(try yard.person(), isPersons: true)
     }
 
-    /// A pending rekey is no reason to take it for damaged either.
-    @Test func aPendingRekeyWaitsForThePermissions() throws {
+    /// An opening completes it.
+    @Test func aPendingRekeyMendsWrongPermissionsToo() throws {
         for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) }
         #expect(chmod(fixture.path, 0o664) == 0)
         let person = try yard.person()
-        #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .unsafeFile)
-        #expect(chmod(fixture.path, 0o600) == 0)
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        #expect(person.rekeyFailure == nil && person.period == 2)
+        try yard.expectAllItems(person, isPersons: true)
+    }
+
+    // MARK: An older file
+
+    /// A member can put an older file back as often as it likes: the rekey takes it under its lock.
+    @Test(arguments: [false, true]) func aRekeyGoesOnWithAnOlderVault(isPending: Bool) throws {
+        let before = try fixture.copy()
+        let service = try fixture.open()
+        let lost = try service.beginRotation()
+        let person = try yard.person()
+        if isPending { for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) } }
+        try fixture.restore(before, ["vault"])
+        let previewed = try yard.person().lossesOfGivingUp()
+        #expect(previewed.isCompartmentOlder && !previewed.isCompartmentLost && !previewed.isItemIndexLost)
+        #expect(try SystemFile.read(fixture.path) == before.files["vault"])
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.period == 2 && report.losses.isCompartmentOlder && !report.losses.isCompartmentLost)
+        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
+        // No key of a write that is lost has the epoch of the new one.
+        #expect(try fixture.open().activeKey().epoch > lost)
+        #expect(try person.rekey().losses.isEmpty)
+    }
+
+    @Test func anOlderVaultWithADamagedIndexKeepsItsKeys() throws {
+        try yard.damageIndex()
+        let before = try fixture.copy()
+        let key = try fixture.open().activeKey().id
+        try fixture.open().beginRotation()
+        _ = try yard.person()
+        try fixture.restore(before, ["vault"])
+        let report = try yard.person().rekey(rebuilding())
+        #expect(report.losses.isCompartmentOlder && report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
+        try expectKeysKept(key, period: 2)
     }
 
     // MARK: The result

@@ -319,7 +319,6 @@ import Testing
             #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .rolledBack)
             #expect(code { () throws(VaultError) in _ = try vault.value("small", "service") } == .rolledBack)
             #expect(code { () throws(VaultError) in try vault.rekey() } == .rolledBack)
-            #expect(code { () throws(VaultError) in try vault.rekey(rebuilding()) } == .rolledBack)
         }
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
         #expect(try SystemFile.read(fixture.path) == before.files["vault"])

@@ -365,44 +365,4 @@ import Testing
         #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
         #expect(yard.refusals() == [nil, nil])
     }
-
-    // MARK: A roster for the records
-
-    /// Programs that know a team key refuse every record while there is no roster of it.
-    @Test func aTeamKeyNeedsARosterWhereThereIsAContainer() throws {
-        let yard = try CertifiedYard(isCertified: false)
-        let container = try yard.container()
-        let files = try yard.fixture.copy().files
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
-        let ada = try yard.open()
-        let slot = yard.yard.bobSlot
-        #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot, certifiedBy: yard.team) } == .noRoster)
-        let other = try TeamKey.random()
-        try yard.put(
-            try SignedRoster(signing: try yard.roster(1) { $0.team = other.publicKey }, with: other))
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .wrongTeamKey)
-        yard.forgetRosters()
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
-        #expect(try yard.fixture.copy().files == files)
-        unlink("\(container.path)/.sealedstate.roster")
-        try yard.put(try SignedRoster(signing: try yard.roster(1), with: yard.team))
-        #expect(try yard.certify(by: yard.team).teamKey == yard.team.publicKey)
-    }
-
-    /// Services know the person key of a vault without persons, and could write any period into it.
-    @Test func aVaultWithoutPersonsIsReplacedWhereTheRosterNamesAPeriod() throws {
-        let yard = try CertifiedYard()
-        try yard.put(
-            try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 1) }, with: yard.team))
-        let alone = try VaultFixture()
-        try alone.create()
-        try yard.fixture.restore(try alone.copy())
-        try SystemFile.write(yard.fixture.keyFile, try SystemFile.read(alone.keyFile))
-        try yard.fixture.forget()
-        #expect(yard.refusals().last == .replaced)
-        // Nor is one made.
-        for leaf in VaultPlace.leaves { unlink(yard.fixture.beside(leaf)) }
-        #expect(code { () throws(VaultError) in try yard.fixture.create() } == .replaced)
-        #expect(!SystemFile.exists(yard.fixture.path))
-    }
 }

@@ -127,11 +127,40 @@ def older_vault(lab_):
     found = lab_.ada.update("bank", "ada", b"pin 3")
     lab_.hold(found.status == 0, f"{what}: a person changes what is when unlocked: {found}")
     lab_.answer(lab_.ada.find("bank", "ada"), b"pin 3", f"{what}: and reads it")
-    for words in (["get", "open"], ["vault", "add", "-s", "x", "-a", "y"], ["vault", "rekey", "--yes"], ["vault", "rekey", "--without-vault", "--yes"]):
+    for words in (["get", "open"], ["vault", "add", "-s", "x", "-a", "y"], ["vault", "rekey", "--yes"]):
         lab_.refuse(lab_.ada.ctl(*words, data=b"x"), f"{what}: {' '.join(words)}", "rolledBack")
     lab_.hold(lab_.ada.accept(lab_.fingerprint()).status == 0, f"{what}: a person accepts it")
     found = lab_.ada.ctl("vault", "rekey", "--yes")
     lab_.hold(found.status == 0, f"{what}: and rekeys it: {found}")
+    older_vault_again_and_again(lab_, file)
+
+
+def older_vault_again_and_again(lab_, file):
+    """The member that is removed puts an older file back whenever a person has accepted one."""
+    mallory = lab_.key_holder("mallory-older", uid=lab_.mallory.uid)
+    lab_.add_key_slot(mallory)
+    inside, older = mallory.open(), file.read_bytes()
+    for pending in (False, True):
+        what = f"an older vault {'while a rekey is pending' if pending else 'before the rekey'}"
+        lab_.must_hold(lab_.service.add(f"later {pending}", "robot", b"word"), "a later write")
+        if pending:
+            older = file.read_bytes()
+            lab_.must_hold(lab_.service.add("much later", "robot", b"word"), "a later write")
+            lab_.ada.must("vault", "list")
+            lab_.ada.open().rekey(stop_after=1)
+        lab_.ada.must("vault", "list") if not pending else None
+        lab_.plant(file, older)
+        removing = [] if pending else ["--remove-slot", inside.slot.id]
+        lab_.refuse(lab_.ada.ctl("vault", "rekey", *removing, "--yes"), f"{what}: a plain rekey loses nothing", "rolledBack")
+        asked = lab_.ada.ctl("vault", "rekey", *removing, "--without-vault")
+        lab_.hold(b"since the older file was written" in asked.err, f"{what}: the question says what is lost: {asked.err!r}")
+        lab_.hold(file.read_bytes() == older, f"{what}: the question changes nothing")
+        found = lab_.ada.ctl("vault", "rekey", *removing, "--without-vault", "--yes")
+        lost = found.json["lost"]
+        lab_.hold(found.code == "rotationNotCompleted" and lost["older"] and not lost["compartment"] and not lost["items"], f"{what}: the rekey goes on with it: {found}")
+        lab_.ada.must("vault", "rotate")
+        lab_.answer(lab_.service.find("db", "robot"), b"word 1", f"{what}: an item that it has")
+        lab_.refuse(mallory.get("open"), f"{what}: the removed member", "wrongKeyFile")
 
 
 def filled_area(lab_):

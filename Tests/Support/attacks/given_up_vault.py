@@ -61,6 +61,41 @@ def wrong_mode_and_damaged(lab_, file):
     lab_.must_hold(lab_.ada.add("db", "robot", b"word 1"), "the item again")
 
 
+def removed_with_a_wrong_mode(lab_, file):
+    """The member that is being removed puts the whole file there with a mode that every reader refuses."""
+    mallory = lab_.key_holder("mallory-mode", uid=lab_.mallory.uid)
+    lab_.add_key_slot(mallory)
+    words = ["vault", "rekey", "--remove-slot", mallory.open().slot.id, "--yes"]
+    planted_by(mallory, file, file.read_bytes(), 0o664)
+    found = lab_.ada.ctl(*words)
+    lab_.hold(found.status == 0, f"a whole vault of mode 0664, by the member that is removed: {found}")
+    lab_.refuse(mallory.get("open"), "a whole vault of mode 0664: the removed member", "wrongKeyFile")
+
+
+def of_holes(data, size):
+    """A head whose parts have so many bytes each, with a fitting checksum, and the size of its file."""
+    slots, register = struct.unpack_from("<II", data, 36)
+    table = 48 + slots + register
+    head = bytearray(data[:table + 48 * data[7]])
+    for at in range(table, len(head), 48):
+        struct.pack_into("<I", head, at + 4, size)
+    return bytes(head) + f.H(32, None, b"vsm2", bytes(head)) + bytes(32), len(head) + 64 + size * data[7]
+
+
+def sparse_files(lab_, file):
+    """Files without a byte on the disk, which nobody may link, are not copied: their copy would take the room of the rekey."""
+    for name, (head, size) in (("garbage", (b"garbage", 4 << 30)), ("a head with parts of holes", of_holes(file.read_bytes(), 75_000_000))):
+        planted_by(lab_.mallory, file, head, 0o640)
+        os.truncate(file, size)
+        found = lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes")
+        what = f"a sparse vault, {name}"
+        lab_.hold(found.code == "rotationNotCompleted", f"{what}: it is given up: {found}")
+        aside = os.stat(found.json["lost"]["setAside"][0]["to"])
+        lab_.hold(aside.st_uid == lab_.mallory.uid and aside.st_blocks < 100, f"{what}: nothing of it is copied: {aside}")
+        lab_.ada.must("vault", "rotate")
+        lab_.must_hold(lab_.ada.add("db", "robot", b"word 1"), "the item again")
+
+
 def alone_with_a_damaged_index(outer):
     """Without persons the program of a key file gives its own items up."""
     lab_ = lab.Lab(" without persons")
@@ -94,23 +129,29 @@ def attack(lab_):
     file = lab_.vault / "vault"
     lab_.must_hold(lab_.ada.ctl("vault", "rekey", "--yes"), "a rekey by ada, who owns the file then")
 
-    # Only its permissions are wrong.
-    whole, usual = file.read_bytes(), os.stat(file).st_mode & 0o777
+    # Only its permissions are wrong: every rekey mends them.
+    usual = os.stat(file).st_mode & 0o777
     for mode in (0o664, 0o604):
         os.chmod(file, mode)
         what = f"a vault of mode {mode:04o}"
-        lab_.refuse(lab_.ada.ctl("vault", "rekey", "--yes"), f"{what}: a rekey", "unsafeMode")
-        lab_.refuse(lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes"), f"{what} is not given up", "unsafeFile")
-        lab_.hold(file.read_bytes() == whole, f"{what}: the file is as it was")
-        advised = lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes").err + lab_.ada.ctl("vault", "rekey", "--yes").err
-        commands = [word for word in (b"chmod ", b"cp ", b"mv ") if word in advised]
+        whole = file.read_bytes()
+        found = lab_.ada.ctl("vault", "list")
+        commands = [word for word in (b"chmod ", b"cp ", b"mv ") if word in found.err]
         lab_.hold(lab_.ada.uid is None or not commands, f"{what}: no command by path where others can write the directory: {commands}")
+        lab_.refuse(lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes"), f"{what} is not given up", "invalidArgument")
+        lab_.hold(file.read_bytes() == whole, f"{what}: the file is as it was")
+        found = lab_.ada.ctl("vault", "rekey", "--yes")
+        lab_.hold(found.status == 0 and not any(found.json["lost"].values()), f"{what}: a rekey loses nothing: {found}")
+        lab_.hold(os.stat(file).st_mode & 0o777 == usual, f"{what}: its successor has the right mode")
+    whole = file.read_bytes()
     os.chmod(file, 0)
     lab_.refuse(lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes"), "a vault that its owner has no right to read is not given up", "denied")
     lab_.hold(file.read_bytes() == whole, "it is as it was")
     os.chmod(file, usual)
     if lab_.ada.uid is not None:
+        removed_with_a_wrong_mode(lab_, file)
         wrong_mode_and_damaged(lab_, file)
+        sparse_files(lab_, file)
     lab_.answer(lab_.service.find("db", "robot"), b"word 1", "with its permissions back: the item")
     lab_.must_hold(lab_.service.put("again", {"class": 1}), "another record after first unlock")
 

@@ -42,6 +42,14 @@ def attack(lab_):
                 # It had seen write 2, and the old vault made the completion another write of the same number.
                 lab_.must_hold(lab_.service.accept(), "the service accepts")
             lab_.must_hold(lab_.service.get("open"), "the true file")
+    mallory = lab_.key_holder("mallory-again")
+    lab_.add_key_slot(mallory)
+    lost = mallory.open().slot.id
+    lab_.ada.open().rekey(remove=[lost], stop_after=1)
+    found = lab_.ada.ctl("vault", "rekey", "--remove-slot", lost, "--yes")
+    lab_.hold(found.status == 0 and found.json["isCompleted"], f"the same command again goes on with the rotation: {found}")
+    found = lab_.ada.ctl("vault", "rekey", "--remove-slot", lost, "--yes")
+    lab_.refuse(found, "and once it is completed, there is no such slot", "slotNotFound")
 
 
 if __name__ == "__main__":
