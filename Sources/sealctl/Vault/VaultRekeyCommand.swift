@@ -122,7 +122,8 @@ struct Rekeying {
         let (isCompleted, hint) = rotation(of: store, vault)
         try StandardStreams.print(
             output.json
-                ? JSONText.object([("period", .unsigned(UInt64(vault.period))), ("isCompleted", .bool(isCompleted))]).text
+                ? JSONText.object([("period", .unsigned(UInt64(vault.period))), ("isCompleted", .bool(isCompleted))])
+                    .text
                 : "\(slots) was removed before; the rotation is \(isCompleted ? "completed" : "not completed")")
         if !isCompleted { throw incomplete("removal from \(vault.accessGroup)", hint) }
     }
@@ -184,7 +185,8 @@ struct Rekeying {
             let lost = RekeyLossesView(losses, fingerprint: nil).parts.joined(separator: "; ")
             sentences.append(
                 "Of \(vault.accessGroup) this loses \(lost), unless a backup has them"
-                    + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")")
+                    + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")"
+            )
         }
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
         sentences.append(needed.sentence)
