@@ -63,8 +63,8 @@ public struct GroupsHome: Hashable, Sendable {
     /// - Parameters:
     ///   - root: A path. A relative one is resolved against the working directory now, so that a later change of
     ///     directory does not move the home.
-    ///   - userRoot: The same for key files and watermarks, which belong to one unix user; nil for `root`, or for this
-    ///     user's own XDG directories where `root` belongs to another user.
+    ///   - userRoot: The same for key files and what this user's programs remember; nil for `root`, or for this user's own
+    ///     XDG directories where other users can rename what is in `root`.
     /// - Precondition: Neither holds NUL, which would silently cut it short.
     public init(root: String, userRoot: String? = nil) {
         self.init(root: Self.absolute(root), userRoot: userRoot.map(Self.absolute)) {
@@ -78,14 +78,14 @@ public struct GroupsHome: Hashable, Sendable {
         return FilePath(path).madeAbsolute()
     }
 
-    /// - Parameter bases: The directories of this user alone, asked only where `root` belongs to another one.
+    /// - Parameter bases: The directories of this user alone, asked only where others can rename what is in `root`.
     private init(root: FilePath, userRoot: FilePath?, bases: () -> BaseDirectories) {
         containersPath = root.appending("Containers")
         registryPath = root.appending("Registry")
         trashPath = root.appending("Trash")
         vaultsPath = root.appending("Vaults")
         // Where nothing names a directory of this user, the other user's stays, and is refused when it is opened.
-        if userRoot == nil, HomeOwner.isAnother(root), case let bases = bases(),
+        if userRoot == nil, HomeOwner.isOthersToo(root), case let bases = bases(),
             let configuration = try? bases.configuration(), let state = try? bases.state()
         {
             keysPath = configuration.appending(Self.directoryName).appending("Keys")

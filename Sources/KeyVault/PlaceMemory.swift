@@ -115,9 +115,19 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
     private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
 
-    /// The memory; nil where there is none, or one that cannot be read.
-    func load() -> PlaceMemory? {
-        (try? file.read(limit: PlaceMemory.size)).flatMap { $0 }.flatMap(PlaceMemory.init(parsing:))
+    /// The memory; nil only where there is none.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
+    func load() throws(VaultError) -> PlaceMemory? {
+        let operation = "read what is remembered of the vault"
+        let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: PlaceMemory.size) }
+        guard let bytes = found else { return nil }
+        guard let memory = PlaceMemory(parsing: bytes) else {
+            throw VaultError(
+                .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
+                advice: "Compare the vault's fingerprint with one who shares it, then: sealctl vault accept.")
+        }
+        return memory
     }
 
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
@@ -129,8 +139,13 @@ struct PlaceMemoryFile: Hashable, Sendable {
     ///   - durable: Whether it has to outlive a power loss.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], durable: Bool, isAccepted: Bool = false) {
-        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) {
-            guard let current = load() else { return memory.encoded }
+        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) { () throws(VaultError) in
+            let known: PlaceMemory?
+            do throws(VaultError) { known = try load() } catch {
+                guard isAccepted else { throw error }
+                known = nil
+            }
+            guard let current = known else { return memory.encoded }
             let isSuccessor =
                 current.vaultID == memory.vaultID && current.period <= memory.period
                 && chain.contains(current.personKey)

@@ -1,6 +1,7 @@
 internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
+internal import Synchronization
 
 extension Vault {
     /// Changes the vault: lock, read again, edit, log, write whole, publish.
@@ -86,7 +87,8 @@ extension Vault {
         // Where `vault` is damaged the log has no key, and a member can put a directory in the log's place: that keeps nobody
         // from removing the one who did it, nor persons from what is theirs.
         let hasNoKey = draft.serviceFailure != nil || contents.logKeys == nil
-        let mayBeUnlogged = event.isDeletion || event == .rekeyed || draft.isRebuilt || hasNoKey
+        let endsAccess = event == .rekeyed || event == .rotationCompleted
+        let mayBeUnlogged = event.isDeletion || endsAccess || draft.isRebuilt || hasNoKey
         var isLogged = true
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
         for role in order where files.contains(role) {
@@ -116,6 +118,7 @@ extension Vault {
             }
         }
         reserve.keep()
+        if !isLogged { unlogged.add(1, ordering: .relaxed) }
         if let doubt { throw doubt }
         return isLogged
     }
@@ -150,7 +153,7 @@ extension Vault {
         if let root = draft.person?.root { _ = try contents.person(root, place: place) }
         _ = contents.accept(watermarks, accessGroup: accessGroup, acknowledged: written)
         publish(contents)
-        contents.remember(place.memory.load(), in: place, draft.service.root)
+        contents.remember(try? place.memory.load(), in: place, draft.service.root)
     }
 
     /// Puts a new file in place.

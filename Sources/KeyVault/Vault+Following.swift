@@ -99,8 +99,8 @@ extension Vault {
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
         // Read before the files: a memory that is newer than they are would make them look like older ones.
-        let stored = options.acceptsRollback ? nil : place.memory.load()
-        let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? place.memory.load()
+        let stored = try options.acceptsRollback ? (try? place.memory.load()) : place.memory.load()
+        let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? stored
         let known = options.acceptsRollback ? nil : memory
         place.followRoster(known?.team)
         let team = KnownTeam(place: place, memory: known, options)
@@ -112,7 +112,9 @@ extension Vault {
         if let register = files.register, register.hash != held.register?.hash {
             try register.verify(path: path)
             // Another program of this user may have seen more than this one, which slept or looked at nothing.
-            if let stored, stored.vaultID == register.vaultID { try register.check(against: stored, path: path) }
+            if let stored, !options.acceptsRollback, stored.vaultID == register.vaultID {
+                try register.check(against: stored, path: path)
+            }
         }
         // Before anything is remembered: a person accepts the vault that was shown, and no other.
         let expected = options.expectedFingerprint ?? (options.isTentative ? held.register?.fingerprint : nil)
@@ -126,7 +128,7 @@ extension Vault {
             || contents.register?.personKey != held.register?.personKey
             || contents.register?.teamKey != held.register?.teamKey
         {
-            contents.remember(place.memory.load(), in: place, root)
+            contents.remember(stored, in: place, root)
         }
         return contents
     }

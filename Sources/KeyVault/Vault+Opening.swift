@@ -28,7 +28,7 @@ extension Vault {
     static func openIfPresent(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions, lasting: VaultOptions? = nil
     ) throws(VaultError) -> Vault? {
-        let memory = options.acceptsRollback ? nil : place.memory.load()
+        let memory = options.acceptsRollback ? nil : try place.memory.load()
         guard let directory = try place.openDirectory() else {
             guard memory == nil else {
                 throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
@@ -65,9 +65,22 @@ extension Vault {
         let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
         // Another program may have written on meanwhile; the files as they are now decide.
         if !verdicts.isGood { publish(try freshContents(), isForced: true) }
-        contents.remember(opened.memory, in: place, keys.service, isAccepted: options.acceptsRollback)
+        contents.remember(
+            opened.memory, in: place, keys.service, memoryCode: personsCode(contents),
+            isAccepted: options.acceptsRollback)
         note(.opened)
         if options.settles { try settle() }
+    }
+}
+
+extension Vault {
+    /// The memory code of the person whose slot opened the vault: a slot that others make anew for that person is known by
+    /// it. Nil for a service, and for keys that a person unlocked.
+    private func personsCode(_ contents: VaultContents) -> Bytes32? {
+        guard let opened = keys.slot, opened.slot.reach == .whenUnlocked, let key = contents.register?.trustedKey else {
+            return nil
+        }
+        return opened.holder.memoryCode(vaultID: contents.vaultID, trusted: key)
     }
 }
 

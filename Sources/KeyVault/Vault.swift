@@ -29,6 +29,7 @@ public final class Vault: Sendable {
     private let presence: ReaderPresence
     private let held: Mutex<VaultContents>
     private let unsettledRekey = Mutex<VaultError?>(nil)
+    let unlogged = Atomic<Int>(0)
 
     init(
         place: VaultPlace, directory: Directory, keys: VaultKeys, options: VaultOptions,
@@ -62,6 +63,10 @@ public final class Vault: Sendable {
         get { unsettledRekey.withLock { $0 } }
         set { unsettledRekey.withLock { $0 = newValue } }
     }
+
+    /// The number of changes of this object that the access log has no entry of: a deletion, a rekey or the end of a rotation
+    /// does not wait for it.
+    public var unloggedChangeCount: Int { unlogged.load(ordering: .relaxed) }
 
     /// Takes over the contents of a newer look at the files.
     ///

@@ -29,7 +29,7 @@ import Testing
         return vault
     }
 
-    private func memory() throws -> PlaceMemory { try #require(fixture.place.memory.load()) }
+    private func memory() throws -> PlaceMemory { try #require(try fixture.place.memory.load()) }
 
     // MARK: Other programs of the user
 
@@ -99,13 +99,76 @@ import Testing
             directory: fixture.place.memory.directory,
             vault: .init(fixture.directory.path("linked/\(fixture.accessGroup)")),
             accessGroup: fixture.accessGroup)
-        #expect(linked.load() == real)
+        #expect(try linked.load() == real)
     }
 
-    @Test func aPlaceThatCannotBeWrittenIsNoReasonToRefuseAVault() throws {
-        try fixture.directory.file("Places", "no directory")
-        let vault = try fixture.create()
-        #expect(try fixture.open().activeKey().id == vault.activeKey().id)
+    // MARK: A memory that cannot be read
+
+    /// What makes the memory unusable, and the refusal.
+    enum Fault: CaseIterable {
+        case damaged, cutShort, noDirectory, fifo, link, othersMayWrite, anotherUsers
+
+        var code: VaultError.Code {
+            switch self {
+            case .damaged, .cutShort: .corrupt
+            case .noDirectory: .file
+            case .fifo, .link, .othersMayWrite, .anotherUsers: .unsafeFile
+            }
+        }
+    }
+
+    private func put(_ fault: Fault) throws {
+        let places = fixture.directory.path("Places")
+        let file = "\(places)/\(try #require(try SystemFile.names(places).first))"
+        var bytes = try SystemFile.read(file)
+        switch fault {
+        case .damaged: bytes[40] ^= 1
+        case .cutShort: bytes.removeLast()
+        default: break
+        }
+        switch fault {
+        case .damaged, .cutShort: try SystemFile.write(file, bytes)
+        case .noDirectory:
+            rename(places, places + ".moved")
+            try SystemFile.write(places, [])
+        case .fifo:
+            unlink(file)
+            mkfifo(file, 0o600)
+        case .link:
+            rename(file, file + ".moved")
+            symlink(file + ".moved", file)
+        case .othersMayWrite: chmod(places, 0o777)
+        case .anotherUsers: chown(places, 65_534, 65_534)
+        }
+    }
+
+    /// Taken for a first contact, it would open whatever another member has put in the vault's place.
+    @Test(arguments: Fault.allCases) func aMemoryThatCannotBeReadRefusesTheVault(_ fault: Fault) throws {
+        if fault == .anotherUsers, geteuid() != 0 { return }
+        _ = try create()
+        try put(fault)
+        let before = try fixture.copy().files
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == fault.code)
+        #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == fault.code)
+        #expect(try fixture.copy().files == before)
+    }
+
+    /// A running program goes on with the keys that it holds, and takes nothing new.
+    @Test func aRunningProgramNoticesToo() throws {
+        _ = try create()
+        let running = try fixture.open()
+        try fixture.open().add("s", "new", .afterFirstUnlock)
+        try put(.damaged)
+        #expect(code { () throws(VaultError) in _ = try running.value("s", "new") } == .corrupt)
+        #expect(running.keyring.active != nil)
+    }
+
+    @Test func aPersonAcceptsTheVaultOverADamagedMemory() throws {
+        _ = try create()
+        try put(.damaged)
+        try fixture.accept(.automatic)
+        #expect(throws: Never.self) { try fixture.open() }
+        #expect(try memory().period == 1)
     }
 
     // MARK: What is gone

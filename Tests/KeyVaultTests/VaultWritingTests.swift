@@ -14,7 +14,7 @@ import Testing
 
     init() throws { yard = try RekeyYard() }
 
-    private func memory() throws -> PlaceMemory { try #require(fixture.place.memory.load()) }
+    private func memory() throws -> PlaceMemory { try #require(try fixture.place.memory.load()) }
 
     private func draft(of vault: Vault) throws(VaultError) -> VaultDraft {
         try VaultDraft(

@@ -225,7 +225,7 @@ struct VaultCreation {
             let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.exists(leaf) }
             guard !isThere else { throw alreadyThere }
         }
-        if plan.backup == nil, !isGivenUp, place.memory.load() != nil {
+        if plan.backup == nil, !isGivenUp, try place.memory.load() != nil {
             throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
         }
         try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
@@ -237,7 +237,7 @@ struct VaultCreation {
     /// Who can remove `vault` from a new vault can remove both files: setting the one aside gives away nothing more.
     static func isHalfMade(_ place: VaultPlace) -> Bool {
         guard let directory = try? place.openDirectory(),
-            (try? directory.exists(CompartmentRole.service.leaf)) == false, place.memory.load() == nil,
+            (try? directory.exists(CompartmentRole.service.leaf)) == false, case .some(.none) = try? place.memory.load(),
             let person = try? CompartmentFile.open(.person, in: directory)
         else { return false }
         let contents = person.head.register?.person
@@ -255,7 +255,7 @@ extension VaultCreation {
     /// - Parameter firstEpoch: Of its first key, unless the backup that it is made of has an active one.
     /// - Throws: `VaultError`, those of the slots and of the backup; nothing was made but key files.
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
-        let memory = place.memory.load()
+        let memory = try place.memory.load()
         let team = KnownTeam(place: place, memory: memory)
         // Readers of the group's roster refuse an earlier one, and the period bounds the first key's epoch.
         let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil

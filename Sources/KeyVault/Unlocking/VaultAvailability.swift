@@ -60,7 +60,7 @@ extension Vault {
     static func look(at place: VaultPlace) throws(VaultError) -> Look {
         var found = Look(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
         do throws(VaultError) {
-            let memory = place.memory.load()
+            let memory = try place.memory.load()
             guard let directory = try place.openDirectory(),
                 let files = try VaultFiles.read(
                     place, in: directory, memory: memory, team: KnownTeam(place: place, memory: memory))

@@ -87,7 +87,7 @@ extension Vault {
         let options = VaultOptions(accessLog: .off)
         guard let directory = try place.openDirectory(),
             let opened = try VaultOpening(
-                place: place, directory: directory, memory: place.memory.load(), options: options
+                place: place, directory: directory, memory: try place.memory.load(), options: options
             ).open(with: credential)
         else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
         let contents = opened.contents

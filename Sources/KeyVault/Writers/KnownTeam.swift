@@ -210,7 +210,7 @@ extension VaultPlace {
     package func requireKnown(_ key: TeamPublicKey, replacing lostKey: TeamPublicKey? = nil) throws(VaultError) {
         var options = VaultOptions()
         options.lostTeamKey = lostKey
-        let known = try KnownTeam(place: self, memory: memory.load(), options).keys().present
+        let known = try KnownTeam(place: self, memory: try memory.load(), options).keys().present
         guard known == nil || known == key else { throw .wrongTeamKey(path, given: key, known) }
     }
 
@@ -220,7 +220,7 @@ extension VaultPlace {
 
     /// The same while a person replaces a lost team key, whatever the program and the machine state by now.
     package func certification(replacing lostKey: TeamPublicKey?) -> (team: TeamPublicKey, state: VaultFloor)? {
-        guard let memory = memory.load(), memory.team != nil, let directory = try? openDirectory(),
+        guard let memory = try? memory.load(), memory.team != nil, let directory = try? openDirectory(),
             let files = try? VaultFiles.read(
                 self, in: directory, memory: memory,
                 team: lostKey == nil ? KnownTeam(place: self, memory: memory) : nil),

@@ -52,7 +52,7 @@ extension AccessEvent {
 extension VaultDraft {
     /// The certificate of a new person key; names the team key in the register.
     mutating func certificate(of key: Ed25519.PublicKey, period: UInt32) throws(VaultError) -> [UInt8] {
-        let certificate = try KnownTeam(place: place, memory: place.memory.load()).certificate(
+        let certificate = try KnownTeam(place: place, memory: try place.memory.load()).certificate(
             of: key, vaultID: vaultID, period: period, vault: register.team, by: certifier)
         if let certifier { register.teamKey = certifier.publicKey.key.bytes }
         return certificate
@@ -71,7 +71,7 @@ extension VaultDraft {
                 advice: "Nothing is to be done.")
         }
         // The key that the vault names was judged when it was opened: none, or a former one.
-        let known = KnownTeam(place: place, memory: place.memory.load(), options)
+        let known = KnownTeam(place: place, memory: try place.memory.load(), options)
         last.certificate = try known.certificate(
             of: last.key, vaultID: vaultID, period: last.period, vault: register.team, by: team)
         register.chain[register.chain.endIndex - 1] = last

@@ -37,14 +37,18 @@ struct VaultDestroyKeyCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let group = try target.checked()
+        let vault: Vault
         if let store = try target.openStore(with: keyOptions) {
-            try requireConsent(store.vault)
+            vault = store.vault
+            try requireConsent(vault)
             try Failure.onStore { () throws(StoreError) in
                 try store.destroyKey(id, forcedByName: forceKey != nil)
             }
         } else {
-            try destroy(in: try keyOptions.openVault(of: group))
+            vault = try keyOptions.openVault(of: group)
+            try destroy(in: vault)
         }
+        if vault.unloggedChangeCount > 0 { Warning.unlogged("the key is destroyed").report(asJSON: output.json) }
         let fields: [(String, JSONText)] = [("id", .string(id)), ("state", .string("destroyed"))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "destroyed \(id)")
     }

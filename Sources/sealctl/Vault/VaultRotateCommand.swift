@@ -50,7 +50,14 @@ struct VaultRotateCommand: SealctlCommand {
             let view = RotationStatusView(status: found, neededBytes: needed)
             return try StandardStreams.print(output.json ? view.json.text : view.text)
         }
-        try report(try rotate(store), group)
+        let found = try rotate(store)
+        warnOfLog(store.vault)
+        try report(found, group)
+    }
+
+    private func warnOfLog(_ vault: Vault) {
+        guard vault.unloggedChangeCount > 0 else { return }
+        Warning.unlogged("the rotation is completed").report(asJSON: output.json)
     }
 
     private func rotate(_ store: SealedStore) throws(Failure) -> RotationReport {
@@ -84,6 +91,7 @@ struct VaultRotateCommand: SealctlCommand {
             let isCompleted = try Failure.onVault { () throws(VaultError) in
                 try vault.rotateWithoutBlobs()
             }
+            warnOfLog(vault)
             guard isCompleted else {
                 throw Failure(
                     .temporary, "rotationNotCompleted", "another program has begun a later rotation",

@@ -42,7 +42,7 @@ import Testing
         #expect(wrong == .replaced && refusal() == .notAccepted)
         try yard.fixture.accept(.identity(carol))
         #expect(refusal() == nil)
-        #expect(try #require(yard.fixture.place.memory.load()).memoryCode != .zero)
+        #expect(try #require(try yard.fixture.place.memory.load()).memoryCode != .zero)
         #expect(try yard.fixture.copy().files == files)
         withExtendedLifetime(mounted) {}
     }

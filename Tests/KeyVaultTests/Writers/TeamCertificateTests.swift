@@ -20,7 +20,7 @@ import Testing
         for credential in [VaultCredential.identity(yard.yard.bob), .defaultKeyFile] {
             #expect(try yard.open(credential).teamKey == yard.team.publicKey)
         }
-        #expect(try #require(yard.fixture.place.memory.load()).team == yard.team.publicKey)
+        #expect(try #require(try yard.fixture.place.memory.load()).team == yard.team.publicKey)
         try yard.yard.expectAllItems(try yard.open(), isPersons: true)
         let files = try yard.fixture.copy().files
         #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .alreadyExists)
@@ -266,7 +266,7 @@ import Testing
         let yard = try CertifiedYard()
         let next = try TeamKey.random()
         let running = try yard.open(.defaultKeyFile)
-        let memory = try #require(yard.fixture.place.memory.load())
+        let memory = try #require(try yard.fixture.place.memory.load())
         var second = try yard.roster(1).succeeded(by: next.publicKey, naming: yard.team)
         second.version = 2
         try yard.put(try SignedRoster(signing: second, with: next))
@@ -314,7 +314,7 @@ import Testing
         try yard.fixture.restore(continued)
         try yard.fixture.forget()
         #expect(
-            yard.refusals(stating: yard.team.publicKey) == [nil, nil] && yard.fixture.place.memory.load()?.period == 3)
+            try yard.refusals(stating: yard.team.publicKey) == [nil, nil] && yard.fixture.place.memory.load()?.period == 3)
         try yard.fixture.restore(honest)
         try yard.fixture.forget()
         #expect(yard.refusals() == [nil, nil])
@@ -341,7 +341,7 @@ import Testing
             #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .wrongTeamKey)
         }
         #expect(try yard.fixture.copy().files == files)
-        let memory = try #require(yard.fixture.place.memory.load())
+        let memory = try #require(try yard.fixture.place.memory.load())
         #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
         #expect(yard.refusals() == [nil, nil])
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: next)
