@@ -1135,7 +1135,7 @@ class Place:
 
     @classmethod
     def parse(cls, data):
-        """None for what does not parse: no memory."""
+        """None for what is damaged: its vault is refused until it is accepted."""
         if len(data) != 320 or data[:8] != b"SPLC\x01\0\0\0" or H(32, None, b"plc1", data[:288]) != data[288:]:
             return None
         vault_id, period, flags, person, team, root, register, before, memory, key_period = struct.unpack_from("<16sII32s32s32s32s32s32sI", data, 8)

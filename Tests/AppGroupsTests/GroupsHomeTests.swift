@@ -171,4 +171,17 @@ import Testing
         #expect(home.containersPath.isAbsolute)
         #expect(home.containersPath.ends(with: "some/where/Containers"))
     }
+
+    /// Another user who can rename what is in a home could take a user's memory of a vault away.
+    @Test(arguments: [(0o700, true), (0o755, true), (0o1777, true), (0o3770, true), (0o770, false), (0o2770, false)])
+    func whatOneUserRemembersLiesWhereOthersCannotRenameIt(mode: UInt32, isInHome: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.path("groups")
+        #expect(mkdir(root, 0o700) == 0 && chmod(root, mode) == 0)
+        let home = try GroupsHome(
+            environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"], accountHome: { nil })
+        let state = isInHome ? "\(root)/Watermarks" : "/h/.local/state/sealed-groups/Watermarks"
+        #expect(home.watermarksPath == FilePath(state))
+        #expect(home.keysPath == FilePath(isInHome ? "\(root)/Keys" : "/h/.config/sealed-groups/Keys"))
+    }
 }
