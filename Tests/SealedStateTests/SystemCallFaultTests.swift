@@ -92,6 +92,22 @@ struct SystemCallFaultTests {
         #expect(try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"]).outputText == "written 2\n")
     }
 
+    @Test func aWriteLooksAtTheVaultOnce() throws {
+        let fixture = try StoreFixture()
+        #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")
+        let traced = fixture.traced(["store-write-loop", "100"])
+        defer { traced.removeLog() }
+        _ = try traced.run(injecting: ["renameat:signal=KILL:when=6"])
+        func isOpening(_ call: TracedProcess.Call, _ name: String) -> Bool {
+            call.name == "openat2" && call.line.contains("\"\(name)\"")
+        }
+        // From one lock to the next; the last write was killed. Once a second a look is due that is no write's.
+        let looks = try traced.calls().split { isOpening($0, ".sealedstate.lock") }.dropFirst().dropLast()
+            .map { write in write.count { isOpening($0, "vault") } }
+        #expect(looks.count >= 4 && !looks.contains(0))
+        #expect(looks.contains(1), "\(looks)")
+    }
+
     @Test func aReadWritesNothingAndSyncsNothing() throws {
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "100", "durable") == "written 1")

@@ -194,9 +194,9 @@ static int write_locked(const struct cbaseline_place *place, const struct cbasel
                         const uint8_t *plaintext, size_t plaintext_size, int durable) {
     size_t size = 0;
     int result = -1;
-    if (look_for_watermarks(target) != 0) return -1;
+    if (look_for_watermarks(target) != 0 || !is_same_vault(target)) return -1;
     int64_t standing = standing_sequence(place, target->container, target->path);
-    if (standing < 0 || !is_same_vault(target)) return -1;
+    if (standing < 0) return -1;
     uint8_t *blob = cbaseline_seal(place, (uint64_t)standing + 1, plaintext, plaintext_size, &size);
     if (blob != NULL && is_named(lock, target->container, target->lock_name) &&
         replace(target, blob, size, durable) == 0 && look_for_watermarks(target) == 0 &&

@@ -231,6 +231,18 @@ package final class RosterAuthority: Sendable {
         }
     }
 
+    /// Signs the hash of a record that is about to be written (`SignedRecord.digest`).
+    ///
+    /// The signature counts as verified in this process, like one that was read before: the next write of the record opens
+    /// what this one wrote, and would verify it.
+    package func sign(
+        _ digest: [UInt8], rosterVersion: UInt64, of name: NameTag, with writer: WriterKey
+    ) -> RecordTrailer {
+        let trailer = RecordTrailer(rosterVersion: rosterVersion, signature: writer.sign(digest))
+        verified.remember(writer.publicKey, trailer, digest, of: name)
+        return trailer
+    }
+
     /// Why a writer must not write or delete a name now, after a look at the file; nil where it may.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         func reason() -> String? {
@@ -253,7 +265,7 @@ extension SignedRoster {
     }
 }
 
-/// Signatures that verified, by what was signed: a record that is read again costs its hash only.
+/// Signatures that verified or were made here, by what was signed: a record that is read again costs its hash only.
 ///
 /// Never by the blob's commitment: a holder of the group's keys can seal other contents under the same header.
 private final class VerifiedSignatures: Sendable {
@@ -270,10 +282,19 @@ private final class VerifiedSignatures: Sendable {
         let entry = Entry(key: key, digest: digest, signature: trailer.signature)
         if entries.withLock({ $0[name] == entry }) { return true }
         guard WriterPublicKey.verify(key, trailer, digest) else { return false }
+        remember(entry, of: name)
+        return true
+    }
+
+    /// Remembers a signature that this process has made with the secret key.
+    func remember(_ key: WriterPublicKey, _ trailer: RecordTrailer, _ digest: [UInt8], of name: NameTag) {
+        remember(Entry(key: key, digest: digest, signature: trailer.signature), of: name)
+    }
+
+    private func remember(_ entry: Entry, of name: NameTag) {
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries.removeAll() }
             entries[name] = entry
         }
-        return true
     }
 }

@@ -9,11 +9,15 @@ struct RecordWriter: ~Copyable {
     private let store: SealedStore
     private let place: RecordPlace
     private let lock: HeldLock
+    /// The key of *after first unlock* by a look under the lock, or why there is none; nil where each write looks.
+    private let key: Result<SealingKey, StoreError>?
 
-    init(store: SealedStore, place: RecordPlace, lock: consuming HeldLock) {
+    /// - Parameter isLooking: Whether the vault is looked at now, for the one write that follows at once.
+    init(store: SealedStore, place: RecordPlace, lock: consuming HeldLock, looking isLooking: Bool) {
         self.store = store
         self.place = place
         self.lock = lock
+        key = isLooking ? store.lookedUpKey() : nil
     }
 
     /// Refuses early what a write with that condition would refuse.
@@ -173,7 +177,7 @@ struct RecordWriter: ~Copyable {
         _ request: WriteRequest
     ) -> Result<UInt64, StoreError> {
         do throws(StoreError) {
-            let key = try store.activeKey(for: protection)
+            let key = try activeKey(for: protection)
             // Asked again under the lock, after a look at the vault: a name may have been listed meanwhile.
             if protection == .afterFirstUnlock, !request.lowersClass, store.isProtected(place) {
                 throw .downgraded(writing: place.name.text)
@@ -189,6 +193,11 @@ struct RecordWriter: ~Copyable {
         } catch {
             return .failure(error)
         }
+    }
+
+    private func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+        guard protection == .afterFirstUnlock, let key else { return try store.activeKey(for: protection) }
+        return try key.get()
     }
 
     private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {

@@ -87,6 +87,13 @@ extension SealedStore {
         }
     }
 
+    /// The key of *after first unlock* after a look at the vault, or why there is none.
+    func lookedUpKey() -> Result<SealingKey, StoreError> {
+        do throws(StoreError) { return .success(try activeKey(for: .afterFirstUnlock)) } catch {
+            return .failure(error)
+        }
+    }
+
     /// Sees to it that a class has a key to seal with, and that it is within reach. Called before a record's lock is taken:
     /// the vault's lock comes before those.
     ///

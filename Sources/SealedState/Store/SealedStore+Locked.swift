@@ -13,6 +13,10 @@ extension SealedStore {
     func write(
         _ payload: RecordPayload, at place: RecordPlace, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
+        let sequence = try lockedPlainly(place, request, payload.protection) { writer throws(StoreError) in
+            try writer.write(payload, request)
+        }
+        if let sequence { return sequence }
         lookAtVault()
         var request = request
         request.lowersClass =
@@ -69,6 +73,10 @@ extension SealedStore {
     }
 
     func delete(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+        let sequence = try lockedPlainly(place, request, .afterFirstUnlock) { writer throws(StoreError) in
+            try writer.delete(request)
+        }
+        if let sequence { return sequence }
         lookAtVault()
         try prepareKey(for: deletionProtection(at: place), named: place.name.text)
         return try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
@@ -83,8 +91,29 @@ extension SealedStore {
     /// Which names are *when unlocked* may have changed since the last look. A look that fails is told by the write.
     private func lookAtVault() { _ = try? vault.currentKeyring() }
 
+    /// Writes a blob of *after first unlock* with one look at the vault, once the lock is taken. The vault's own lock comes
+    /// before a record's, so a write that may change the list of names has to look before it locks.
+    ///
+    /// - Parameter protection: The class that the write states; nil for the vault's default.
+    /// - Returns: Nil where the name is *when unlocked* or gets that class by now; nothing is written then.
+    private func lockedPlainly(
+        _ place: RecordPlace, _ request: WriteRequest, _ protection: ProtectionClass?,
+        _ body: (borrowing RecordWriter) throws(StoreError) -> UInt64
+    ) throws(StoreError) -> UInt64? {
+        func isPlain() -> Bool {
+            (protection ?? vault.defaultProtection) == .afterFirstUnlock && !isProtected(place)
+        }
+        guard isPlain() else { return nil }
+        return try locked(place, request, looking: true) { writer throws(StoreError) in
+            isPlain() ? try body(writer) : nil
+        }
+    }
+
+    /// Takes a record's lock for `body`.
+    ///
+    /// - Parameter isLooking: Whether the vault is looked at before `body`, which then writes without another look.
     func locked<Result>(
-        _ place: RecordPlace, _ request: WriteRequest,
+        _ place: RecordPlace, _ request: WriteRequest, looking isLooking: Bool = false,
         _ body: (borrowing RecordWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let lock: HeldLock
@@ -95,7 +124,7 @@ extension SealedStore {
         }
         // What other processes accepted since: a write that stayed below it would be refused by them.
         watermarks.refresh()
-        let result = try body(RecordWriter(store: self, place: place, lock: lock))
+        let result = try body(RecordWriter(store: self, place: place, lock: lock, looking: isLooking))
         // The lock is free again: the next deletion's space is nothing that others wait for.
         backend.keepReserve()
         return result

@@ -152,7 +152,7 @@ extension SealedStore {
         guard let key, let roster = authority.standing().roster, roster.rule(for: place.name.text) != nil else {
             return .unsigned
         }
-        return .signed(key, rosterVersion: roster.roster.version)
+        return .signed(key, rosterVersion: roster.roster.version, authority)
     }
 }
 
@@ -161,13 +161,13 @@ enum WriteGrant {
     /// No roster governs the name.
     case unsigned
     /// Its writer signs it.
-    case signed(WriterKey, rosterVersion: UInt64)
+    case signed(WriterKey, rosterVersion: UInt64, RosterAuthority)
 
     func seal(
         _ contents: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, at place: RecordPlace,
         in group: AppGroup
     ) -> [UInt8] {
-        guard case .signed(let writer, let version) = self else {
+        guard case .signed(let writer, let version, let authority) = self else {
             return BlobSealer.seal(contents, as: description, key: key)
         }
         var description = description
@@ -175,7 +175,9 @@ enum WriteGrant {
         description.writer = writer.id
         let digest = SignedRecord(description, group: group.identifier, name: place.name.text)
             .digest(rosterVersion: version, contents: contents)
-        let trailer = RecordTrailer(rosterVersion: version, signature: writer.sign(digest)).encoded
+        let trailer = authority.sign(
+            digest, rosterVersion: version, of: description.context.nameTag, with: writer
+        ).encoded
         var plaintext = PlaintextBuffer(count: contents.count + trailer.count)
         plaintext.withUnsafeMutableBytes { bytes in
             UnsafeMutableRawBufferPointer(rebasing: bytes[..<contents.count]).copyMemory(from: contents)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import KeyVault
 import Sealing
 import TestSupport
@@ -85,6 +86,32 @@ import Testing
         #expect(try yard.person.read(Guarded.self).number == 3)
         try yard.lock()
         #expect(code { try yard.service.write(Unguarded(number: 4)) } == .downgraded)
+    }
+
+    // another: has the lock ....................................... ends
+    // service: not listed, waits for the lock ........................... looks: listed, writes nothing
+    // person:  ............................ lists the name, waits for the lock
+    @Test func aNameThatIsListedWhileAServiceWaitsIsRefusedToIt() throws {
+        let (person, service) = (yard.person, yard.service)
+        let place = try person.places.place("late")
+        let holder = try ChildProcess(
+            "sealed-probe", ["lock", yard.fixture.container, ".sealedstate.lock", "whole", "exclusive", "1000"])
+        #expect(try holder.readLine() == "held")
+        let outcomes = try concurrently(3) { index -> StoreError.Code? in
+            switch index {
+            case 0: return code { try service.write(Unguarded(number: 1), named: "late") }
+            case 1:
+                usleep(50_000)
+                return code { try person.write(Guarded(number: 2), named: "late") }
+            default:
+                while !person.isProtected(place) { usleep(1000) }
+                holder.kill(SIGKILL)
+                return nil
+            }
+        }
+        #expect(try outcomes.map { try $0.get() } == [.downgraded, nil, nil])
+        #expect(try person.read(Guarded.self, named: "late").number == 2)
+        #expect(try yard.header("late").sequence == 1)
     }
 
     @Test func aRefusedStatementTakesNoProtectionAway() throws {

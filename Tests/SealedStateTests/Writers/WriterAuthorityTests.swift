@@ -104,11 +104,12 @@ import Testing
         #expect(code { _ = try read(app, "accounts/ada") } == .notAuthorized)
     }
 
-    @Test func otherContentsUnderTheSameHeaderAreNotAuthorized() throws {
+    @Test(arguments: [true, false])
+    func otherContentsUnderTheSameHeaderAreNotAuthorized(isRead: Bool) throws {
         let yard = try WritersYard()
         let app = try yard.open(as: yard.app)
         try app.write(note)
-        #expect(try read(app) == note)
+        if isRead { #expect(try read(app) == note) }
         let attacker = try yard.attacker()
         let (contents, header, trailer) = try yard.plaintext(attacker)
         // The same salt gives the same commitment: a reader that remembers commitments would take it.
@@ -118,6 +119,26 @@ import Testing
         try yard.fixture.plant(blob)
         #expect(code { _ = try read(app) } == .notAuthorized)
         #expect(code { _ = try read(yard.open()) } == .notAuthorized)
+    }
+
+    /// A signature that this process has made counts as verified; every other one of the same record is.
+    @Test func anotherSignatureOfTheSameContentsIsNotAuthorized() throws {
+        let yard = try WritersYard()
+        let app = try yard.open(as: yard.app)
+        let first = try app.write(note)
+        let attacker = try yard.attacker()
+        let (contents, header, found) = try yard.plaintext(attacker)
+        let trailer = try #require(found)
+        for index in trailer.signature.indices {
+            var signature = trailer.signature
+            signature[index] ^= 1
+            let other = RecordTrailer(rosterVersion: trailer.rosterVersion, signature: signature)
+            try yard.fixture.plant(try yard.seal(contents + other.encoded, header, attacker, salt: header.salt))
+            #expect(code { _ = try read(app) } == .notAuthorized)
+        }
+        // Nothing of it counts for the next write either.
+        #expect(try app.write(note) == first + 1)
+        #expect(try read(yard.open()) == note)
     }
 
     @Test func unsignedTombstoneIsNotAuthorized() throws {
