@@ -13,14 +13,16 @@ struct VaultKillFaultTests {
         let swept = try SweptVault(change)
         var outcomes: Set<Bool> = []
         var unreached = 0
-        for call in try calls(of: swept) {
+        let calls = try calls(of: swept)
+        for call in calls {
             let old = try swept.prepare()
             // A complete file that never got its name goes with the next write of that file.
             #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames), "before \(call)")
             let traced = swept.probe
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
-            // A round that has less to sweep ends before the last calls of the undisturbed one.
+            // A round that has less to sweep, or maps fewer pages for its secrets, ends before the last calls of the
+            // undisturbed one.
             if killed.status == .exited(0) {
                 unreached += 1
             } else {
@@ -32,7 +34,7 @@ struct VaultKillFaultTests {
             #expect(Set(try swept.litter(withValues: false)).isSubset(of: SweptVault.pendingNames), "\(call)")
             outcomes.insert(isNew)
         }
-        #expect(unreached <= 2)
+        #expect(unreached <= max(2, calls.count / 50))
         _ = try swept.prepare()
         #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames))
         // Both were met: the sweep crossed the rename.
