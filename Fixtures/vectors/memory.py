@@ -230,7 +230,7 @@ class LogCheck:
             "entries": self.entries, "firstIndex": first, "badIndexes": [next(leading) if b is None else b for b in self.bad],
             "tornCount": self.torn, "endsTorn": self.ends_torn, "uncoveredCount": self.uncovered, "notedHead": head,
         }
-        broken = [(rule, "notAuthentic") for rule in self.broken]
+        broken = [(rule, "tampered") for rule in self.broken]
         broken += [("L6", "olderFileMissing")] if self.older_missing else []
         broken += {"cutShort": [("L7", "cutShort")], "differs": [("L8", "headDiffers")]}.get(head, [])
         rule, result = min(broken, default=(None, "ok"))

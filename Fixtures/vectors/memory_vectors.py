@@ -178,23 +178,23 @@ class Logs:
         def flipped(entry, at):
             return entry[:at] + bytes([entry[at] ^ 1]) + entry[at + 1:]
 
-        not_authentic = {"result": "notAuthentic"}
+        tampered = {"result": "tampered"}
         entries = self.entries
         back = self.chain([self.entry(0, 3, key=2), self.entry(1), self.entry(2, key=2)])
         # After an entry that is not authentic the next one follows the stored code, whatever its number.
-        self.add("l01-former-key", "An entry under the former log key behind one under the present one.", back, rule="L1", bad=[1], **not_authentic)
-        self.add("l01-keyed-zero", "A keyed entry names key 0.", [entries[0], zero_key(self.entry(1), entries[0][224:], self.KEYS[1])], rule="L1", bad=[1], **not_authentic)
-        self.add("l02-body", "One bit of an entry.", [entries[0], flipped(entries[1], 30), *entries[2:]], rule="L2", bad=[1], **not_authentic)
-        self.add("l02-code", "One bit of the last code.", [*entries[:3], flipped(entries[3], 255)], rule="L2", bad=[3], **not_authentic)
-        self.add("l02-swapped", "Two entries are swapped.", [entries[0], entries[2], entries[1], entries[3]], rule="L2", bad=[1, 2, 3], **not_authentic)
-        self.add("l02-removed", "The second entry is missing.", [entries[0], *entries[2:]], rule="L2", bad=[1], **not_authentic)
+        self.add("l01-former-key", "An entry under the former log key behind one under the present one.", back, rule="L1", bad=[1], **tampered)
+        self.add("l01-keyed-zero", "A keyed entry names key 0.", [entries[0], zero_key(self.entry(1), entries[0][224:], self.KEYS[1])], rule="L1", bad=[1], **tampered)
+        self.add("l02-body", "One bit of an entry.", [entries[0], flipped(entries[1], 30), *entries[2:]], rule="L2", bad=[1], **tampered)
+        self.add("l02-code", "One bit of the last code.", [*entries[:3], flipped(entries[3], 255)], rule="L2", bad=[3], **tampered)
+        self.add("l02-swapped", "Two entries are swapped.", [entries[0], entries[2], entries[1], entries[3]], rule="L2", bad=[1, 2, 3], **tampered)
+        self.add("l02-removed", "The second entry is missing.", [entries[0], *entries[2:]], rule="L2", bad=[1], **tampered)
         self.add("l03-unkeyed", "An unkeyed entry says that an item was read.", self.chain([self.entry(0, 3), self.unkeyed(1, 16), self.entry(2)]), rule="L3",
-                 bad=[1], **not_authentic)
-        self.add("l04-index", "An index is left out.", self.chain([self.entry(0, 3), self.entry(2), self.entry(3)]), rule="L4", bad=[1], **not_authentic)
-        self.add("l05-first", "The first entry has index 1.", self.chain([self.entry(1, 3), self.entry(2)]), rule="L5", bad=[0], first=1, **not_authentic)
+                 bad=[1], **tampered)
+        self.add("l04-index", "An index is left out.", self.chain([self.entry(0, 3), self.entry(2), self.entry(3)]), rule="L4", bad=[1], **tampered)
+        self.add("l05-first", "The first entry has index 1.", self.chain([self.entry(1, 3), self.entry(2)]), rule="L5", bad=[0], first=1, **tampered)
         other = self.entry(2, m.CONTINUED, path=bytes(range(32)).ljust(160, b"\0"), path_size=0)
         self.add("l05-continued", "The current file continues another one than the older file.", self.chain([other, self.entry(3)], bytes(range(32))), self.older,
-                 rule="L5", bad=[2], **not_authentic)
+                 rule="L5", bad=[2], **tampered)
         self.add("l06-older", "The file that the current one continues is missing.", self.current, result="olderFileMissing", rule="L6")
 
     def heads(self):
@@ -205,7 +205,7 @@ class Logs:
         self.add("l08-other", "Another log of four entries.", other, head=self.head(entries), result="headDiffers", rule="L8", noted="differs")
         changed = entries[0][:30] + bytes([entries[0][30] ^ 1]) + entries[0][31:]
         self.add("l02-before-l07", "One bit of the first entry, and the noted head is beyond the end.", [changed, entries[1]], head=self.head(entries),
-                 result="notAuthentic", rule="L2", bad=[0], noted="cutShort", faults=["L2", "L7"], first=0)
+                 result="tampered", rule="L2", bad=[0], noted="cutShort", faults=["L2", "L7"], first=0)
         self.add("l06-before-l07", "The older file is missing, and the noted head is beyond the end.", self.current, head=self.head(self.current, 9),
                  result="olderFileMissing", rule="L6", noted="cutShort", faults=["L6", "L7"])
 

@@ -13,6 +13,7 @@ def make(maker):
     for group in (edges.items, edges.keys, edges.passphrases, edges.places, edges.periods, edges.values, edges.generations):
         group()
     Pairs(maker).make()
+    largest_epochs(maker)
     return maker
 
 
@@ -188,3 +189,31 @@ class Pairs:
         self.write(18, 20, "A register that commits to another service root, and the last bit of the last part.", self.flipped(signed, len(signed) - 1), "replaced")
         unknown_key = self.rewritten(lambda w: setattr(w.service.keyring[0], "state", 4))
         self.write(19, 20, "A bit of the code, and a key of state 4.", self.flipped(unknown_key, self.end + 32), "corrupt")
+
+
+LARGEST = 0xffff_ffff
+
+
+def largest_epochs(maker):
+    """Epochs and minimum epochs of 2^32 - 1, which the periods from 2,048 on have room for."""
+    vault = v.filled(maker, v.persons())
+    for role, name, what, opened_by in ((f.SERVICE, "v20-minimum-largest", "the service compartment", ["keyFile"]),
+                                        (f.PERSON, "v08-minimum-largest", "the register", ["keyFile", "passphrase"])):
+        changed, files = copy.deepcopy(vault), maker.files(vault)
+        changed.reread = lambda one, data, root: files.__setitem__(f.FILES[one], data)
+        set_minimum(changed, role)
+        maker.write(name, f"Minimum epoch 2^32 - 1 in {what}, whose active key has epoch 1.", files, opened_by, "corrupt", name[:3].upper().replace("V0", "V"))
+    for compartment in (vault.service, vault.person, vault.register):
+        compartment.period = 2048
+    for role, name, where in ((f.SERVICE, "good-epoch-largest-service", "of after first unlock alone"), (f.PERSON, "good-epoch-largest", "in both classes")):
+        vault.add_key(role, epoch=LARGEST)
+        set_minimum(vault, role)
+        maker.write(name, f"An active key of epoch 2^32 - 1, which is the minimum epoch, {where}.", maker.files(vault), ["keyFile"], items=v.LOWER)
+        maker.write(name + "-person", "The same, opened by a person.", maker.files(vault), ["passphrase"], items=v.HIGHER)
+
+
+def set_minimum(vault, role):
+    rotation = vault.service.state.rotation if role == f.SERVICE else vault.register.rotation
+    rotation.minimum = LARGEST
+    vault.save_person(fresh=True)
+    vault.save_service(fresh=True)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Names that are secrets are found as any text is.
-@Suite(.enabled(if: Python.isHere)) struct NameLeavesTests {
+@Suite struct NameLeavesTests {
     private static let token = "ghp_0123456789abcdefABCDEF0123456789abcd"
 
     /// The one leaf that a name is, next to its value.

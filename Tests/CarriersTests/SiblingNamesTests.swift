@@ -98,7 +98,7 @@ import Testing
         "{'value': 'abc', 'key': 'refresh_token'}", "{'key': 'refresh_token', 'value': 'abc'}",
     ]
 
-    @Test(.enabled(if: Python.isHere), arguments: ["FMT_BINARY", "FMT_XML"], members)
+    @Test(arguments: ["FMT_BINARY", "FMT_XML"], members)
     func membersOfPropertyListsAreNamed(_ format: String, _ members: String) throws {
         let reading = CarrierReading(
             try Python.bytes("write(plistlib.dumps({'list': [\(members)]}, fmt=\(format), sort_keys=False))"))
@@ -107,7 +107,7 @@ import Testing
         #expect(leaf.text == "abc")
     }
 
-    @Test(.enabled(if: Python.isHere), arguments: ["FMT_BINARY", "FMT_XML"])
+    @Test(arguments: ["FMT_BINARY", "FMT_XML"])
     func keychainItemsAndWebKeysOfPropertyListsAreNamed(_ format: String) throws {
         let reading = CarrierReading(
             try Python.bytes(
@@ -125,7 +125,7 @@ import Testing
         #expect(try reading.only("list[0].value, refresh_token").text == "abc")
     }
 
-    @Test(.enabled(if: Python.isHere)) func membersOfArchivesAreNamed() throws {
+    @Test func membersOfArchivesAreNamed() throws {
         let reading = CarrierReading(
             try Python.bytes(
                 KeyedArchiveTests.archiver

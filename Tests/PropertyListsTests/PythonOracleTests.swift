@@ -4,7 +4,7 @@ import Testing
 @testable import PropertyLists
 
 /// Against Python's `plistlib`, a reader and writer that has nothing in common with Apple's.
-@Suite(.enabled(if: SystemFile.exists("/usr/bin/python3"))) struct PythonOracleTests {
+@Suite struct PythonOracleTests {
     /// Reads a file and writes it in the other formats.
     private static let script = """
         import plistlib, sys
@@ -21,7 +21,7 @@ import Testing
             seed == 0 ? Samples.everything : .array((0..<50).map { _ in Samples.random(using: &generator) })
         let path = directory.path("list")
         try SystemFile.write(path, try PropertyList.bytes(of: value, as: format), mode: 0o600)
-        let result = try ChildProcess.run("/usr/bin/python3", ["-c", Self.script, path])
+        let result = try ChildProcess.run(Python.path, ["-c", Self.script, path])
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(try PropertyList.parse(SystemFile.read(path + ".binary")).value == value)
         #expect(try PropertyList.parse(SystemFile.read(path + ".xml")).value == value)

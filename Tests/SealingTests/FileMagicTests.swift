@@ -24,16 +24,39 @@ struct FileMagicTests {
     }
 
     @Test(arguments: [
+        ("vault/good-services.vault", "SealedState vault, format 2, services, period 1, generation 3"),
+        ("vault/good-persons.vault.person", "SealedState vault, format 2, persons, period 1, generation 3"),
+        ("backup/good-everything.backup", "SealedState backup, format 2"),
+        ("keyFile/good-key.key", "SealedState key file"),
+        ("roster/good-roster.roster", "SealedState roster, format 1, version 3"),
+        ("secretKey/good-identity.key", "SealedState identity"),
+        ("secretKey/good-writer.key", "SealedState writer key"),
+        ("secretKey/good-team.key", "SealedState team key"),
+        ("protectedKey/good-identity.key", "SealedState identity, protected by a passphrase"),
+        ("protectedKey/good-writer.key", "SealedState writer key, protected by a passphrase"),
+        ("protectedKey/good-team.key", "SealedState team key, protected by a passphrase"),
+    ])
+    func aFileOfEachFormatIsNamed(file: String, description: String) throws {
+        #expect(try FileMagic.description(of: "\(BlobVector.folder)/\(file)") == description)
+    }
+
+    @Test(arguments: [
         ("SVLT\u{1}", "SealedState vault, format 1"), ("SVLT\u{2}", "SealedState vault, format 2"),
         ("sealed-key-1 00ff\n", "SealedState key file"),
+        ("SEALED-WRITER-KEY-1QQQQQQ\n", "SealedState writer key"),
+        ("# a comment\n\n# another\nSEALED-SECRET-KEY-1QQQQQQ\n", "SealedState identity"),
     ])
-    func vaultsAndKeyFilesAreNamed(text: String, description: String) throws {
+    func shortAndCommentedFilesAreNamed(text: String, description: String) throws {
         let folder = try TemporaryDirectory()
         try folder.file("x", text)
         #expect(try FileMagic.description(of: folder.path("x")) == description)
     }
 
-    @Test(arguments: ["SEALED with a kiss", "SVLT, a text", "sealed-key-2 00", "seal"])
+    @Test(arguments: [
+        "SEALED with a kiss", "SVLT, a text", "sealed-key-2 00", "seal",
+        "A text names SEALED-WRITER-KEY-1 in a line.\n", "# A comment about\nthe mark SEALED-TEAM-KEY-1\n",
+        "SEALED-SECRET-KEYS\n",
+    ])
     func otherTextsAreNot(text: String) throws {
         let folder = try TemporaryDirectory()
         try folder.file("x", text)

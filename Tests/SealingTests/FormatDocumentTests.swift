@@ -1,19 +1,14 @@
 import CryptoPrimitives
-import Glibc
 import Sealing
 import TestSupport
 import Testing
 
 /// The document, the vectors, the second reader and the generator say the same.
 @Suite struct FormatDocumentTests {
-    private static let places: [String] = ["/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"]
-    private static let python: String? = places.first { access($0, X_OK) == 0 }
-
     private static let reader = BlobVector.folder + "/reader.py"
 
-    @Test(.enabled(if: python != nil, "python3 is not installed"))
-    func aReaderWrittenFromTheDocumentAgreesOnEveryVector() throws {
-        let result = try ChildProcess.run(try #require(Self.python), ["-B", Self.reader])
+    @Test func aReaderWrittenFromTheDocumentAgreesOnEveryVector() throws {
+        let result = try ChildProcess.run(Python.path, ["-B", Self.reader])
         #expect(result.status == .exited(0), "\(result.outputText)\(result.errorText)")
         // libsodium is there: this library is linked with it. Nothing but the manifest's form may be passed over.
         #expect(result.outputText.contains("blob: \(BlobVector.entries.count) vectors, 0 not as expected"))
@@ -33,8 +28,7 @@ import Testing
         "signedRecord", "streamDigest",
     ]
 
-    @Test(.enabled(if: pythonWithSchemas != nil, "no python3 has the package jsonschema"))
-    func theManifestHasTheFormOfItsSchema() throws {
+    @Test func theManifestHasTheFormOfItsSchema() throws {
         let result = try readOneWithSchemas(in: BlobVector.folder)
         #expect(result.status == .exited(0))
         #expect(result.outputText.contains("schema.json: the manifest has its form"))
@@ -45,33 +39,22 @@ import Testing
     }
 
     private func readOneWithSchemas(in folder: String) throws -> ChildResult {
-        let python = try #require(Self.pythonWithSchemas)
-        return try ChildProcess.run(
-            "/usr/bin/env", [python, "-B", Self.reader, folder, "good-record-raw"])
+        try ChildProcess.run(Python.pathWithSchemas, ["-B", Self.reader, folder, "good-record-raw"])
     }
 
-    /// The python3 of the path, or the system's.
-    private static let pythonWithSchemas: String? = ["python3", "/usr/bin/python3"].first { python in
-        let program = "import jsonschema; jsonschema.Draft202012Validator"
-        let result = try? ChildProcess.run("/usr/bin/env", [python, "-W", "ignore", "-c", program])
-        return result?.status == .exited(0)
-    }
-
-    @Test(.enabled(if: python != nil, "python3 is not installed"))
-    func thatReaderSeesAWrongExpectation() throws {
+    @Test func thatReaderSeesAWrongExpectation() throws {
         let folder = try copyOfTheManifest { $0.replacing(#""keyEpoch": 3"#, with: #""keyEpoch": 4"#) }
         let result = try ChildProcess.run(
-            try #require(Self.python), ["-B", Self.reader, folder.path, "good-record-raw"])
+            Python.path, ["-B", Self.reader, folder.path, "good-record-raw"])
         #expect(result.status == .exited(1))
         #expect(result.outputText.contains("wrongEpoch"))
     }
 
-    @Test(.enabled(if: python != nil, "python3 is not installed"))
-    func thatReaderSeesAFileThatIsNotTheManifests() throws {
+    @Test func thatReaderSeesAFileThatIsNotTheManifests() throws {
         let folder = try copyOfTheManifest { $0 }
         try SystemFile.write(folder.path("blobs/good-record-raw.seal"), [1, 2, 3])
         let result = try ChildProcess.run(
-            try #require(Self.python), ["-B", Self.reader, folder.path, "good-record-raw"])
+            Python.path, ["-B", Self.reader, folder.path, "good-record-raw"])
         #expect(result.status == .exited(1))
         #expect(result.outputText.contains("good-record-raw: SHA-256"))
     }
@@ -91,8 +74,7 @@ import Testing
     }
 
     /// `make vectors` gives the files that are there, byte by byte, and removes what does not belong to them.
-    @Test(.enabled(if: python != nil, "python3 is not installed"))
-    func regeneratingGivesTheSameFiles() throws {
+    @Test func regeneratingGivesTheSameFiles() throws {
         let folder = try TemporaryDirectory()
         let sections = ["blobs"] + Self.sections.filter { $0 != "tokenDigest" }
         for section in sections {
@@ -102,7 +84,7 @@ import Testing
         let blobs = try ChildProcess.run("sealed-probe", ["vectors", folder.path])
         try #require(blobs.status == .exited(0), "\(blobs.outputText)")
         let generator = BlobVector.folder + "/make_vectors.py"
-        let others = try ChildProcess.run(try #require(Self.python), ["-B", generator, folder.path])
+        let others = try ChildProcess.run(Python.path, ["-B", generator, folder.path])
         try #require(others.status == .exited(0), "\(others.outputText)\(others.errorText)")
         var differing: [String] = []
         for section in sections {

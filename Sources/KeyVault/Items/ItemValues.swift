@@ -4,6 +4,8 @@ internal import Sealing
 internal import SharedFiles
 
 extension Personalization {
+    /// An item key (key: the root).
+    static let itemKey = Personalization("SealedState.vik2")
     /// The key of one value; its key is the item key.
     static let valueKey = Personalization("SealedState.vvk2")
     /// The mark of a machine in an item of `…ThisDeviceOnly`.
@@ -43,7 +45,7 @@ struct ItemValues: Sendable {
         let device = try deviceTag(accessibility)
         let valueID = SecureRandom.bytes(count: ItemEntry.valueIDSize)
         let (wrapped, sealed) = ScratchMemory.withSecret(count: 32) { key in
-            SecureRandom.fill(key)
+            Self.fillItemKey(key, valueID, root)
             let itemKey = UnsafeRawBufferPointer(key)
             let bound = Self.bound(vaultID, valueID[...], accessibility, name)
             return (
@@ -162,6 +164,18 @@ struct ItemValues: Sendable {
         writer.append(service)
         writer.append(account)
         return writer.bytes
+    }
+
+    /// A key that no fork, clone or restored image of this process makes again, whatever the random source does: with the
+    /// constant nonce two values under one key would show each other.
+    private static func fillItemKey(_ key: UnsafeMutableRawBufferPointer, _ valueID: [UInt8], _ root: RootKey) {
+        ScratchMemory.withSecret(count: FreshInput.size + valueID.count) { input in
+            FreshInput.fill(UnsafeMutableRawBufferPointer(rebasing: input[..<FreshInput.size]))
+            UnsafeMutableRawBufferPointer(rebasing: input[FreshInput.size...]).copyBytes(from: valueID)
+            root.withUnsafeBytes {
+                BLAKE2b.hash(UnsafeRawBufferPointer(input), key: $0, personalization: .itemKey, into: key)
+            }
+        }
     }
 
     private static let nonce = [UInt8](repeating: 0, count: XChaCha20Poly1305.nonceSize)

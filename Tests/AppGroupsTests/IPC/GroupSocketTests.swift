@@ -281,7 +281,7 @@ import Testing
         for path in [yard.temporary.base, yard.root, yard.root + "/Containers"] { #expect(chmod(path, 0o755) == 0) }
         let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect('open'); sys.exit(len(s.recv(1)))"
         let directory = yard.path(".sockets")
-        let words = ["-c", "cd \"$0\" && exec /usr/bin/python3 -c \"$1\"", directory, script]
+        let words = ["-c", "cd \"$0\" && exec \"$1\" -c \"$2\"", directory, Python.path, script]
         let eve = try UnixUser.eve.start("/bin/sh", words)
         while listener.refusedConnections == 0 {
             #expect(groupError { _ = try listener.accept(timeout: .milliseconds(10)) }?.code == .timeout)

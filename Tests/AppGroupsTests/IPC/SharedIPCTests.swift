@@ -127,7 +127,7 @@ struct SharedIPCTests {
         let script =
             "import ctypes,sys; c=ctypes.CDLL(None,use_errno=True); i=c.semget(\(key),0,0); "
             + "sys.exit(0 if c.semctl(i,0,12)<0 and ctypes.get_errno()==13 else 1)"
-        #expect(try UnixUser.eve.run("/usr/bin/python3", ["-c", script]).exitCode == 0)
+        #expect(try UnixUser.eve.run(Python.path, ["-c", script]).exitCode == 0)
         _ = try ada.finish()
         try cleaned()
     }

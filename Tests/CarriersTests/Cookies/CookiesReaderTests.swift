@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Python.isHere)) struct CookiesReaderTests {
+@Suite struct CookiesReaderTests {
     static let writer = """
         def cookie(domain, name, path, value, flags=0, expires=0.0):
             texts = [t.encode() + b"\\0" for t in (domain, name, path, value)]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Stores as Core Data writes them, as far as anybody can tell from outside.
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct CoreDataTests {
+@Suite struct CoreDataTests {
     let folder: DatabaseFolder
 
     init() throws {

@@ -66,8 +66,6 @@ final class DatabaseFolder: Sendable {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    static let hasPython = access("/usr/bin/python3", X_OK) == 0
-
     /// Runs a program with `db` connected to `app.db`. It ends without closing, so that logs and journals stay.
     func python(_ script: String, name: String = "app.db") throws {
         let program = """
@@ -77,7 +75,7 @@ final class DatabaseFolder: Sendable {
             \(script)
             os._exit(0)
             """
-        let result = try ChildProcess.run("/usr/bin/python3", ["-c", program], directory: directory.path)
+        let result = try ChildProcess.run(Python.path, ["-c", program], directory: directory.path)
         #expect(result.exitCode == 0, "\(result.errorText)")
     }
 

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct SQLiteDamageTests {
+@Suite struct SQLiteDamageTests {
     let folder: DatabaseFolder
 
     init() throws {

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct SQLiteFreedTests {
+@Suite struct SQLiteFreedTests {
     let folder: DatabaseFolder
 
     init() throws { folder = try DatabaseFolder() }

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct SQLiteLogTests {
+@Suite struct SQLiteLogTests {
     let folder: DatabaseFolder
 
     init() throws { folder = try DatabaseFolder() }

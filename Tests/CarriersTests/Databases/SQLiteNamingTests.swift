@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tables whose rows say themselves what their values are called.
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct SQLiteNamingTests {
+@Suite struct SQLiteNamingTests {
     let folder: DatabaseFolder
 
     init() throws { folder = try DatabaseFolder() }

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Python.isHere), arguments: 0..<4)
+    @Test(arguments: 0..<4)
     func theLeavesAreThoseOfPython(seed: Int) throws {
         let files = try Python.files(
             """

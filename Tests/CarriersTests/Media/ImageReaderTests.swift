@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Images by hand: every format as its own program writes it, without pixels worth the name.
-@Suite(.enabled(if: DatabaseFolder.hasPython)) struct ImageReaderTests {
+@Suite struct ImageReaderTests {
     let folder: DatabaseFolder
 
     init() throws { folder = try DatabaseFolder() }

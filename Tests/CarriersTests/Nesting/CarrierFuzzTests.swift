@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Damaged files of every form end with a note or with leaves; the seed repeats a failure.
-@Suite(.enabled(if: Python.isHere)) struct CarrierFuzzTests {
+@Suite struct CarrierFuzzTests {
     private static let samples = """
         inner = binary({"user": {"token": "ghp_deep", "größe": [1, 2.5, True, b"raw"]}})
         top = a.value(root=a.box({"user": a.object("Account", token=a.add("x"), state=inner), "list": ["a", "b"]}))

@@ -83,10 +83,7 @@ struct CarrierReading {
 }
 
 /// Fixtures that Python makes.
-enum Python {
-    static let path = "/usr/bin/python3"
-    static let isHere = SystemFile.exists(path)
-
+extension Python {
     /// Runs a program that leaves bytes in `out`, or files in the directory it runs in.
     static func bytes(_ program: String) throws -> [UInt8] { try files(program, ["out"])[0] }
 

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Python.isHere)) struct NestedValueTests {
+@Suite struct NestedValueTests {
     private func read(_ program: String) throws -> CarrierReading {
         CarrierReading(try Python.bytes("inner = binary({'user': {'token': 'ghp_deep'}})\n" + program))
     }

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Python.isHere)) struct BinaryPropertyListLeavesTests {
+@Suite struct BinaryPropertyListLeavesTests {
     @Test func leavesComeWithTheirWayAndTheirBytes() throws {
         let reading = CarrierReading(
             try Python.bytes(

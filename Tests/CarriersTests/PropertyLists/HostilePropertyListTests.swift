@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files that are made to make a reader loop, swell or fall. Each ends with few leaves, soon.
-@Suite(.enabled(if: Python.isHere)) struct HostilePropertyListTests {
+@Suite struct HostilePropertyListTests {
     /// A writer of any objects, whatever they refer to: `ref` is three bytes, offsets are four.
     private static let writer = """
         def make(objects, top=0, offsets=None):

@@ -2,7 +2,7 @@ import Carriers
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: Python.isHere)) struct KeyedArchiveTests {
+@Suite struct KeyedArchiveTests {
     /// Archives as `NSKeyedArchiver` writes them: `box` adds an object and returns the reference to it.
     static let archiver = """
         class Archive:

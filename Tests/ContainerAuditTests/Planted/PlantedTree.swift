@@ -26,7 +26,7 @@ struct PlantedTree {
         directory = try TemporaryDirectory()
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Support/planting/plant.py").standardized.path
-        let child = try ChildProcess.run("/usr/bin/env", ["python3", "-B", script] + before + [directory.path] + after)
+        let child = try ChildProcess.run(Python.path, ["-B", script] + before + [directory.path] + after)
         guard child.exitCode == 0 else { throw PlantingFailed(message: child.errorText) }
     }
 

@@ -127,7 +127,31 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
         #expect(found.uncoveredCount == expected.uncoveredCount)
         #expect(found.notedHead.name == expected.notedHead)
         #expect(found.isIntact == (expected.result == "ok"))
-        #expect(found.isOlderFileMissing == (expected.rule == "L6"))
+        #expect(found.result == expected.result)
+    }
+
+    /// A table of docs/access-log.md has each rule with its result.
+    @Test func theDocumentNamesTheResultOfEveryRule() throws {
+        let path = "\(VectorManifest.folder)/../../docs/access-log.md"
+        let lines = String(decoding: try SystemFile.read(path), as: UTF8.self).split(separator: "\n")
+        for vector in AccessLogVector.all {
+            guard let rule = vector.expected.rule else { continue }
+            let row = try #require(lines.first { $0.hasPrefix("| \(rule) | ") }, "\(rule)")
+            #expect(row.hasSuffix("| `\(vector.expected.result)` |"), "\(vector.name)")
+        }
+    }
+}
+
+extension AccessLogVerification {
+    /// The result as docs/access-log.md names it: that of the first rule that is broken.
+    fileprivate var result: String {
+        if badCount > 0 { return "tampered" }
+        if isOlderFileMissing { return "olderFileMissing" }
+        return switch notedHead {
+        case .cutShort: "cutShort"
+        case .differs: "headDiffers"
+        case .none, .found, .rolledAway: "ok"
+        }
     }
 }
 

@@ -21,8 +21,9 @@ import Testing
         #expect(result.exitCode == (report == .empty ? 0 : 1), "\(result.errorText)")
         #expect(result.output.isEmpty && result.errors.isEmpty)
         let check = try ChildProcess.run(
-            "/usr/bin/env", ["python3", Self.checker, format, "report.json", "out"], directory: sandbox.path("files"))
+            Python.pathWithSchemas, [Self.checker, format, "report.json", "out"], directory: sandbox.path("files"))
         #expect(check.exitCode == 0, "\(check.outputText)\(check.errorText)")
+        #expect(!check.errorText.contains("jsonschema is not installed"))
     }
 
     @Test(arguments: formats)

@@ -6,16 +6,21 @@ package struct TracedProcess: Sendable {
     private let product: String
     private let arguments: [String]
     private let log: String
+    private let showsPaths: Bool
 
     /// Prepares a command with its arguments.
     ///
     /// - Parameters:
     ///   - product: the program.
     ///   - log: where strace writes: beside what is looked at, not in it.
-    package init(_ arguments: [String], of product: String = "sealed-probe", log: String) {
+    ///   - showingPaths: each descriptor in a line has the path of its file, as in `read(3</etc/group>,`.
+    package init(
+        _ arguments: [String], of product: String = "sealed-probe", log: String, showingPaths: Bool = false
+    ) {
         self.product = product
         self.arguments = arguments
         self.log = log
+        showsPaths = showingPaths
     }
 
     /// One system call: its name, which call of that name it is in the whole life of the process, and its line.
@@ -74,7 +79,7 @@ package struct TracedProcess: Sendable {
     package func start(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        let options = (everyThread ? ["-f"] : []) + ["-qq", "-s", "0", "-o", log]
+        let options = (everyThread ? ["-f"] : []) + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
         let words =
             options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
             + [builtProduct(product)] + arguments

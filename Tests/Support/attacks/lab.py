@@ -65,20 +65,22 @@ class Actor:
         command = [self.lab.sealctl, *words, "--json", "--no-input", *(self.options if options is None else options)]
         if self.uid is not None:
             command = ["setpriv", f"--reuid={self.uid}", f"--regid={SHARED_GROUP}", "--clear-groups", *command]
+        try:
+            process = subprocess.run(command, input=data, capture_output=True, env=self.environment(), timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise NotStaged(f"{' '.join(words)} took more than {timeout} s")
+        result = Result(process)
+        self.lab.trace(f"{self.name}: {' '.join(words)}: {result}")
+        return result
+
+    def environment(self):
         runtime = self.home / "runtime"
         runtime.mkdir(mode=0o700, exist_ok=True)
         if self.uid is not None:
             os.chown(runtime, self.uid, SHARED_GROUP)
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "SEALED_GROUPS_HOME": str(self.lab.home), "SEALCTL_GROUP": GROUP,
                        "SEALED_USER_HOME": str(self.home), "XDG_RUNTIME_DIR": str(runtime), "SWIFT_BACKTRACE": "enable=no"}
-        environment |= {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CREDENTIALS_DIRECTORY") if name in os.environ}
-        try:
-            process = subprocess.run(command, input=data, capture_output=True, env=environment, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            raise NotStaged(f"{' '.join(words)} took more than {timeout} s")
-        result = Result(process)
-        self.lab.trace(f"{self.name}: {' '.join(words)}: {result}")
-        return result
+        return environment | {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CREDENTIALS_DIRECTORY") if name in os.environ}
 
     def must(self, *words, **options):
         """A step of the staging: its failure says nothing about the attack."""

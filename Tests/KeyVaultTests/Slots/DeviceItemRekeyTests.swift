@@ -1,0 +1,66 @@
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Items that stay on their machine, in a vault that another machine rekeys.
+@Suite struct DeviceItemRekeyTests {
+    private let yard: RekeyYard
+    private let (here, there): (String, String)
+
+    init() throws {
+        yard = try RekeyYard()
+        here = try yard.fixture.machine("here", digit: "a")
+        there = try yard.fixture.machine("there", digit: "b")
+    }
+
+    private func onMachine<Result>(_ id: String, _ body: () throws -> Result) rethrows -> Result {
+        try ItemValues.$machineIDPath.withValue(id, operation: body)
+    }
+
+    private static let accounts: [(name: String, accessibility: Accessibility, value: [UInt8])] = [
+        ("small service", .afterFirstUnlockThisDeviceOnly, RekeyYard.small),
+        ("large service", .afterFirstUnlockThisDeviceOnly, RekeyYard.large),
+        ("small person", .whenUnlockedThisDeviceOnly, RekeyYard.small),
+        ("large person", .whenUnlockedThisDeviceOnly, RekeyYard.large),
+    ]
+
+    /// A rekey wraps item keys again, and needs no value: it carries on what its machine cannot read.
+    ///
+    ///     machine A                      machine B
+    ///     adds its items
+    ///                                    cannot read them
+    ///                                    rekeys, also removes a person
+    ///                                    cannot read them
+    ///     reads them, changes one
+    @Test(arguments: [false, true]) func theItemsOfAMachineSurviveTheRekeyOfAnother(removesPerson: Bool) throws {
+        let running = try yard.person()
+        try onMachine(here) {
+            for account in Self.accounts {
+                try running.add("device", account.name, account.accessibility, account.value)
+            }
+        }
+        try onMachine(there) {
+            let other = try yard.person()
+            try expectWrongDevice(other)
+            try other.rekey(removesPerson ? RekeyOptions(removing: [yard.bobSlot]) : RekeyOptions(renewsPersons: true))
+            try expectWrongDevice(other)
+            try expectWrongDevice(try yard.person())
+        }
+        try onMachine(here) {
+            for vault in [running, try yard.person()] {
+                for account in Self.accounts { #expect(try vault.value("device", account.name) == account.value) }
+                #expect(vault.period == 2)
+            }
+            try running.update("device", "large person", value: [4])
+            #expect(try running.value("device", "large person") == [4])
+        }
+        try onMachine(there) { try expectWrongDevice(try yard.person()) }
+    }
+
+    private func expectWrongDevice(_ vault: Vault) throws {
+        for account in Self.accounts {
+            #expect(code { () throws(VaultError) in _ = try vault.value("device", account.name) } == .wrongDevice)
+        }
+    }
+}
