@@ -88,7 +88,10 @@ public struct GroupsHome: Hashable, Sendable {
         if userRoot == nil, HomeOwner.isOthersToo(root), case let bases = bases(),
             let configuration = try? bases.configuration(), let state = try? bases.state()
         {
-            keysPath = configuration.appending(Self.directoryName).appending("Keys")
+            // A key file that somebody takes away is missed; a memory would be a first contact.
+            keysPath =
+                HomeOwner.isAnother(root)
+                ? configuration.appending(Self.directoryName).appending("Keys") : root.appending("Keys")
             watermarksPath = state.appending(Self.directoryName).appending("Watermarks")
         } else {
             let userRoot = userRoot ?? root

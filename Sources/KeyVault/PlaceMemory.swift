@@ -49,13 +49,6 @@ struct PlaceMemory: Hashable, Sendable {
         registerCode = register.verifiedCode(root)
     }
 
-    /// Whether another one differs in more than the code of its register.
-    func isSameIdentity(as other: PlaceMemory) -> Bool {
-        var copy = self
-        copy.registerCode = other.registerCode
-        return copy == other
-    }
-
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.magic)
@@ -125,7 +118,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
         guard let memory = PlaceMemory(parsing: bytes) else {
             throw VaultError(
                 .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
-                advice: "Compare the vault's fingerprint with one who shares it, then: sealctl vault accept.")
+                advice:
+                    "Compare the vault's fingerprint with one who shares it, then: sealctl vault accept. Where the vault "
+                    + "is gone as well, restore it (sealctl vault import), or give it up: sealctl init --abandon.")
         }
         return memory
     }
@@ -136,10 +131,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// that do not vouch for these; the team key that it has seen stays as well.
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
-    ///   - durable: Whether it has to outlive a power loss.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
-    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], durable: Bool, isAccepted: Bool = false) {
-        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) { () throws(VaultError) in
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
+        try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
                 guard isAccepted else { throw error }
@@ -152,6 +146,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
             guard isAccepted || isSuccessor else { return nil }
             var memory = memory
             if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
+            // Of a program that has no person's slot.
+            if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded
         }
     }

@@ -87,7 +87,7 @@ extension Vault {
         // Where `vault` is damaged the log has no key, and a member can put a directory in the log's place: that keeps nobody
         // from removing the one who did it, nor persons from what is theirs.
         let hasNoKey = draft.serviceFailure != nil || contents.logKeys == nil
-        let endsAccess = event == .rekeyed || event == .rotationCompleted
+        let endsAccess = [.rekeyed, .rotationBegun, .rotationCompleted].contains(event)
         let mayBeUnlogged = event.isDeletion || endsAccess || draft.isRebuilt || hasNoKey
         var isLogged = true
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
@@ -104,6 +104,7 @@ extension Vault {
         // Both are made before the first has its name: a change that is refused has changed nothing.
         var images: [(role: CompartmentRole, bytes: [UInt8])] = []
         for role in order where files.contains(role) { images.append((role, try draft.file(role))) }
+        if !isLogged, options.accessLog != .off { unlogged.add(1, ordering: .relaxed) }
         var doubt: VaultError?
         for (role, bytes) in images {
             doubt = try replace(bytes, role, under: lock, isDeletion: event.isDeletion) ?? doubt
@@ -118,7 +119,6 @@ extension Vault {
             }
         }
         reserve.keep()
-        if !isLogged { unlogged.add(1, ordering: .relaxed) }
         if let doubt { throw doubt }
         return isLogged
     }

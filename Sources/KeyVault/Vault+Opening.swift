@@ -74,12 +74,12 @@ extension Vault {
 }
 
 extension Vault {
-    /// The memory code of the person whose slot opened the vault: a slot that others make anew for that person is known by
-    /// it. Nil for a service, and for keys that a person unlocked.
+    /// The memory code of the recipient whose slot opened the vault: a slot that others make anew for that person is known
+    /// by it. Nil for a service, and for keys that a person unlocked.
     private func personsCode(_ contents: VaultContents) -> Bytes32? {
-        guard let opened = keys.slot, opened.slot.reach == .whenUnlocked, let key = contents.register?.trustedKey else {
-            return nil
-        }
+        guard let opened = keys.slot, opened.slot.kind == .recipient, opened.slot.reach == .whenUnlocked,
+            let key = contents.register?.trustedKey
+        else { return nil }
         return opened.holder.memoryCode(vaultID: contents.vaultID, trusted: key)
     }
 }
@@ -299,8 +299,6 @@ extension VaultContents {
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         guard memory != known else { return }
-        place.memory.store(
-            memory, chain: register.chain.map(\.key.bytes),
-            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true, isAccepted: isAccepted)
+        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }
 }

@@ -265,8 +265,12 @@ struct VaultDraft {
 
     /// Goes on with a compartment that is older than one that was seen. Its next key has an epoch that no key of a later
     /// write had.
-    mutating func takeOlderService() {
+    ///
+    /// - Parameter count: The number of writes that are lost, as `RekeyLosses.lostWriteCount`; nil for none.
+    mutating func takeOlderService(_ count: UInt64?) {
+        guard let count else { return }
         service.losses.isCompartmentOlder = true
+        service.losses.lostWriteCount = count
         service.epochFloor = KeyringEntry.maximumEpoch(period: service.period)
     }
 

@@ -35,9 +35,9 @@ struct Sealctl: ParsableCommand {
     }
 
     /// Ends with status 71 where the system gave no arguments: an empty list would mean the help, and a success of a command
-    /// that was never read.
+    /// that was never read. Linux puts one empty string into an empty list.
     private static func requireArguments() {
-        guard ProgramArguments.all.isEmpty else { return }
+        guard ProgramArguments.all.isEmpty || ProgramArguments.all == [""] else { return }
         Failure.noArguments.report(asJSON: false)
         exit(Failure.noArguments.status)
     }

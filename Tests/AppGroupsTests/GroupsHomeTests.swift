@@ -182,6 +182,6 @@ import Testing
             environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"], accountHome: { nil })
         let state = isInHome ? "\(root)/Watermarks" : "/h/.local/state/sealed-groups/Watermarks"
         #expect(home.watermarksPath == FilePath(state))
-        #expect(home.keysPath == FilePath(isInHome ? "\(root)/Keys" : "/h/.config/sealed-groups/Keys"))
+        #expect(home.keysPath == FilePath("\(root)/Keys"))
     }
 }

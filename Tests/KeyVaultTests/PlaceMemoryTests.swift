@@ -39,9 +39,9 @@ import Testing
         var next = known
         next.period += 1
         next.personKey = SecureRandom.bytes(count: 32)
-        fixture.place.memory.store(next, chain: [next.personKey], durable: false)
+        fixture.place.memory.store(next, chain: [next.personKey])
         #expect(try memory() == known)
-        fixture.place.memory.store(next, chain: [known.personKey, next.personKey], durable: false)
+        fixture.place.memory.store(next, chain: [known.personKey, next.personKey])
         #expect(try memory() == next)
     }
 
@@ -52,7 +52,7 @@ import Testing
         var seen = try memory()
         seen.formerPersonKey = seen.personKey
         seen.personKey = SecureRandom.bytes(count: 32)
-        fixture.place.memory.store(seen, durable: false, isAccepted: true)
+        fixture.place.memory.store(seen, isAccepted: true)
         // This register continues the persons that were known before, by another successor than the one that was seen.
         _ = try? other.addSlot(.recipient(Identity.random().recipient))
         #expect(code { () throws(VaultError) in _ = try vault.current() } == .forked)
@@ -161,6 +161,17 @@ import Testing
         try put(.damaged)
         #expect(code { () throws(VaultError) in _ = try running.value("s", "new") } == .corrupt)
         #expect(running.keyring.active != nil)
+    }
+
+    /// Who gives the vault up, or restores it, needs no memory of it.
+    @Test(arguments: [Fault.damaged, .noDirectory]) func aVaultIsGivenUpOverADamagedMemory(_ fault: Fault) throws {
+        let vault = try create()
+        try put(fault)
+        for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
+        #expect(code { () throws(VaultError) in try fixture.create() } == fault.code)
+        _ = try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile])
+        guard fault == .damaged else { return }
+        #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
     @Test func aPersonAcceptsTheVaultOverADamagedMemory() throws {

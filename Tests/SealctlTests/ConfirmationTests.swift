@@ -14,6 +14,11 @@ struct ConfirmationTests {
         var testDescription: String { words }
     }
 
+    private static let roster = "$S roster show"
+    /// The writer `app` has signed the record `a`, and nobody the record `b`.
+    private static let governed =
+        "$S roster init --team-key t --unprotected > pub; $S roster sign --team-key t --allow a=app "
+        + "--add-writer app=$($S writer new w); echo '{}' | $S put a - --writer-key w; echo '{}' | $S put b -"
     private static let trash = "$S container trash list --json"
     private static let slots = "$S vault slot list --json --passphrase-file pass"
     private static let addPassphrase = "echo secret > pass; $S vault slot add --new-passphrase-file pass"
@@ -46,6 +51,14 @@ struct ConfirmationTests {
             words: "vault import b --set-vault-aside --backup-passphrase-file pass",
             preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
             state: "find ../groups/Vaults | sort"),
+        Case(words: "roster sign --team-key t --deny a=app", preparation: governed, state: roster),
+        Case(words: "roster sign --team-key t --allow b=app", preparation: governed, state: roster),
+        Case(words: "roster sign --team-key t --ungovern a", preparation: governed, state: roster),
+        Case(words: "writer retire app --team-key t", preparation: governed, state: roster),
+        Case(words: "writer revoke app --team-key t", preparation: governed, state: roster),
+        Case(
+            words: "roster init --team-key n --unprotected --replaces $K", preparation: "\(governed); K=$(cat pub)",
+            state: "\(roster); ls n"),
         Case(
             words: "defaults delete s", preparation: "$S defaults write s a 1", state: "$S defaults read s"),
     ]

@@ -108,6 +108,10 @@ import Testing
         ("`vault rotate`", ["vault", "rotate"]), ("`vault rotate --status`", ["vault", "rotate", "--status"]),
         ("`vault log`", ["vault", "log"]), ("`vault accept`", ["vault", "accept", "--yes"]),
         ("`vault lock`", ["vault", "lock"]), ("`vault slot remove`, `vault rekey`", ["vault", "rekey", "--yes"]),
+        ("`container list`", ["container", "list"]), ("`container path`", ["container", "path"]),
+        ("`container usage`", ["container", "usage"]), ("`container reset`", ["container", "reset", "--yes"]),
+        ("`container quota`", ["container", "quota"]), ("`writer new`", ["writer", "new", "key"]),
+        ("`roster init`", ["roster", "init", "--team-key", "key", "--unprotected"]),
         ("`entitlements explain`", ["entitlements", "explain", "ENT001"]),
         ("`entitlements explain`", ["entitlements", "explain"]),
     ])

@@ -234,4 +234,26 @@ struct VaultSharingTests {
         #expect(chown(path + ".planted", status.st_uid, status.st_gid) == 0)
         #expect(rename(path + ".planted", path) == 0)
     }
+
+    /// For one who knows the vault the answer is not how to make another one, and for nobody to close the directory to all.
+    @Test func anEmptiedSharedVaultIsMissingOrWantsToBeShared() throws {
+        let sandbox = try shared()
+        let directory = sandbox.path("groups/Vaults/group.com.example.app")
+        #expect(try shell(sandbox, as: 60_001, "rm \(directory)/vault*").exitCode == 0)
+        let known = try shell(sandbox, as: 60_001, "$S init --identity $HOME/key --json")
+        #expect(try decode(MachineError.self, known.errors).code == "missing", "\(known.errorText)")
+        let other = try shell(
+            sandbox, as: 60_003, "umask 077; $S vault identity $HOME/key; $S init --identity $HOME/key")
+        #expect(other.exitCode == 78 && other.errorText.contains("--share-with daemon"), "\(other.errorText)")
+        #expect(!other.errorText.contains("chmod"))
+    }
+
+    @Test func aRemovalSaysBeforeWhoCanStillWrite() throws {
+        let sandbox = try shared()
+        let asked = try shell(sandbox, as: 60_001, "$S vault slot remove 2 --identity $HOME/key --no-input")
+        #expect(asked.exitCode == 64, "\(asked.errorText)")
+        let directory = sandbox.path("groups/Vaults/group.com.example.app")
+        #expect(asked.errorText.contains("can still write \(directory):"), "\(asked.errorText)")
+        #expect(asked.errorText.contains("gpasswd -d USER daemon"))
+    }
 }

@@ -65,7 +65,7 @@ struct VaultUnlockTests {
             try sandbox.succeed(["vault", "keys"])
             // No program opens this vault by itself, so a lock closes both classes.
             let report = try decode(MachineLock.self, sandbox.succeed(["vault", "lock", "--json"]).output)
-            #expect(report.everything && report.afterFirstUnlock == "locked" && !report.hasUnattendedSlots)
+            #expect(report.everything && !report.isAfterFirstUnlockOpen && !report.hasUnattendedSlots)
             #expect(try sandbox.status().availability == "locked")
             #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
         }
@@ -75,12 +75,12 @@ struct VaultUnlockTests {
         let sandbox = try Sandbox.withKeyFileAndPassphrase()
         try sandbox.unlocked(["--passphrase-file", "pass"]) {
             let report = try decode(MachineLock.self, sandbox.succeed(["vault", "lock", "--json"]).output)
-            #expect(!report.everything && report.afterFirstUnlock == "open" && report.hasUnattendedSlots)
+            #expect(!report.everything && report.isAfterFirstUnlockOpen && report.hasUnattendedSlots)
             let status = try sandbox.status()
             #expect(status.availability == "ready" && !status.whenUnlocked.unlocked)
             let all = ["vault", "lock", "--everything", "--json"]
             let everything = try decode(MachineLock.self, sandbox.succeed(all).output)
-            #expect(everything.everything && everything.afterFirstUnlock == "open")
+            #expect(everything.everything && everything.isAfterFirstUnlockOpen)
             #expect(try !sandbox.status().afterFirstUnlock.unlocked)
             try sandbox.succeed(["vault", "keys"])
         }
@@ -89,9 +89,28 @@ struct VaultUnlockTests {
     /// What `vault lock --json` answers.
     private struct MachineLock: Decodable {
         let everything: Bool
-        let whenUnlocked: String
-        let afterFirstUnlock: String
+        let whenUnlocked: MachineStatus.Unlocked
+        let isAfterFirstUnlockOpen: Bool
         let hasUnattendedSlots: Bool
+    }
+
+    private struct MachineUnlock: Decodable {
+        let afterFirstUnlock: MachineStatus.Unlocked
+        let whenUnlocked: MachineStatus.Unlocked
+        let isAfterFirstUnlockOpen: Bool
+    }
+
+    @Test func unlockingSaysWhichClassesAreOpenAndUntilWhen() throws {
+        let sandbox = try Sandbox.withPassphrase()
+        defer { _ = try? sandbox.sealctl(["vault", "lock", "--everything"]) }
+        let command = ["vault", "unlock", "--for", "15m", "--passphrase-file", "pass"]
+        let report = try decode(MachineUnlock.self, sandbox.succeed(command + ["--json"]).output)
+        #expect(report.afterFirstUnlock.unlocked && report.afterFirstUnlock.until == nil)
+        #expect(report.whenUnlocked.unlocked && report.whenUnlocked.until != nil && report.isAfterFirstUnlockOpen)
+        let lines = try sandbox.succeed(command).outputText.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0] == "after first unlock  unlocked until the machine restarts")
+        #expect(lines[1].hasPrefix("when unlocked       unlocked until 2"))
     }
 
     @Test func aTimeLimitIsShown() throws {

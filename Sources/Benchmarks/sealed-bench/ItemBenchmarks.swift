@@ -86,7 +86,7 @@ struct ItemBenchmarks {
                     let (service, account) = Self.name(number)
                     let start = number * Self.valueSize
                     return NewItem(
-                        service: service, account: account, label: "an item",
+                        service: service, account: account, label: "an item", accessibility: .afterFirstUnlock,
                         value: UnsafeRawBufferPointer(rebasing: values[start..<start + Self.valueSize]))
                 })
         }

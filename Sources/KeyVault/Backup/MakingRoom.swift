@@ -67,7 +67,7 @@ struct MakingRoom {
             var isMoved = false
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
-                let isKept = keepingNames ? try keep(leaf, as: new, in: directory) : false
+                let isKept = keepingNames && keep(leaf, as: new, in: directory)
                 if !isKept { try directory.move(leaf, to: directory, as: new) }
                 files.append(SetAsideFile(from: directory.display(leaf), to: directory.display(new)))
                 isMoved = true
@@ -81,7 +81,7 @@ struct MakingRoom {
     /// A copy is for the keys of a compartment whose index alone is damaged. It never takes the space that its successor
     /// needs: what is there may be a member's sparse file.
     /// - Returns: Whether the file has both names.
-    private func keep(_ leaf: String, as new: String, in directory: Directory) throws(FileError) -> Bool {
+    private func keep(_ leaf: String, as new: String, in directory: Directory) -> Bool {
         if (try? directory.link(leaf, as: new)) != nil { return true }
         guard let file = try? CompartmentFile.open(.service, in: directory, passingMode: true) else { return false }
         let size = file.head.fileSize
@@ -90,8 +90,7 @@ struct MakingRoom {
         guard size <= CompartmentFile.maximumPartSize, (try? directory.requireSpace(needed, "set aside")) != nil,
             let bytes = try? directory.read(leaf, limit: size)
         else { return false }
-        try directory.createExclusively(new, with: bytes, mode: directory.fileMode)
-        return true
+        return (try? directory.createExclusively(new, with: bytes, mode: directory.fileMode)) != nil
     }
 
     /// Runs `body` while no program is writing a record: one that had its key before would put another blob in place

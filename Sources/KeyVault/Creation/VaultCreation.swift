@@ -46,30 +46,6 @@ extension Vault {
     }
 }
 
-/// The ingredients of a new vault.
-struct VaultPlan {
-    var slots: [NewSlot]
-    var sharing = Sharing.ownerOnly
-    /// The team key at hand.
-    var certifier: TeamKey?
-    /// The backup that it begins with; without one, or where that has no active key, it begins with a fresh key.
-    var backup: Backup?
-}
-
-/// A vault that is ready to be written.
-struct NewVault {
-    /// Both compartments' bytes; the person compartment is written first.
-    let files: [(role: CompartmentRole, bytes: [UInt8])]
-    /// Value files of a backup's items.
-    let values: [(role: CompartmentRole, name: String, bytes: [UInt8])]
-    let slots: [KeySlot]
-    let register: Register
-    let vaultID: [UInt8]
-    /// The epoch of its active key.
-    let epoch: UInt32
-    let logKeys: AccessLogKeys
-}
-
 /// The creation of a vault, under its lock.
 struct VaultCreation {
     let place: VaultPlace
@@ -192,13 +168,22 @@ struct VaultCreation {
     private func vaultForAFreePlace(
         in directory: Directory, _ makers: [any SlotMaker]
     ) throws(VaultError) -> NewVault {
+        try requireNoMemory(in: directory)
         // A directory that was there before may be shared otherwise.
-        try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.requireSharing(plan.sharing) }
+        try VaultError.onFiles(Self.making) { () throws(FileError) in try plan.requireSharing(of: directory) }
         let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
         try requireFreePlace(in: directory, birthGuard)
         return try VaultError.onTheWay { () throws(VaultError) in
             try newVault(makers, firstEpoch: birthGuard.firstEpoch())
         }
+    }
+
+    /// - Throws: `VaultError` `.missing` where this user's programs have opened a vault and no file of one is there.
+    private func requireNoMemory(in directory: Directory) throws(VaultError) {
+        guard plan.backup == nil, try place.memory.load() != nil,
+            VaultPlace.leaves.allSatisfy({ (try? directory.exists($0)) == false })
+        else { return }
+        throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
     }
 
     private func vaultForATakenPlace(
@@ -225,9 +210,7 @@ struct VaultCreation {
             let isThere = try VaultError.onFiles(Self.making) { () throws(FileError) in try directory.exists(leaf) }
             guard !isThere else { throw alreadyThere }
         }
-        if plan.backup == nil, !isGivenUp, try place.memory.load() != nil {
-            throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
-        }
+        if !isGivenUp { try requireNoMemory(in: directory) }
         try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
     }
 
@@ -255,7 +238,8 @@ extension VaultCreation {
     /// - Parameter firstEpoch: Of its first key, unless the backup that it is made of has an active one.
     /// - Throws: `VaultError`, those of the slots and of the backup; nothing was made but key files.
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
-        let memory = try place.memory.load()
+        // A damaged one refuses a plain creation later, and neither a restored vault nor one that follows one given up.
+        let memory = try? place.memory.load()
         let team = KnownTeam(place: place, memory: memory)
         // Readers of the group's roster refuse an earlier one, and the period bounds the first key's epoch.
         let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil

@@ -7,7 +7,7 @@ package struct NewItem {
     package let value: UnsafeRawBufferPointer
 
     package init(
-        service: String, account: String, label: String = "", accessibility: Accessibility = .afterFirstUnlock,
+        service: String, account: String, label: String = "", accessibility: Accessibility,
         value: UnsafeRawBufferPointer
     ) {
         self.service = service

@@ -87,15 +87,18 @@ struct SlotSearch {
     func locked() -> VaultError {
         VaultError(
             .locked, "open the vault", path, "It opens with: \(kinds).",
-            advice:
-                "Give the \(kinds) that opens it\(needsPerson ? ", or unlock it" : ""); no new key is made meanwhile."
-        )
+            advice: "\(needsPerson ? "Unlock it (sealctl vault unlock), or give" : "Give") what opens it "
+                + "(\(kinds)); no new key is made meanwhile.")
     }
 
     private var needsPerson: Bool { slots.contains { $0.reach == .whenUnlocked } }
 
     /// The words for the credentials of this vault.
-    var kinds: String { SlotKind.allCases.filter(hasSlot).map(\.opener).joined(separator: ", ") }
+    var kinds: String {
+        let words = SlotKind.allCases.filter(hasSlot).map(\.opener)
+        guard let last = words.last, words.count > 1 else { return words.first ?? "nothing" }
+        return "\(words.dropLast().joined(separator: ", ")) or \(last)"
+    }
 
     private func refusal(_ error: CryptoError, _ slot: KeySlot) -> VaultError {
         let others = "no other \(slot.kind) slot opens with what was given."

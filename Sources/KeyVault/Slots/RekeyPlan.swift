@@ -19,7 +19,7 @@ struct RekeyPlan {
             throw VaultError(
                 .unvouchedSlots, "rekey", draft.place.path,
                 "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
-                advice: "Remove them too, or keep them by name: sealctl vault rekey --keep ID.")
+                advice: "Remove them too, or name each of them with --keep ID; see sealctl vault slot list.")
         }
     }
 

@@ -14,6 +14,8 @@ public struct RekeyOptions: Sendable, Hashable {
     /// backup holds are lost; only the items, where nothing but their index is damaged; only later changes, where an older
     /// compartment opens.
     public var rebuildsServices = false
+    /// What a person was told that giving it up loses (`Vault.lossesOfGivingUp`); more is refused. Nil for whatever it is.
+    public var confirmedLosses: RekeyLosses?
 
     /// - Parameters:
     ///   - removing: The slots to remove; none renews the roots only.
@@ -60,7 +62,7 @@ public struct WritableDirectory: Sendable, Hashable {
     public let members: [String]
 
     /// - Returns: Nil for a directory that only its owner can write.
-    init?(_ directory: Directory) {
+    package init?(_ directory: Directory) {
         guard let facts = try? directory.attributes("."), facts.mode & 0o020 != 0 else { return nil }
         path = directory.display(".")
         groupID = facts.gid
@@ -90,6 +92,9 @@ public struct RekeyLosses: Sendable, Hashable {
     public internal(set) var isCompartmentLost = false
     /// Whether an older write of the compartment was carried on: what was changed in *after first unlock* since is lost.
     public internal(set) var isCompartmentOlder = false
+    /// How many writes the older one is behind the newest that this user's programs have seen; 0 where it is another write of
+    /// the same number.
+    public internal(set) var lostWriteCount: UInt64 = 0
     /// The file of the compartment that was given up and the directory of its values, as far as they were there.
     public internal(set) var setAside: [SetAsideFile] = []
     /// The slots of services that were created anew from the register, whose memory codes are missing or, out of a file that
@@ -100,6 +105,13 @@ public struct RekeyLosses: Sendable, Hashable {
     /// Whether everything was carried on.
     public var isEmpty: Bool { self == RekeyLosses() }
 
+    /// Whether a person who confirmed other losses has agreed to these: nil agrees to all.
+    func isWithin(_ confirmed: RekeyLosses?) -> Bool {
+        guard let confirmed, !confirmed.isCompartmentLost else { return true }
+        return !isCompartmentLost && (confirmed.isItemIndexLost || !isItemIndexLost)
+            && (!isCompartmentOlder || confirmed.isCompartmentOlder && confirmed.lostWriteCount >= lostWriteCount)
+    }
+
     /// What this rekey and the one after it left out.
     func followed(by next: RekeyLosses) -> RekeyLosses {
         var sum = self
@@ -108,6 +120,7 @@ public struct RekeyLosses: Sendable, Hashable {
         sum.isItemIndexLost = isItemIndexLost || next.isItemIndexLost
         sum.isCompartmentLost = isCompartmentLost || next.isCompartmentLost
         sum.isCompartmentOlder = isCompartmentOlder || next.isCompartmentOlder
+        sum.lostWriteCount += next.lostWriteCount
         sum.setAside += next.setAside
         sum.rebuiltSlots = Set(rebuiltSlots + next.rebuiltSlots).sorted()
         return sum

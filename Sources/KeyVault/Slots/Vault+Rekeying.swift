@@ -104,6 +104,12 @@ extension Vault {
         var draft = try rekeyDraft(of: contents)
         if rebuilds {
             try rebuildServices(&draft, contents, after: before.obstacle)
+            guard draft.service.losses.isWithin(rekeying.confirmedLosses) else {
+                throw VaultError(
+                    .lockTimeout, "rekey", path,
+                    "More would be lost than was confirmed: somebody has changed `vault` since.",
+                    advice: "Try again.")
+            }
         }
         try requireService(draft)
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
@@ -214,7 +220,7 @@ extension Vault {
         let isSecondWritten = try contents.service.head.period == register.period
         if !isSecondWritten {
             if givingUp {
-                if isOlder(contents) { draft.takeOlderService() }
+                draft.takeOlderService(lostWrites(of: contents))
                 draft.giveUpDamagedItems()
             }
             do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
@@ -226,7 +232,9 @@ extension Vault {
             draft.service.generation += UInt64.random(in: 0..<(1 << 20))
             if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
         }
-        let isLogged = try finish(plan, &draft, isSecondWritten: isSecondWritten, after: contents, under: lock)
+        // A `vault` that is written, and of which somebody has changed the mode since, is written again.
+        let isDone = isSecondWritten && contents.modeFault == nil
+        let isLogged = try finish(plan, &draft, isSecondWritten: isDone, after: contents, under: lock)
         return RekeyOutcome(losses: draft.service.losses, isLogged: isLogged)
     }
 }
@@ -236,7 +244,7 @@ extension Vault {
     /// The least that a rekey with `RekeyOptions.rebuildsServices` leaves out.
     ///
     /// - Throws: `VaultError` as such a rekey.
-    package func lossesOfGivingUp() throws(VaultError) -> RekeyLosses {
+    public func lossesOfGivingUp() throws(VaultError) -> RekeyLosses {
         let contents = try freshContents(passing: [.mode, .older])
         var draft = try rekeyDraft(of: contents)
         try rebuildServices(&draft, contents, after: nil)
@@ -257,6 +265,15 @@ extension Vault {
         contents.serviceHead != nil && !contents.accept(watermarks, accessGroup: accessGroup).isServiceGood
     }
 
+    /// How many writes of a service compartment that opens are lost: nil where it is the newest that was seen, 0 where it is
+    /// another one of the same number.
+    private func lostWrites(of contents: VaultContents) -> UInt64? {
+        guard isOlder(contents), let head = contents.serviceHead else { return nil }
+        let tag = PartSealing.context(accessGroup.identifier, .service, period: head.period, .state).nameTag
+        let seen = watermarks.mark(of: tag)?.sequence ?? 0
+        return seen > head.generation ? seen - head.generation : 0
+    }
+
     /// Has the draft go on with what can be used of `vault`, or with a fresh one. A file that its owner has no right to read
     /// is mended without a loss.
     private func rebuildServices(
@@ -271,7 +288,7 @@ extension Vault {
                 advice: "Let its owner read it: "
                     + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
         }
-        if isOlder(contents) { draft.takeOlderService() }
+        draft.takeOlderService(lostWrites(of: contents))
         try draft.rebuildServices(after: obstacle)
     }
 
@@ -306,9 +323,7 @@ extension Vault {
         }
         return VaultError(
             FileError(
-                fault.code, operation: fault.operation, path: fault.path, errno: fault.errno,
-                advice: fault.code == .unsafeMode
-                    ? "A file that is damaged as well can be given up: \(command). \(fault.advice)" : advice),
+                fault.code, operation: fault.operation, path: fault.path, errno: fault.errno, advice: advice),
             failure.operation)
     }
 }

@@ -54,13 +54,18 @@ extension Vault {
         let register: Register?
     }
 
+    /// The fingerprint is shown beside a damaged memory: a person compares it.
+    private static func remembered(of place: VaultPlace) -> (PlaceMemory?, VaultError?) {
+        do throws(VaultError) { return (try place.memory.load(), nil) } catch { return (nil, error) }
+    }
+
     /// Looks at the fronts of the files, and tries what is at hand without a person.
     ///
     /// - Throws: `VaultError` where none of the answers is true.
     static func look(at place: VaultPlace) throws(VaultError) -> Look {
         var found = Look(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
         do throws(VaultError) {
-            let memory = try place.memory.load()
+            let (memory, damage) = remembered(of: place)
             guard let directory = try place.openDirectory(),
                 let files = try VaultFiles.read(
                     place, in: directory, memory: memory, team: KnownTeam(place: place, memory: memory))
@@ -71,7 +76,7 @@ extension Vault {
                 generation: files.service?.head.generation, register: files.register)
             let opening = CredentialOpening(
                 slots: files.slots(), vaultID: files.vaultID, register: files.register, place)
-            if let failure = files.serviceFailure { throw failure }
+            if let failure = damage ?? files.serviceFailure { throw failure }
             let roots = try opening.open(with: .automatic)
             guard let root = roots.service, files.service?.head.isAuthentic(root) == true else {
                 throw VaultError.corrupt(place.path, "Its header was changed without its key.")

@@ -15,6 +15,8 @@ public struct RecordListing: Sendable {
     public let rejection: StoreError?
     /// Its verified header; nil when it is refused.
     package let header: BlobHeader?
+    /// The version of the roster under which its writer signed it; nil where no signature was verified.
+    package var rosterVersion: UInt64?
 }
 
 extension SealedStore {
@@ -47,7 +49,8 @@ extension SealedStore {
             try judge(verdict, header.header, place)
             return RecordListing(
                 name: name, provenance: Provenance(header.header, writer: listed.writer),
-                isDeleted: header.header.flags.contains(.tombstone), rejection: nil, header: header.header)
+                isDeleted: header.header.flags.contains(.tombstone), rejection: nil, header: header.header,
+                rosterVersion: listed.rosterVersion)
         } catch {
             return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error, header: nil)
         }
@@ -74,7 +77,7 @@ extension SealedStore {
             try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         }
         guard let prefix else { return nil }
-        return ListedHeader(header: try verifyHeader(prefix, "list", place), writer: nil)
+        return ListedHeader(header: try verifyHeader(prefix, "list", place), writer: nil, rosterVersion: nil)
     }
 }
 
@@ -82,4 +85,6 @@ extension SealedStore {
 struct ListedHeader {
     let header: VerifiedHeader
     let writer: WriterID?
+    /// The version of the roster under which the writer signed.
+    let rosterVersion: UInt64?
 }

@@ -94,7 +94,8 @@ extension SealedStore {
         }
         let opened = try openWhole(blob, "list", place, limit: maximumBlobSize)
         let writer = try requireAuthority(of: opened, at: place)
-        return ListedHeader(header: opened.header, writer: writer)
+        let version = writer == nil ? nil : opened.trailer?.rosterVersion
+        return ListedHeader(header: opened.header, writer: writer, rosterVersion: version)
     }
 
     /// What is stored in a governed record's place. A writer goes on from what was authorised: what is refused claims no

@@ -64,6 +64,7 @@ private struct ListedRecord {
     let protection: ProtectionClass?
     let state: String
     let reason: String?
+    private let writer: Signer?
 
     init(_ listing: RecordListing, size: Int?, in store: SealedStore) {
         name = listing.name
@@ -72,6 +73,11 @@ private struct ListedRecord {
         protection = Self.protection(listing, store)
         state = Self.state(listing, store)
         reason = listing.rejection?.code.rawValue
+        if let id = listing.provenance?.writer, let version = listing.rosterVersion {
+            writer = Signer(id: id, rosterVersion: version, in: store)
+        } else {
+            writer = nil
+        }
     }
 
     /// Only keys of one class can be locked in a vault that is open.
@@ -124,6 +130,7 @@ private struct ListedRecord {
             ("protection", .optional(protection?.word)),
             ("state", .string(state)),
             ("reason", .optional(reason)),
+            ("writer", writer?.json ?? .null),
         ])
     }
 }

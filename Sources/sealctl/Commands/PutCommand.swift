@@ -14,8 +14,8 @@ struct PutCommand: SealctlCommand {
         abstract: "Seal JSON as a record, in place of the one that has its name.",
         discussion: """
             The JSON is kept byte for byte. A program whose record type has that name and schema version reads it. \
-            A record keeps the protection of the one that it replaces, unless --accessible says otherwise; a new one \
-            can be read after the first unlock.
+            A record keeps the protection of the one that it replaces, unless --accessible says otherwise. A new one \
+            needs a person where only persons open the vault, and can be read after the first unlock elsewhere.
 
             Examples:
               sealctl put widget_auth_state state.json --expires-in 1h
@@ -40,7 +40,8 @@ struct PutCommand: SealctlCommand {
     var expiresIn: Lifetime?
     @Option(
         help: ArgumentHelp(
-            "When it can be read; as the record that it replaces, else after-first-unlock.", valueName: "WHEN"))
+            "When it can be read: after-first-unlock or when-unlocked; else as the record that it replaces.",
+            valueName: "WHEN"))
     var accessible: ProtectionWord?
     @Flag(help: "Only where no record has that name, or it was deleted.")
     var ifAbsent = false

@@ -34,7 +34,6 @@ enum Hints {
 
     static let vault: [VaultError.Code: String] = [
         .absent: "Try sealctl init to make it, or sealctl vault create without a container.",
-        .locked: "Try sealctl vault unlock, or --passphrase, --key-file or --identity with what opens it.",
         .wrongPassphrase: "Try again; the vault is unchanged.",
         .wrongKeyFile: "Try the --key-file that belongs to this vault, or restore it.",
         .alreadyExists: "Use it as it is; sealctl list shows its records.",

@@ -22,6 +22,8 @@ struct Inspection {
     var judgedFreshness: String?
     /// The order that was accepted before, as `epoch.sequence`, and how this blob stands to it.
     var watermark: (accepted: String, standing: String)?
+    /// The writer of a record that is signed and that readers accept.
+    var writer: Signer?
     /// The contents of a verified JSON record.
     var payload: JSONPayload?
 }

@@ -40,7 +40,7 @@ struct InspectionJSON {
             } ?? .null
         return [
             ("verdict", .string(verdict)), ("reason", .optional(reason)), ("watermark", watermark),
-            ("freshness", .string(inspection.freshness(now))),
+            ("freshness", .string(inspection.freshness(now))), ("writer", inspection.writer?.json ?? .null),
             ("payload", inspection.payload.map { .verbatim($0.compact) } ?? .null),
         ]
     }

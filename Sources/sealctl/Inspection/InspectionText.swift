@@ -60,6 +60,7 @@ struct InspectionText {
         case .unverified(let reason): fields.append(("verdict", "unverified: \(reason)"))
         case .refused(let failure): fields.append(("verdict", "refused (\(failure.code)): \(failure.message)"))
         }
+        if let writer = inspection.writer { fields.append(("writer", writer.text)) }
         if let mark = inspection.watermark { fields.append(("accepted", "\(mark.accepted), \(mark.standing)")) }
         if header.kind == .record { fields.append(("freshness", inspection.freshness(now))) }
         return fields

@@ -67,9 +67,8 @@ struct Inspector {
         inspection.verdict = .verified
         inspection.judgedFreshness = Freshness.word(of: opened.header.header, judgedBy: store)
         judge(&inspection, opened.header, store)
-        if let record = inspection.record, let refusal = store.authorisation(of: opened, named: record).refusal {
-            inspection.verdict = .refused(
-                Failure(StoreError(refusal.code, "inspect", target.input.name, refusal.reason)))
+        if let record = inspection.record {
+            judge(&inspection, store.authorisation(of: opened, named: record), opened, store)
         }
         guard !opened.header.header.flags.contains(.tombstone) else { return }
         inspection.payload = try payload(opened, store)
@@ -113,6 +112,21 @@ struct Inspector {
         let error = StoreError(
             code, "inspect", target.input.name, "It is \(found), \(standing); \(accepted) was accepted before.")
         inspection.verdict = .refused(Failure(error))
+    }
+
+    /// Judges a record by the roster. One that was refused before has no writer that counts.
+    private func judge(
+        _ inspection: inout Inspection, _ authorisation: Authorisation, _ opened: borrowing BlobOpener.Opened,
+        _ store: SealedStore
+    ) {
+        if let refusal = authorisation.refusal {
+            inspection.verdict = .refused(
+                Failure(StoreError(refusal.code, "inspect", target.input.name, refusal.reason)))
+        }
+        guard case .verified = inspection.verdict, case .authorised(let writer) = authorisation,
+            let trailer = opened.trailer
+        else { return }
+        inspection.writer = Signer(id: writer.description, rosterVersion: trailer.rosterVersion, in: store)
     }
 
     private static func standing(_ verdict: Watermark.Verdict) -> (text: String, refusal: StoreError.Code?) {

@@ -9,7 +9,8 @@ struct VaultAddCommand: SealctlCommand {
         discussion: """
             The value is asked for twice where standard input is a terminal, without being shown; else it is what \
             standard input holds, byte for byte. It is never an argument. Up to 1 MiB. An item that is there is never \
-            replaced: sealctl vault update does that.
+            replaced: sealctl vault update does that. Without --accessible the value needs a person where only persons \
+            open the vault, and can be read after the first unlock elsewhere.
 
             Examples:
               sealctl vault add -s db.example.com -a ada
@@ -21,8 +22,11 @@ struct VaultAddCommand: SealctlCommand {
     @OptionGroup var item: ItemOptions
     @Option(name: .shortAndLong, help: ArgumentHelp("A title for people.", valueName: "LABEL"))
     var label = ""
-    @Option(help: ArgumentHelp("When the value can be read.", valueName: "WHEN"))
-    var accessible: AccessibilityWord = .afterFirstUnlock
+    @Option(
+        help: ArgumentHelp(
+            "When the value can be read; else when-unlocked where only persons open the vault, or after-first-unlock.",
+            valueName: "WHEN"))
+    var accessible: AccessibilityWord?
     @OptionGroup var source: ValueOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -35,7 +39,7 @@ struct VaultAddCommand: SealctlCommand {
             try Failure.onVault { () throws(VaultError) in
                 try vault.addItem(
                     service: item.service, account: item.account, label: label,
-                    accessibility: accessible.accessibility, value: value)
+                    accessibility: accessible?.accessibility, value: value)
             }
         }
         if output.json { try item.printJSON(of: vault) }

@@ -1,4 +1,7 @@
 internal import KeyVault
+internal import SealedState
+internal import SharedFiles
+internal import SystemPackage
 
 /// The users who are locked out when a slot goes.
 struct SlotLoss {
@@ -27,6 +30,18 @@ struct SlotLoss {
             }
         guard isLastOfReach else { return [holder] }
         return [holder, lastOfReach]
+    }
+
+    /// The access to the directories that a removal leaves: a holder who is a member of their unix group goes on writing.
+    static func remainingAccess(to vault: Vault, _ store: SealedStore?) -> [String] {
+        let paths = [FilePath(vault.path).removingLastComponent().string, store?.containerPath].compactMap { $0 }
+        let writable = paths.compactMap { (try? Directory.open($0)).flatMap(WritableDirectory.init) }
+        return writable.map { directory in
+            let name = directory.groupName ?? String(directory.groupID)
+            let members = Affected.list(directory.members, orElse: "none listed")
+            return "Members of the unix group \(name) (\(members)) can still write \(directory.path): take that "
+                + "access away first (gpasswd -d USER \(name))."
+        }
     }
 
     private var lastOfReach: String {

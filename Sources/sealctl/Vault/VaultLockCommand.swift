@@ -30,13 +30,13 @@ struct VaultLockCommand: SealctlCommand {
             try Vault.lock(group, in: home, everything: everything)
         }
         let isAll = report.locked.contains(.afterFirstUnlock)
-        let fields: [(String, JSONText)] = [
+        guard output.json else { return try StandardStreams.print(words(report, isAll)) }
+        let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
+        let head: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("everything", .bool(isAll)),
-            ("whenUnlocked", .string("locked")),
-            ("afterFirstUnlock", .string(isAll && !report.hasUnattendedSlots ? "locked" : "open")),
-            ("hasUnattendedSlots", .bool(report.hasUnattendedSlots)),
         ]
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : words(report, isAll))
+        let tail: [(String, JSONText)] = [("hasUnattendedSlots", .bool(report.hasUnattendedSlots))]
+        try StandardStreams.print(JSONText.object(head + UnlockView(status).fields + tail).text)
     }
 
     private func words(_ report: LockReport, _ isAll: Bool) -> String {

@@ -20,11 +20,12 @@ struct VaultRekeyCommand: SealctlCommand {
             again (sealctl vault rotate) goes on. Take a removed user's unix access to the directories away first.
 
             A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
-            and names the others. A file vault that others may write or read gets a successor of the right mode.
+            and names the others. In a vault with persons a file vault that others may write or read gets a successor of \
+            the right mode.
 
             Where the file vault itself does not open, --without-vault gives it up: all keys and items that need no \
             person are lost unless a backup has them. Where only its index of items is damaged, the keys stay. Where an \
-            older file opens that somebody put back, only the changes since are lost. The damaged file is set aside, and \
+            older file opens to persons, which somebody put back, only the changes since are lost. The damaged file is set aside, and \
             programs get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate. \
             Programs without state of their own accept the new vault once (notAccepted, see sealctl vault accept).
 
@@ -85,10 +86,16 @@ struct Rekeying {
             }
         }
         if store == nil { try target.requireNoContainer(of: vault) }
-        if !isPending, options.removing.isEmpty, !stated.removing.isEmpty { return try goOn(stated, store, vault) }
+        let asksForMore = stated.renewsPersons || stated.rebuildsServices
+        if !isPending, !asksForMore, options.removing.isEmpty, !stated.removing.isEmpty {
+            return try goOn(stated, store, vault)
+        }
         let certifier = try certifying.open(for: group)
         let needed = try NeededBytes(vault, store)
-        try confirm(options, slots, vault, needed)
+        if options.rebuildsServices {
+            options.confirmedLosses = try Failure.onVault { () throws(VaultError) in try vault.lossesOfGivingUp() }
+        }
+        try confirm(options, slots, vault, store, needed)
         options.confirmed = Set(slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in
             try vault.rekey(options, certifiedBy: certifier.team)
@@ -150,6 +157,12 @@ struct Rekeying {
 
     /// The rekey is done: whatever keeps the rotation from its end, the removal is incomplete, and not undone.
     private func rotation(of store: SealedStore?, _ vault: Vault) -> (isCompleted: Bool, hint: String) {
+        let before = vault.unloggedChangeCount
+        defer {
+            if vault.unloggedChangeCount > before {
+                Warning.unlogged("blobs of earlier epochs were rotated").report(asJSON: output.json)
+            }
+        }
         do throws(Failure) {
             guard let store else {
                 return (try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }, "")
@@ -163,7 +176,7 @@ struct Rekeying {
     }
 
     private func confirm(
-        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ needed: NeededBytes
+        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ store: SealedStore?, _ needed: NeededBytes
     ) throws(Failure) {
         var sentences: [String] = []
         for id in options.removing.sorted() {
@@ -174,14 +187,14 @@ struct Rekeying {
             }
             sentences += loss.sentences
         }
+        if !options.removing.isEmpty { sentences += SlotLoss.remainingAccess(to: vault, store) }
         let kept = slots.filter { !options.removing.contains($0.id) }.map(SlotView.init)
         guard !kept.isEmpty else {
             throw Failure(
                 .unavailable, "lastSlot", "cannot remove the last key slot of \(vault.accessGroup)",
                 hint: "Add another first: sealctl vault slot add.")
         }
-        if options.rebuildsServices {
-            let losses = try Failure.onVault { () throws(VaultError) in try vault.lossesOfGivingUp() }
+        if let losses = options.confirmedLosses {
             let lost = RekeyLossesView(losses, fingerprint: nil).parts.joined(separator: "; ")
             sentences.append(
                 "Of \(vault.accessGroup) this loses \(lost), unless a backup has them"
@@ -282,7 +295,8 @@ private struct RekeyLossesView {
     var parts: [String] {
         var parts: [String] = []
         if losses.isCompartmentOlder {
-            parts.append("changes to keys and items that need no person, made since the older file was written")
+            let count = losses.lostWriteCount == 0 ? "" : "the \(losses.lostWriteCount) last "
+            parts.append("\(count)changes to keys and items that need no person, made since the older file was written")
         }
         if losses.isCompartmentLost { parts.append("all keys and items that need no person") }
         if losses.isItemIndexLost { parts.append("all items that need no person") }

@@ -57,7 +57,7 @@ struct VaultRotateCommand: SealctlCommand {
 
     private func warnOfLog(_ vault: Vault) {
         guard vault.unloggedChangeCount > 0 else { return }
-        Warning.unlogged("the rotation is completed").report(asJSON: output.json)
+        Warning.unlogged("the keys are rotated").report(asJSON: output.json)
     }
 
     private func rotate(_ store: SealedStore) throws(Failure) -> RotationReport {

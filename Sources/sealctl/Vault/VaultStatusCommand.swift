@@ -49,7 +49,7 @@ private struct StatusView {
     let inventory: VaultInventory?
     /// The files of identities without a passphrase that open what is available when unlocked.
     let unprotectedIdentities: [String]
-    let now = Timestamp.now
+    private var unlocking: UnlockView { UnlockView(status) }
 
     var exitStatus: ExitStatus {
         switch status.availability {
@@ -89,12 +89,12 @@ private struct StatusView {
 
     /// A key file opens this class whatever the user's unlocking says.
     private var afterFirstUnlock: String {
-        if status.afterFirstUnlock.isUnlocked { return Self.words(status.afterFirstUnlock, now) }
+        if status.afterFirstUnlock.isUnlocked { return unlocking.words(status.afterFirstUnlock) }
         return status.availability == .ready ? "open (by a slot of unattended programs)" : "locked"
     }
 
     private var whenUnlocked: String {
-        status.hasPersons ? Self.words(status.whenUnlocked, now) : "no person's slot reaches it"
+        status.hasPersons ? unlocking.words(status.whenUnlocked) : "no person's slot reaches it"
     }
 
     private func keys(_ inventory: VaultInventory) -> String {
@@ -107,23 +107,16 @@ private struct StatusView {
         return (active + rest).joined(separator: ", ")
     }
 
-    private static func words(_ state: UnlockState, _ now: Timestamp) -> String {
-        switch state {
-        case .locked: "locked"
-        case .unlocked(let left): left.map { "unlocked until \(end($0, now).short)" } ?? "unlocked"
-        }
-    }
-
-    private static func end(_ left: Duration, _ now: Timestamp) -> Timestamp {
-        Timestamp(now.milliseconds + UInt64(left / .milliseconds(1)))
-    }
-
     var json: JSONText {
-        .object([
+        let head: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("vault", .string(path)),
             ("availability", .string(status.availability.rawValue)),
-            ("afterFirstUnlock", state(status.afterFirstUnlock)), ("whenUnlocked", state(status.whenUnlocked)),
-            ("isAfterFirstUnlockOpen", .bool(status.afterFirstUnlock.isUnlocked || status.availability == .ready)),
+        ]
+        return .object(head + unlocking.fields + details)
+    }
+
+    private var details: [(String, JSONText)] {
+        [
             ("hasPersons", .bool(status.hasPersons)), ("hasUnattendedSlots", .bool(status.hasUnattendedSlots)),
             ("fingerprint", .optional(status.fingerprint)),
             ("period", status.period.map { .unsigned(UInt64($0)) } ?? .null),
@@ -134,14 +127,6 @@ private struct StatusView {
             ("generation", status.generation.map { .unsigned($0) } ?? .null),
             ("keys", inventory.map { .array($0.keys.map { KeyView($0).json }) } ?? .null),
             ("items", inventory.map { .number($0.itemCount) } ?? .null),
-        ])
-    }
-
-    private func state(_ state: UnlockState) -> JSONText {
-        switch state {
-        case .locked: .object([("unlocked", .bool(false)), ("until", .null)])
-        case .unlocked(let left):
-            .object([("unlocked", .bool(true)), ("until", .optional(left.map { Self.end($0, now).rfc3339 }))])
-        }
+        ]
     }
 }

@@ -10,8 +10,9 @@ struct VaultUnlockCommand: SealctlCommand {
         discussion: """
             The passphrase is asked for on the terminal unless something else is stated. From then on programs open \
             the vault without asking: what is protected after first unlock until the machine restarts, what is \
-            protected when unlocked until sealctl vault lock or the end of the time that --for sets. The keys stay \
-            in memory, in the kernel's user keyring or in a file of the user's runtime directory.
+            protected when unlocked until sealctl vault lock or the end of the time that --for sets. Printed is which \
+            of both is open, and until when. The keys stay in memory, in the kernel's user keyring or in a file of the \
+            user's runtime directory.
 
             Examples:
               sealctl vault unlock
@@ -33,21 +34,22 @@ struct VaultUnlockCommand: SealctlCommand {
         let isWhole = try Failure.onVault { () throws(VaultError) in
             try vault.unlock(for: lifetime.map { .seconds(Int64(clamping: $0.seconds)) })
         }
-        let ends = lifetime.map { Timestamp(Timestamp.now.milliseconds + $0.seconds * 1000) }
-        try StandardStreams.print(output.json ? json(group, isWhole, ends) : text(isWhole, ends))
+        let home = try GroupOptions.home()
+        let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
+        let fields = [("accessGroup", JSONText.string(group.identifier))] + UnlockView(status).fields
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : text(status, isWhole))
     }
 
-    private func text(_ isWhole: Bool, _ ends: Timestamp?) -> String {
-        guard isWhole else {
-            return "unlocked after first unlock only: what is protected when unlocked needs a person's slot"
+    private func text(_ status: VaultStatus, _ isWhole: Bool) -> String {
+        let view = UnlockView(status)
+        /// - Parameter end: When it ends without a time limit.
+        func words(_ state: UnlockState, _ end: String) -> String {
+            state == .unlocked(for: nil) ? "unlocked until \(end)" : view.words(state)
         }
-        return "unlocked until \(ends?.short ?? "it is locked or the machine restarts")"
-    }
-
-    private func json(_ group: AccessGroup, _ isWhole: Bool, _ ends: Timestamp?) -> String {
-        JSONText.object([
-            ("accessGroup", .string(group.identifier)), ("whenUnlocked", .bool(isWhole)),
-            ("until", .optional(isWhole ? ends?.rfc3339 : nil)),
+        let person = words(status.whenUnlocked, "it is locked or the machine restarts")
+        return FieldList([
+            ("after first unlock", words(status.afterFirstUnlock, "the machine restarts")),
+            ("when unlocked", isWhole ? person : "\(person): this takes a person's slot"),
         ]).text
     }
 }

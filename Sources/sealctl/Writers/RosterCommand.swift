@@ -32,7 +32,7 @@ struct RosterInitCommand: SealctlCommand {
 
             Where the team key is lost, --replaces names it, and the new roster begins without its writers and rules. \
             State the new key wherever the lost one is stated first. Every other user accepts it with sealctl roster \
-            verify --accept.
+            verify --accept. That asks first, and names writers and rules; --yes answers.
 
             Examples:
               sealctl roster init --team-key /media/usb/team.key
@@ -43,6 +43,7 @@ struct RosterInitCommand: SealctlCommand {
     @Flag(help: "Make a new team key without a passphrase.")
     var unprotected = false
     @OptionGroup var replaced: ReplacedTeamKey
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
@@ -57,7 +58,13 @@ struct RosterInitCommand: SealctlCommand {
                 hint: "Change its roster: sealctl roster sign. Where the key is lost: --replaces \(roster.team).")
         }
         try place.requireNoOther(than: lostKey)
-        let key = try teamKey(isKnown: known != nil && lostKey == nil)
+        let present = try teamKey(isKnown: known != nil && lostKey == nil)
+        let key: TeamKey
+        if let present {
+            key = present
+        } else {
+            key = try Failure.onVault { () throws(VaultError) in try TeamKey.random() }
+        }
         guard key.publicKey != lostKey else {
             throw Failure(
                 .usage, "usage", "the team key \(key.publicKey) cannot replace itself",
@@ -67,6 +74,8 @@ struct RosterInitCommand: SealctlCommand {
             try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey, replacing: lostKey)
         }
         let floor = try floor(of: place, lostKey, key.publicKey)
+        if let lostKey { try confirm(replacing: lostKey, of: accepted, in: place) }
+        if present == nil { try write(key) }
         try place.put(try place.first(by: key, floor: floor), isAnew: lostKey != nil)
         let fields: [(String, JSONText)] = [
             ("group", .string(place.group.identifier)), ("teamKey", .string(key.publicKey.description)),
@@ -96,18 +105,39 @@ struct RosterInitCommand: SealctlCommand {
         return state.map { floor.raised(to: $0) } ?? floor
     }
 
+    /// The team key; nil where its file is not there.
+    ///
     /// - Parameter isKnown: Whether a team key is known: then a new one is another.
-    private func teamKey(isKnown: Bool) throws(Failure) -> TeamKey {
+    private func teamKey(isKnown: Bool) throws(Failure) -> TeamKey? {
         do throws(Failure) { return try keys.open() } catch {
             guard error.status == .noInput, !isKnown else { throw error }
+            return nil
         }
+    }
+
+    private func write(_ key: TeamKey) throws(Failure) {
         let protection = try KeyFilePassphrase(file: keys.teamPassphraseFile)
             .protection(of: keys.teamKey, isUnprotected: unprotected)
-        return try Failure.onVault { () throws(VaultError) in
-            let key = try TeamKey.random()
-            try key.write(to: keys.teamKey, protectedBy: protection)
-            return key
+        try Failure.onVault { () throws(VaultError) in try key.write(to: keys.teamKey, protectedBy: protection) }
+    }
+
+    private func confirm(
+        replacing lostKey: TeamPublicKey, of roster: Roster?, in place: RosterPlace
+    ) throws(Failure) {
+        var losses = [
+            "Programs of other users that know that key refuse the new roster, and the records under it, until they "
+                + "accept the new key."
+        ]
+        var known = roster
+        if known == nil { known = try place.found()?.roster }
+        if let roster = known, !roster.writers.isEmpty || !roster.rules.isEmpty {
+            let writers = Affected.list(roster.writers.map(\.label), orElse: "none")
+            let rules = Affected.list(roster.rules.map(\.pattern.description), orElse: "none")
+            losses.append(
+                "The new roster has no writers and no rules. Lost are the writers: \(writers); and the rules: \(rules). "
+                    + "Every program with the group's keys may write those names.")
         }
+        try confirmation.require("replace the team key \(lostKey) of \(place.group)", losses)
     }
 }
 

@@ -12,8 +12,9 @@ struct RosterSignCommand: SealctlCommand {
         discussion: """
             A pattern is a record's name, whole segments and /*, or * for every name; the longest one that governs a name \
             counts, and a name that none governs may be written by every program with the group's keys. RIGHTS are \
-            write, delete or both; both unless stated. With --dry-run nothing is signed: listed is what readers would \
-            refuse that they accept now. Where the team key has certified the vault (sealctl vault certify), the roster ends \
+            write, delete or both; both unless stated. A change that takes a right of a writer, or by which readers refuse \
+            records that they accept now, names both and asks first; --yes answers. With --dry-run nothing is signed: \
+            listed are those records. Where the team key has certified the vault (sealctl vault certify), the roster ends \
             the vault's periods before the one that this user's programs have seen; --lowest-period states another one.
 
             Examples:
@@ -44,6 +45,7 @@ struct RosterSignCommand: SealctlCommand {
     var lowestPeriod: UInt32?
     @Flag(help: "Sign nothing; list the records that would become unreadable.")
     var dryRun = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -58,21 +60,20 @@ struct RosterSignCommand: SealctlCommand {
         }
         let next = try place.next(
             { roster throws(Failure) in
-                try change(&roster)
-                if let lowestPeriod {
-                    let period = try checked(lowestPeriod, roster.team, place)
-                    roster.floor = VaultFloor(period: period, keyPeriod: min(roster.floor.keyPeriod, period))
-                }
+                try change(&roster, in: place)
                 guard succeededBy != nil else { return }
                 roster = try Failure.onVault { () throws(VaultError) in
                     try roster.succeeded(by: signer.publicKey, naming: key)
                 }
             }, with: signer)
         if dryRun {
-            let lost = try Self.lost(by: next, in: try keyOptions.openStore(of: place.group))
+            let lost = try RosterLoss.records(refusedBy: next, in: try keyOptions.openStore(of: place.group))
             return try StandardStreams.print(
                 output.json ? JSONText.array(lost.map { .string($0) }).text : lost.joined(separator: "\n"))
         }
+        try RosterLoss(from: place.roster().roster, to: next).confirm(
+            "sign version \(next.roster.version) of the roster of \(place.group)", confirmation
+        ) { () throws(Failure) in try keyOptions.openStore(of: place.group) }
         try place.put(next)
         try StandardStreams.print(
             output.json
@@ -97,7 +98,11 @@ struct RosterSignCommand: SealctlCommand {
         return period
     }
 
-    private func change(_ roster: inout Roster) throws(Failure) {
+    private func change(_ roster: inout Roster, in place: RosterPlace) throws(Failure) {
+        if let lowestPeriod {
+            let period = try checked(lowestPeriod, roster.team, place)
+            roster.floor = VaultFloor(period: period, keyPeriod: min(roster.floor.keyPeriod, period))
+        }
         for text in addWriter {
             let (label, key) = try Self.parts(text, "LABEL=KEY")
             let publicKey = try Failure.onVault { () throws(VaultError) in try WriterPublicKey(key) }
@@ -150,16 +155,5 @@ struct RosterSignCommand: SealctlCommand {
             throw Failure(.usage, "usage", "\(text.printable) does not have the form \(form)", hint: "Give \(form).")
         }
         return (parts[0], parts[1])
-    }
-
-    /// The records that readers accept now and would refuse.
-    static func lost(by next: SignedRoster, in store: SealedStore) throws(Failure) -> [String] {
-        let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
-        return listed.filter { $0.rejection == nil }.map(\.name).filter { name in
-            switch try? store.authorisation(ofRecord: name, by: next) {
-            case .notGoverned, .authorised: false
-            default: true
-            }
-        }
     }
 }

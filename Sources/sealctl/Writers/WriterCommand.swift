@@ -117,7 +117,8 @@ struct WriterRetireCommand: SealctlCommand {
         abstract: "End a writer; the records that it has in the container now stay valid.",
         discussion: """
             The next version of the roster lists each record of the writer that readers accept now. Every other one that it \
-            ever signed is refused from then on.
+            ever signed is refused from then on. It asks first, and names the patterns that the writer loses; --yes \
+            answers.
 
             Examples:
               sealctl writer retire app-1 --team-key team.key
@@ -127,21 +128,28 @@ struct WriterRetireCommand: SealctlCommand {
     @OptionGroup var keys: TeamKeyOptions
     @Argument(help: "The writer's label, id or public key.")
     var writer: String
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
         let store = try keyOptions.openStore(of: place.group)
-        let id = try place.roster().roster.writer(named: writer).id
-        let retained = try Self.records(of: id, in: store)
-        let signed = try place.sign(
+        let roster = try place.roster().roster
+        let former = try roster.writer(named: writer)
+        let retained = try Self.records(of: former.id, in: store)
+        let signed = try place.next(
             { roster throws(Failure) in
                 var ended = try roster.writer(named: writer)
                 ended.state = .retired
                 ended.retained = retained
                 roster.set(ended)
             }, with: keys.open())
+        try RosterLoss(from: roster, to: signed).confirm(
+            "retire the writer \(former.label) of \(place.group)", confirmation,
+            losses: ["Nothing that it signs from then on is valid; \(retained.count) records of it stay valid."]
+        ) { () throws(Failure) in store }
+        try place.put(signed)
         let fields: [(String, JSONText)] = [
             ("version", .unsigned(signed.roster.version)), ("retained", .unsigned(UInt64(retained.count))),
         ]
@@ -182,13 +190,13 @@ struct WriterRevokeCommand: SealctlCommand {
     @OptionGroup var keys: TeamKeyOptions
     @Argument(help: "The writer's label, id or public key.")
     var writer: String
-    @Flag(help: "Do it without asking.")
-    var yes = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
+        let roster = try place.roster().roster
         let next = try place.next(
             { roster throws(Failure) in
                 var ended = try roster.writer(named: writer)
@@ -196,14 +204,12 @@ struct WriterRevokeCommand: SealctlCommand {
                 ended.retained = []
                 roster.set(ended)
             }, with: keys.open())
-        let lost = try RosterSignCommand.lost(by: next, in: try keyOptions.openStore(of: place.group))
-        if !yes {
-            let names = lost.isEmpty ? "No record becomes unreadable." : "Unreadable: \(lost.joined(separator: ", "))."
-            let question = Question(text: "\(names) Revoke \(writer)?", hint: "Say --yes.")
-            guard try question.ask() else {
-                throw Failure(.unavailable, "declined", "nothing was revoked", hint: "Say --yes.")
-            }
-        }
+        let store = try keyOptions.openStore(of: place.group)
+        let lost = try RosterLoss.records(refusedBy: next, in: store)
+        try RosterLoss(from: roster, to: next).confirm(
+            "revoke the writer \(try roster.writer(named: writer).label) of \(place.group)", confirmation,
+            losses: ["Nothing that it has signed or signs from then on is valid."]
+        ) { () throws(Failure) in store }
         try place.put(next)
         let fields: [(String, JSONText)] = [
             ("version", .unsigned(next.roster.version)), ("unreadable", .array(lost.map { .string($0) })),

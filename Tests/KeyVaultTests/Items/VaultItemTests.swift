@@ -198,6 +198,7 @@ extension Vault {
                     defer { start += text.utf8.count }
                     return NewItem(
                         service: "service \(number % 100)", account: "account \(number)", label: "label \(number)",
+                        accessibility: .afterFirstUnlock,
                         value: UnsafeRawBufferPointer(rebasing: values[start..<start + text.utf8.count]))
                 })
         }

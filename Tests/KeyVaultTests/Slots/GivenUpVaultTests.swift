@@ -206,7 +206,33 @@ import Testing
         try yard.expectAllItems(person, isPersons: true)
     }
 
+    @Test func aVaultWhoseModeWasChangedAfterItsWriteIsWrittenAgain() throws {
+        for write in try yard.writes(RekeyOptions()).prefix(2) { try yard.put(write) }
+        #expect(chmod(fixture.path, 0o664) == 0)
+        let person = try yard.person()
+        #expect(person.rekeyFailure == nil && person.period == 2)
+        #expect(try #require(try fixture.place.openDirectory()).attributes("vault").mode & 0o777 == 0o600)
+        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
+    }
+
     // MARK: An older file
+
+    /// A member can exchange the file while a person reads what would be lost.
+    @Test func noMoreIsLostThanWasConfirmed() throws {
+        let older = try fixture.copy()
+        try fixture.open().beginRotation()
+        let person = try yard.person()
+        try fixture.restore(older, ["vault"])
+        var options = rebuilding()
+        options.confirmedLosses = try person.lossesOfGivingUp()
+        #expect(options.confirmedLosses?.lostWriteCount == 1)
+        try SystemFile.write(fixture.path, [])
+        let before = try fixture.copy().files
+        #expect(code { () throws(VaultError) in try person.rekey(options) } == .lockTimeout)
+        #expect(try fixture.copy().files == before)
+        try fixture.restore(older, ["vault"])
+        #expect(try person.rekey(options).losses.isCompartmentOlder)
+    }
 
     /// A member can put an older file back as often as it likes: the rekey takes it under its lock.
     @Test(arguments: [false, true]) func aRekeyGoesOnWithAnOlderVault(isPending: Bool) throws {

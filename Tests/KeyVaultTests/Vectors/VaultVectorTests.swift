@@ -99,7 +99,7 @@ struct VaultVector: Decodable, Sendable, CustomTestStringConvertible {
             try SystemFile.write(fixture.beside(path), file.bytes(), mode: file.permissions)
         }
         if let memory = reader.memory {
-            fixture.place.memory.store(try #require(PlaceMemory(parsing: memory.bytes)), durable: false)
+            fixture.place.memory.store(try #require(PlaceMemory(parsing: memory.bytes)))
         }
         if let roster = reader.roster {
             let signed = try SignedRoster(verifying: roster.bytes(), group: reader.group)

@@ -272,13 +272,13 @@ import Testing
         try yard.put(try SignedRoster(signing: second, with: next))
         try yard.certify(by: next)
         yard.forgetRosters()
-        yard.fixture.place.memory.store(memory, durable: false, isAccepted: true)
+        yard.fixture.place.memory.store(memory, isAccepted: true)
         try yard.yard.expectAllItems(running, isPersons: false)
         yard.forgetRosters()
         #expect(yard.refusals() == [nil, nil])
         // Without the roster nothing says that the other key is the successor.
         yard.forgetRosters()
-        yard.fixture.place.memory.store(memory, durable: false, isAccepted: true)
+        yard.fixture.place.memory.store(memory, isAccepted: true)
         unlink("\(try yard.container().path)/.sealedstate.roster")
         #expect(yard.refusals() == [.replaced, .replaced])
     }
@@ -346,7 +346,7 @@ import Testing
         #expect(yard.refusals() == [nil, nil])
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: next)
         // Another user, who has seen the lost key.
-        yard.fixture.place.memory.store(memory, durable: false, isAccepted: true)
+        yard.fixture.place.memory.store(memory, isAccepted: true)
         #expect(yard.refusals() == [.replaced, .replaced])
         try yard.fixture.accept(.identity(yard.yard.ada))
         #expect(yard.refusals() == [nil, nil])

@@ -135,6 +135,38 @@ def older_vault(lab_):
     older_vault_again_and_again(lab_, file)
 
 
+def directory_as_log(lab_):
+    """It holds up neither the rekey nor the rotation of either class."""
+    mallory = lab_.key_holder("mallory-log")
+    lab_.add_key_slot(mallory)
+    slot, log = mallory.open().slot.id, lab_.vault / "access.log"
+    log.rename(lab_.vault / "kept-log")
+    log.mkdir()
+    found = lab_.ada.ctl("vault", "rekey", "--remove-slot", slot, "--yes")
+    lab_.hold(found.status == 0 and found.json["isCompleted"], f"a directory as log, both classes: the removal is completed: {found}")
+    lab_.hold(b'"unlogged"' in found.err, f"a directory as log: a warning says so: {found.err!r}")
+    found = lab_.ada.ctl("vault", "rotate")
+    lab_.hold(found.status == 0 and b'"unlogged"' in found.err, f"a directory as log: another rotation: {found}")
+    log.rmdir()
+    (lab_.vault / "kept-log").rename(log)
+
+
+def given_up_twice(lab_, file):
+    """The command that was killed before its last words is run again: the backup still opens what it opened."""
+    mallory = lab_.key_holder("mallory-twice")
+    lab_.add_key_slot(mallory)
+    words = ["vault", "rekey", "--without-vault", "--remove-slot", mallory.open().slot.id, "--yes"]
+    lab_.must_hold(lab_.service.put("before", {"n": 1}), "a record that only the backup's keys will open")
+    backup = lab_.base / "before.backup"
+    lab_.ada.must("vault", "export", backup, "--recipient", lab_.recipient(lab_.ada))
+    lab_.plant(file, b"garbage")
+    lab_.hold(lab_.ada.ctl(*words).code == "rotationNotCompleted", "a vault is given up with a removal")
+    lab_.refuse(lab_.ada.ctl(*words), "the same command again completes no rotation", "invalidArgument")
+    lab_.ada.must("vault", "import", backup, "--backup-identity", lab_.ada.file)
+    lab_.ada.must("vault", "rotate")
+    lab_.hold(lab_.service.get("before").status == 0, "the backup still opens what it opened")
+
+
 def older_vault_again_and_again(lab_, file):
     """The member that is removed puts an older file back whenever a person has accepted one."""
     mallory = lab_.key_holder("mallory-older", uid=lab_.mallory.uid)
@@ -214,6 +246,8 @@ def attack(lab_):
     lab_.hold(found.status == 0, f"a full slot area: the rekey is done: {found}")
     found = lab_.service.get("open")
     lab_.hold(found.status == 0, f"a full slot area: the other service reads: {found}")
+    directory_as_log(lab_)
+    given_up_twice(lab_, lab_.vault / "vault")
     mallory = lab_.key_holder("mallory-directory")
     lab_.add_key_slot(mallory)
     inside, log = mallory.open(), lab_.vault / "access.log"

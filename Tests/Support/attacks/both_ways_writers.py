@@ -63,7 +63,7 @@ class Yard:
 
     def sign(self, *words):
         """The next version by sealctl."""
-        self.lab.ada.must("roster", "sign", *words, *self.signing)
+        self.lab.ada.must("roster", "sign", "--yes", *words, *self.signing)
         return self.roster()
 
     def replace(self, roster, team=None):
@@ -274,7 +274,7 @@ def ends_of_writers(lab_, yard, roster, other):
     roster = yard.replace(roster)
     lab_.hold(lab_.bob.get("python/ada").status == 0, "writers.py retires a writer: sealctl reads the record that is listed")
     lab_.refuse(lab_.bob.get("python/large"), "and not the other one", "notAuthorized")
-    confirmed(lab_.ada, "writer", "retire", "app", *yard.signing)
+    lab_.ada.must("writer", "retire", "app", "--yes", *yard.signing)
     roster = yard.roster()
     lab_.hold(yard.judged("accounts/ada", roster)[1].label == "app", "sealctl retires a writer: writers.py accepts a record that it lists")
     yard.put("accounts/ada", b"{}", yard.app, roster.version, yard.sequence("accounts/ada") + 1)
@@ -285,12 +285,6 @@ def ends_of_writers(lab_, yard, roster, other):
     yard.refused("inbox", roster, "notAuthorized", "W3", "sealctl revokes a writer")
     lab_.refuse(lab_.bob.get("inbox"), "which sealctl refuses too", "notAuthorized")
     return roster
-
-
-def confirmed(actor, *words):
-    """A command that asks, where it takes an answer."""
-    found = actor.ctl(*words, "--yes")
-    return found if found.status == 0 else actor.must(*words)
 
 
 def successions(lab_, yard, roster):

@@ -139,7 +139,7 @@ def replaced_roster(lab_):
     for name, data in files.items():
         lab_.plant(lab_.vault / name, data)
     lab_.hold(lab_.fingerprint() == fingerprint, "the fingerprint alone does not tell the two apart")
-    known.must("roster", "init", "--team-key", following, "--unprotected", "--replaces", lost, options=[])
+    known.must("roster", "init", "--team-key", following, "--unprotected", "--replaces", lost, "--yes", options=[])
     lab_.refuse(known.ctl("vault", "certify", "--team-key", following, "--replaces", lost, "--fingerprint", fingerprint),
                 "certified by the successor of a lost team key", "rolledBack")
     lab_.refuse(known.add("bank", "new", b"secret", "when-unlocked"), "and used", "rolledBack", "replaced", "wrongTeamKey")

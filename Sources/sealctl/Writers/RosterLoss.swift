@@ -1,0 +1,97 @@
+internal import AppGroups
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+
+/// What the next version of a roster takes: rights of writers, and records that readers would refuse.
+struct RosterLoss {
+    private let next: SignedRoster
+    /// The writers that lose a right, a sentence each.
+    private let rights: [String]
+    /// Whether a record that readers accept now can be refused by the next version.
+    private let mayRefuse: Bool
+
+    init(from roster: Roster, to next: SignedRoster) {
+        self.next = next
+        var taken: [WriterID: [String]] = [:]
+        var sentences: [String] = []
+        var isMoreGoverned = false
+        let patterns = Set(roster.rules.map(\.pattern)).union(next.roster.rules.map(\.pattern))
+        for pattern in patterns.sorted() {
+            // As a name, a pattern is governed as the names are that no longer pattern governs: no name has an asterisk.
+            let name = pattern.description
+            guard let before = roster.rule(for: name) else {
+                isMoreGoverned = true
+                continue
+            }
+            guard next.roster.rule(for: name) != nil else {
+                sentences.append(Self.opening(pattern, before, roster))
+                continue
+            }
+            for writer in before.grants.keys {
+                let lost = roster.rightsInForce(of: writer, name)
+                    .subtracting(next.roster.rightsInForce(of: writer, name))
+                guard !lost.isEmpty else { continue }
+                taken[writer, default: []].append("\(name) (\(RosterView.text(lost)))")
+            }
+        }
+        for writer in roster.writers {
+            guard let names = taken[writer.id] else { continue }
+            sentences.append("The writer \(writer.label) loses its right to \(names.joined(separator: ", ")).")
+        }
+        rights = sentences
+        let isEnding = roster.writers.contains { next.roster.writer($0.id)?.state != $0.state }
+        mayRefuse = isMoreGoverned || isEnding || !taken.isEmpty
+    }
+
+    private static func opening(_ pattern: GovernedPattern, _ rule: Roster.Rule, _ roster: Roster) -> String {
+        let writers = rule.grants.keys.compactMap { roster.writer($0)?.label }.sorted()
+        return "\(pattern) is governed no longer: every program with the group's keys may write it, "
+            + "not \(Affected.list(writers, orElse: "nobody")) alone."
+    }
+
+    /// Asks where something is taken; a change that only grants is made without a question.
+    ///
+    /// - Parameters:
+    ///   - losses: What is lost besides, a sentence each.
+    ///   - store: Opens the group's store, in which the records are read.
+    func confirm(
+        _ action: String, _ confirmation: Confirmation, losses: [String] = [],
+        in store: () throws(Failure) -> SealedStore
+    ) throws(Failure) {
+        if confirmation.yes { return }
+        var sentences = losses + rights
+        if mayRefuse {
+            do throws(Failure) {
+                let records = try Self.records(refusedBy: next, in: store())
+                if !records.isEmpty {
+                    sentences.append("Readers refuse from then on: \(Affected.list(records, orElse: "no record")).")
+                } else if !sentences.isEmpty {
+                    sentences.append("No record that opens now becomes unreadable.")
+                }
+            } catch {
+                sentences.append("Which records become unreadable is not known: \(error.message).")
+            }
+        }
+        guard !sentences.isEmpty else { return }
+        try confirmation.require(action, sentences)
+    }
+
+    /// The records that readers accept now and would refuse.
+    static func records(refusedBy next: SignedRoster, in store: SealedStore) throws(Failure) -> [String] {
+        let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
+        return listed.filter { $0.rejection == nil }.map(\.name).filter { name in
+            switch try? store.authorisation(ofRecord: name, by: next) {
+            case .notGoverned, .authorised: false
+            default: true
+            }
+        }
+    }
+}
+
+extension Roster {
+    /// The rights of a writer that has not ended; none where no rule governs the name.
+    fileprivate func rightsInForce(of id: WriterID, _ name: String) -> Rights {
+        writer(id)?.state == .active ? rights(of: id, for: name) ?? [] : []
+    }
+}
