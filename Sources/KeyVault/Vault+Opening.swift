@@ -66,7 +66,7 @@ extension Vault {
         // Another program may have written on meanwhile; the files as they are now decide.
         if !verdicts.isGood { publish(try freshContents(), isForced: true) }
         contents.remember(
-            opened.memory, in: place, keys.service, memoryCode: personsCode(contents),
+            opened.memory, in: place, keys.service, memoryCode: personsCode(contents, opened.memory),
             isAccepted: options.acceptsRollback)
         note(.opened)
         if options.settles { try settle() }
@@ -74,11 +74,12 @@ extension Vault {
 }
 
 extension Vault {
-    /// The memory code of the recipient whose slot opened the vault: a slot that others make anew for that person is known
-    /// by it. Nil for a service, and for keys that a person unlocked.
-    private func personsCode(_ contents: VaultContents) -> Bytes32? {
-        guard let opened = keys.slot, opened.slot.kind == .recipient, opened.slot.reach == .whenUnlocked,
-            let key = contents.register?.trustedKey
+    /// The memory code of the person whose slot opened the vault: a slot that others make anew for that person is known by it.
+    /// Nil for a service, for keys that a person unlocked, and for another kind than a recipient's where a code is known: a
+    /// restored vault has its recipients' slots made by others.
+    private func personsCode(_ contents: VaultContents, _ known: PlaceMemory?) -> Bytes32? {
+        guard let opened = keys.slot, opened.slot.reach == .whenUnlocked, let key = contents.register?.trustedKey,
+            opened.slot.kind == .recipient || known?.memoryCode ?? .zero == .zero
         else { return nil }
         return opened.holder.memoryCode(vaultID: contents.vaultID, trusted: key)
     }
@@ -299,6 +300,8 @@ extension VaultContents {
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         guard memory != known else { return }
-        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
+        place.memory.store(
+            memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted,
+            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true)
     }
 }

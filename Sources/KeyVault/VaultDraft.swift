@@ -238,7 +238,8 @@ struct VaultDraft {
             guard service.losses.isEmpty else { return }
             throw VaultError(
                 .invalidArgument, "give up the service compartment of", place.path, "It opens.",
-                advice: "Rekey without giving it up: sealctl vault rekey.")
+                advice: "If it was given up before, bring a backup in first: sealctl vault import, then sealctl vault "
+                    + "rotate. Else rekey without giving it up: sealctl vault rekey.")
         }
         guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
             throw lacksPerson

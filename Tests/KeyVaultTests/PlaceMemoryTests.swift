@@ -153,6 +153,14 @@ import Testing
         #expect(try fixture.copy().files == before)
     }
 
+    @Test func anEmptyFileIsWhatAPowerLossLeft() throws {
+        _ = try create()
+        let name = try #require(try SystemFile.names(fixture.directory.path("Places")).first)
+        try SystemFile.write(fixture.directory.path("Places/\(name)"), [])
+        #expect(throws: Never.self) { try fixture.open() }
+        #expect(try memory().period == 1)
+    }
+
     /// A running program goes on with the keys that it holds, and takes nothing new.
     @Test func aRunningProgramNoticesToo() throws {
         _ = try create()

@@ -220,7 +220,8 @@ struct VaultCreation {
     /// Who can remove `vault` from a new vault can remove both files: setting the one aside gives away nothing more.
     static func isHalfMade(_ place: VaultPlace) -> Bool {
         guard let directory = try? place.openDirectory(),
-            (try? directory.exists(CompartmentRole.service.leaf)) == false, case .some(.none) = try? place.memory.load(),
+            (try? directory.exists(CompartmentRole.service.leaf)) == false,
+            case .success(.none) = Result(catching: place.memory.load),
             let person = try? CompartmentFile.open(.person, in: directory)
         else { return false }
         let contents = person.head.register?.person

@@ -92,8 +92,8 @@ public struct RekeyLosses: Sendable, Hashable {
     public internal(set) var isCompartmentLost = false
     /// Whether an older write of the compartment was carried on: what was changed in *after first unlock* since is lost.
     public internal(set) var isCompartmentOlder = false
-    /// How many writes the older one is behind the newest that this user's programs have seen; 0 where it is another write of
-    /// the same number.
+    /// How many writes the older one is behind the newest that this user's programs have seen, who may not have seen all; 0
+    /// where it is another write of the same number.
     public internal(set) var lostWriteCount: UInt64 = 0
     /// The file of the compartment that was given up and the directory of its values, as far as they were there.
     public internal(set) var setAside: [SetAsideFile] = []
@@ -109,7 +109,12 @@ public struct RekeyLosses: Sendable, Hashable {
     func isWithin(_ confirmed: RekeyLosses?) -> Bool {
         guard let confirmed, !confirmed.isCompartmentLost else { return true }
         return !isCompartmentLost && (confirmed.isItemIndexLost || !isItemIndexLost)
-            && (!isCompartmentOlder || confirmed.isCompartmentOlder && confirmed.lostWriteCount >= lostWriteCount)
+            && (!isCompartmentOlder || confirmed.isCompartmentOlder && isAsFewWrites(as: confirmed))
+    }
+
+    /// 0 is an unknown number.
+    private func isAsFewWrites(as confirmed: RekeyLosses) -> Bool {
+        lostWriteCount == 0 ? confirmed.lostWriteCount == 0 : confirmed.lostWriteCount >= lostWriteCount
     }
 
     /// What this rekey and the one after it left out.

@@ -77,9 +77,10 @@ extension Vault {
     private func completion(before rekeying: RekeyOptions) throws(VaultError) -> Completion {
         var completion = Completion()
         do throws(VaultError) {
-            completion.outcome = try completeRekey(givingUp: rekeying.rebuildsServices)
+            completion.outcome = try completeRekey(
+                givingUp: rekeying.rebuildsServices, atMost: rekeying.confirmedLosses)
         } catch {
-            guard rekeying.rebuildsServices else { throw error }
+            guard rekeying.rebuildsServices, error.code != .lockTimeout else { throw error }
             completion.obstacle = error
         }
         return completion
@@ -104,12 +105,7 @@ extension Vault {
         var draft = try rekeyDraft(of: contents)
         if rebuilds {
             try rebuildServices(&draft, contents, after: before.obstacle)
-            guard draft.service.losses.isWithin(rekeying.confirmedLosses) else {
-                throw VaultError(
-                    .lockTimeout, "rekey", path,
-                    "More would be lost than was confirmed: somebody has changed `vault` since.",
-                    advice: "Try again.")
-            }
+            try requireConfirmed(draft.service.losses, rekeying.confirmedLosses)
         }
         try requireService(draft)
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
@@ -201,9 +197,11 @@ extension Vault {
     ///
     /// - Parameter givingUp: Whether it is completed with an older service compartment, and without the items of *after
     ///   first unlock* where their index does not open.
+    /// - Parameter confirmed: What a person was told that giving up loses; nil for whatever it is.
     /// - Returns: What was not carried on. Nothing was done where no rekey was begun, or no person is at hand.
     @discardableResult
-    func completeRekey(givingUp: Bool = false) throws(VaultError) -> RekeyOutcome {
+    func completeRekey(givingUp: Bool = false, atMost confirmed: RekeyLosses? = nil) throws(VaultError) -> RekeyOutcome
+    {
         guard heldContents.register?.nextRoot != nil, try keys.reachesPerson() else { return RekeyOutcome() }
         let lock = try lockForChange()
         let contents = try contentsForRekey(givingUp: givingUp)
@@ -222,6 +220,7 @@ extension Vault {
             if givingUp {
                 draft.takeOlderService(lostWrites(of: contents))
                 draft.giveUpDamagedItems()
+                try requireConfirmed(draft.service.losses, confirmed)
             }
             do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
                 throw advisingRebuild(ofContents: error)
@@ -263,6 +262,14 @@ extension Vault {
     /// Whether a service compartment that opens is older than one that this user's programs have seen.
     private func isOlder(_ contents: VaultContents) -> Bool {
         contents.serviceHead != nil && !contents.accept(watermarks, accessGroup: accessGroup).isServiceGood
+    }
+
+    /// - Throws: `VaultError` `.lockTimeout` where somebody has changed `vault` since a person was asked, and more is lost.
+    private func requireConfirmed(_ losses: RekeyLosses, _ confirmed: RekeyLosses?) throws(VaultError) {
+        guard !losses.isWithin(confirmed) else { return }
+        throw VaultError(
+            .lockTimeout, "rekey", path, "More would be lost than was confirmed: somebody has changed `vault` since.",
+            advice: "Try again.")
     }
 
     /// How many writes of a service compartment that opens are lost: nil where it is the newest that was seen, 0 where it is

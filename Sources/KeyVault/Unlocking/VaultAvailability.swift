@@ -69,7 +69,10 @@ extension Vault {
             guard let directory = try place.openDirectory(),
                 let files = try VaultFiles.read(
                     place, in: directory, memory: memory, team: KnownTeam(place: place, memory: memory))
-            else { return found }
+            else {
+                if let damage { throw damage }
+                return found
+            }
             found = Look(
                 availability: .ready, vaultID: files.vaultID,
                 slots: files.slots().sorted { $0.id < $1.id }.map { SlotSummary($0, in: files.register) },

@@ -295,7 +295,7 @@ private struct RekeyLossesView {
     var parts: [String] {
         var parts: [String] = []
         if losses.isCompartmentOlder {
-            let count = losses.lostWriteCount == 0 ? "" : "the \(losses.lostWriteCount) last "
+            let count = losses.lostWriteCount == 0 ? "" : "at least the \(losses.lostWriteCount) last "
             parts.append("\(count)changes to keys and items that need no person, made since the older file was written")
         }
         if losses.isCompartmentLost { parts.append("all keys and items that need no person") }

@@ -63,11 +63,16 @@ struct RosterLoss {
         var sentences = losses + rights
         if mayRefuse {
             do throws(Failure) {
-                let records = try Self.records(refusedBy: next, in: store())
+                let store = try store()
+                let records = try Self.records(refusedBy: next, in: store)
+                let locked = try Self.locked(in: store)
                 if !records.isEmpty {
-                    sentences.append("Readers refuse from then on: \(Affected.list(records, orElse: "no record")).")
-                } else if !sentences.isEmpty {
+                    sentences.append("Readers refuse from then on: \(records.joined(separator: ", ")).")
+                } else if !sentences.isEmpty, locked.isEmpty {
                     sentences.append("No record that opens now becomes unreadable.")
+                }
+                if !sentences.isEmpty, !locked.isEmpty {
+                    sentences.append("Locked, and not looked at: \(locked.joined(separator: ", ")).")
                 }
             } catch {
                 sentences.append("Which records become unreadable is not known: \(error.message).")
@@ -75,6 +80,11 @@ struct RosterLoss {
         }
         guard !sentences.isEmpty else { return }
         try confirmation.require(action, sentences)
+    }
+
+    private static func locked(in store: SealedStore) throws(Failure) -> [String] {
+        let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
+        return listed.filter { $0.rejection?.code == .locked }.map(\.name)
     }
 
     /// The records that readers accept now and would refuse.

@@ -137,18 +137,24 @@ struct WriterRetireCommand: SealctlCommand {
         let store = try keyOptions.openStore(of: place.group)
         let roster = try place.roster().roster
         let former = try roster.writer(named: writer)
-        let retained = try Self.records(of: former.id, in: store)
-        let signed = try place.next(
-            { roster throws(Failure) in
-                var ended = try roster.writer(named: writer)
-                ended.state = .retired
-                ended.retained = retained
-                roster.set(ended)
-            }, with: keys.open())
-        try RosterLoss(from: roster, to: signed).confirm(
+        let key = try keys.open()
+        func next(_ retained: Set<Roster.RetainedRecord>) throws(Failure) -> SignedRoster {
+            try place.next(
+                { roster throws(Failure) in
+                    var ended = try roster.writer(named: writer)
+                    ended.state = .retired
+                    ended.retained = retained
+                    roster.set(ended)
+                }, with: key)
+        }
+        let shown = try Self.records(of: former.id, in: store)
+        try RosterLoss(from: roster, to: try next(shown)).confirm(
             "retire the writer \(former.label) of \(place.group)", confirmation,
-            losses: ["Nothing that it signs from then on is valid; \(retained.count) records of it stay valid."]
+            losses: ["Nothing that it signs from then on is valid; \(shown.count) records of it stay valid."]
         ) { () throws(Failure) in store }
+        // It may have written on while somebody read the question.
+        let retained = try Self.records(of: former.id, in: store)
+        let signed = try next(retained)
         try place.put(signed)
         let fields: [(String, JSONText)] = [
             ("version", .unsigned(signed.roster.version)), ("retained", .unsigned(UInt64(retained.count))),
@@ -159,10 +165,21 @@ struct WriterRetireCommand: SealctlCommand {
                 : "retired in version \(signed.roster.version); \(retained.count) records stay valid")
     }
 
+    /// The writer's records that readers accept.
+    ///
+    /// - Throws: `Failure` where a record is locked: it may be the writer's, and could not be kept.
     private static func records(
         of id: WriterID, in store: SealedStore
     ) throws(Failure) -> Set<Roster.RetainedRecord> {
         let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
+        let locked = listed.filter { $0.rejection?.code == .locked }.map(\.name)
+        guard locked.isEmpty else {
+            throw Failure(
+                .locked, "locked",
+                "cannot list the writer's records: \(Affected.list(locked, orElse: "")) "
+                    + "\(locked.count == 1 ? "is" : "are") locked",
+                hint: "Unlock the vault (sealctl vault unlock), so that what the writer has there stays valid.")
+        }
         var retained: Set<Roster.RetainedRecord> = []
         for record in listed where record.rejection == nil && record.provenance?.writer == id.description {
             if let (writer, kept) = try? store.retainedRecord(named: record.name), writer == id {

@@ -42,7 +42,8 @@ struct VaultCallFaultTests {
         let comment: Comment = "\(call) \(error): \(answer)"
         let isNew = try swept.wasChanged(old, comment)
         #expect(isNew ? ["done", "durabilityUnknown"].contains(answer) : Self.refusals.contains(answer), comment)
-        #expect(try swept.litter() == [], comment)
+        // Its value file goes with the next change of an item.
+        #expect(try swept.litter(withValues: false) == [], comment)
         return answer
     }
 

@@ -105,7 +105,7 @@ import Testing
             Issue.record("opened")
         } catch {
             #expect(error.code == .locked)
-            #expect(error.subject == fixture.keyFile && error.reason.contains("passphrase, key file"))
+            #expect(error.subject == fixture.keyFile && error.reason.contains("passphrase or key file"))
         }
         #expect(access(fixture.keyFile, F_OK) != 0)
     }

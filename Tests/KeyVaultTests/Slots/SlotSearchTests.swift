@@ -109,7 +109,7 @@ import Testing
             Issue.record("opened")
         } catch {
             #expect(error.code == .locked)
-            #expect(withoutKeyFile.kinds == "passphrase, system credential, identity")
+            #expect(withoutKeyFile.kinds == "passphrase, system credential or identity")
             #expect(error.reason.contains(withoutKeyFile.kinds))
         }
     }

@@ -314,7 +314,8 @@ import Testing
         try yard.fixture.restore(continued)
         try yard.fixture.forget()
         #expect(
-            try yard.refusals(stating: yard.team.publicKey) == [nil, nil] && yard.fixture.place.memory.load()?.period == 3)
+            try yard.refusals(stating: yard.team.publicKey) == [nil, nil]
+                && yard.fixture.place.memory.load()?.period == 3)
         try yard.fixture.restore(honest)
         try yard.fixture.forget()
         #expect(yard.refusals() == [nil, nil])

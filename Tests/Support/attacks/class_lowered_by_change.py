@@ -30,8 +30,8 @@ def attack(lab_):
     other.ada = other.person("ada")
     other.ada.must("init")
     other.accept_own(other.ada)
-    other.must_hold(other.ada.add("bank", "ada", b"from the backup"), "an item of the lower class")
-    other.must_hold(other.ada.add("bank", "new", b"from the backup"), "another")
+    other.must_hold(other.ada.add("bank", "ada", b"from the backup", "after-first-unlock"), "an item of the lower class")
+    other.must_hold(other.ada.add("bank", "new", b"from the backup", "after-first-unlock"), "another")
     backup = lab_.base / "attack.backup"
     other.ada.must("vault", "export", backup, "--items-only", "--backup-passphrase-file", words)
     other.finish()
