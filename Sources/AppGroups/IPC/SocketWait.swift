@@ -42,10 +42,15 @@ struct SocketWait: Sendable {
         nanosleep(&request, nil)
     }
 
+    /// Hazard: `Task.sleep` needs a timer descriptor of the dispatch library. If the process has none left, that timer is never
+    /// armed and the task sleeps for ever. The thread of `SocketPoll` needs none: poll(2) passes over a negative descriptor.
+    ///
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
     func pause(_ time: Duration) async throws(AppGroupError) {
-        let part = try part(of: time)
-        do { try await Task.sleep(for: part) } catch { throw .waiting(.cancelled, name) }
+        let end = SuspendingClock.now + (try part(of: time))
+        guard await SocketPoll.shared.wait(for: 0, at: -1, until: end) != .cancelled else {
+            throw .waiting(.cancelled, name)
+        }
     }
 
     /// A second at most.
