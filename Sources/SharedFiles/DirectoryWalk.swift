@@ -13,6 +13,9 @@ package struct WalkEntry: Sendable {
 
     /// What it is, `unknown` where examining failed.
     package var kind: FileKind { attributes?.kind ?? .unknown }
+
+    /// Whether the last segment is UTF-8. Only then does ``path`` name the entry.
+    package var isText: Bool { path == "." || path.utf8.suffix(nameBytes.count).elementsEqual(nameBytes) }
 }
 
 extension Directory {

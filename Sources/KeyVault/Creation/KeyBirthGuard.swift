@@ -8,8 +8,6 @@ internal import SharedFiles
 /// file into lost data, so the container is searched first: any blob of this group under a key that the vault does not
 /// know counts, copies in quarantine do not: quarantine is not entered, so nothing in it stands in anybody's way.
 struct KeyBirthGuard {
-    /// How deep a container is searched.
-    private static let maximumDepth = 64
     /// How many offenders an error lists.
     private static let listed = 5
 
@@ -51,8 +49,18 @@ struct KeyBirthGuard {
     /// A sealed file that stands in the way of a new key.
     struct Orphan {
         let path: String
-        /// What its header claims, unverified; 0 where it is of a newer format.
+        /// The epoch that its header claims, unverified; 0 if a newer version wrote it.
         let epoch: UInt32
+
+        /// `nil` for a file that needs none but the known keys.
+        init?(_ path: String, _ finding: SealedBlobScan.Finding, _ known: Set<KeyID>) {
+            switch finding {
+            case .blob(let claimed) where !known.contains(claimed.keyID): epoch = claimed.epoch
+            case .newer: epoch = 0
+            default: return nil
+            }
+            self.path = path
+        }
     }
 
     /// - Parameter known: The keys that the new vault will hold.
@@ -64,58 +72,11 @@ struct KeyBirthGuard {
 
     /// Every blob of the group whose key is not known.
     func orphans(knowing known: Set<KeyID> = []) throws(VaultError) -> [Orphan] {
-        guard let container else { return [] }
         var orphans: [Orphan] = []
-        try forEachFile(in: container.root) { path throws(VaultError) in
-            if let orphan = try orphan(path, in: container.root, known) { orphans.append(orphan) }
+        try search { path, finding in
+            if let orphan = Orphan(path, finding, known) { orphans.append(orphan) }
         }
         return orphans
-    }
-
-    /// Visits every regular file outside the quarantine. What is removed meanwhile is not there.
-    private func forEachFile(
-        in root: Directory, _ visit: (String) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        let entries = try VaultError.onFiles(Self.searching) { () throws(FileError) in try root.entries() }
-        for entry in entries where entry.name != ContainerLayout.quarantine && !ContainerLayout.isReserve(entry.name) {
-            try requireText(entry.name, entry.nameBytes, entry.kind)
-            switch entry.kind {
-            case .regular: try visit(entry.name)
-            case .directory: try forEachFile(below: entry.name, in: root, visit)
-            case .unknown:
-                throw VaultError(
-                    FileError(.io, operation: "examine", path: root.display(entry.name)), Self.searching)
-            default: break
-            }
-        }
-    }
-
-    private func forEachFile(
-        below name: String, in root: Directory, _ visit: (String) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        let directory: Directory
-        do throws(FileError) { directory = try root.directory(name) } catch {
-            if error.code == .notFound { return }
-            throw VaultError(error, Self.searching)
-        }
-        try directory.walk(maximumDepth: Self.maximumDepth - 1) { entry throws(VaultError) in
-            // Before its error is looked at: whatever has such a name cannot be opened by it, and is "not found".
-            try requireText("\(name)/\(entry.path)", entry.nameBytes, entry.kind)
-            if let error = entry.error {
-                if error.code == .notFound { return }
-                throw VaultError(error, Self.searching)
-            }
-            if entry.kind == .regular { try visit("\(name)/\(entry.path)") }
-        }
-    }
-
-    private func requireText(_ path: String, _ nameBytes: [UInt8], _ kind: FileKind) throws(VaultError) {
-        guard kind == .regular || kind == .directory else { return }
-        guard path.utf8.suffix(nameBytes.count).elementsEqual(nameBytes) else {
-            throw VaultError(
-                .file, Self.searching, "\(container?.path ?? "")/\(path)", "Its name is no UTF-8.",
-                advice: "Rename it, so that it can be looked at.")
-        }
     }
 
     /// The epoch that a new vault's first key gets: one more than any that the group's blobs in quarantine claim, and
@@ -123,11 +84,10 @@ struct KeyBirthGuard {
     /// one epoch.
     func firstEpoch(after orphans: [Orphan] = []) -> UInt32 {
         var highest = orphans.map(\.epoch).filter { $0 <= Self.highestBelievedEpoch }.max() ?? 0
-        // What cannot be looked at there is passed over: it stands in nobody's way.
         guard let quarantine = try? container?.root.directory(ContainerLayout.quarantine) else { return highest + 1 }
-        // What was moved there lies below a folder of its own.
-        quarantine.walk(maximumDepth: Self.maximumDepth + 1) { entry in
-            guard entry.kind == .regular, let blob = try? orphan(entry.path, in: quarantine, []),
+        // A file of the quarantine that cannot be read is passed over: it keeps nobody from creating a vault.
+        scan.visit(quarantine, includingQuarantine: true) { entry, finding in
+            guard case .success(let finding) = finding, let blob = Orphan(entry.path, finding, []),
                 blob.epoch <= Self.highestBelievedEpoch
             else { return }
             highest = max(highest, blob.epoch)
@@ -143,45 +103,30 @@ struct KeyBirthGuard {
     ///
     /// - Throws: `VaultError` `.file` when the container cannot be searched.
     func keyUses() throws(VaultError) -> [KeyID: Int] {
-        guard let container else { return [:] }
-        let group = BlobContext(group: accessGroup.identifier, kind: .record, name: "").groupTag
         var uses: [KeyID: Int] = [:]
-        try forEachFile(in: container.root) { path in
-            guard let bytes = try? container.root.readPrefix(path, count: BlobLayout.headerSize).bytes,
-                let claimed = try? UnverifiedHeader(parsing: bytes).claimed, claimed.groupTag == group
-            else { return }
-            uses[claimed.keyID, default: 0] += 1
+        try search { _, finding in
+            if case .blob(let claimed) = finding { uses[claimed.keyID, default: 0] += 1 }
         }
         return uses
     }
 
     private static let searching = "search the container for sealed blobs"
 
-    private func orphan(
-        _ path: String, in root: Directory, _ known: Set<KeyID>
-    ) throws(VaultError) -> Orphan? {
-        do throws(FileError) {
-            return orphan(try root.readPrefix(path, count: BlobLayout.headerSize).bytes, path, known)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw VaultError(error, Self.searching)
-        }
-    }
+    private var scan: SealedBlobScan { SealedBlobScan(group: accessGroup.identifier) }
 
-    /// A blob that a newer version wrote counts as well, and where its tag cannot be read, whatever its group.
-    private func orphan(_ bytes: [UInt8], _ path: String, _ known: Set<KeyID>) -> Orphan? {
-        let group = BlobContext(group: accessGroup.identifier, kind: .record, name: "").groupTag
-        do throws(SealingError) {
-            let claimed = try UnverifiedHeader(parsing: bytes).claimed
-            let isOrphan = claimed.groupTag == group && !known.contains(claimed.keyID)
-            return isOrphan ? Orphan(path: path, epoch: claimed.epoch) : nil
-        } catch {
-            guard error.code == .unsupportedFormat else { return nil }
-            // A larger number is a letter: a text that happens to begin with the magic.
-            if bytes[4] != BlobLayout.format { return bytes[4] < 32 ? Orphan(path: path, epoch: 0) : nil }
-            let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
-            let isOurs = group.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
-            return isOurs ? Orphan(path: path, epoch: 0) : nil
+    /// Visits every file of the container outside the quarantine that is, or may be, a sealed blob of the group.
+    private func search(_ visit: (String, SealedBlobScan.Finding) -> Void) throws(VaultError) {
+        guard let container else { return }
+        try scan.visit(container.root) { entry, finding throws(VaultError) in
+            switch finding {
+            case .success(let finding): visit(entry.path, finding)
+            // A directory with a name that is no UTF-8 cannot be opened by its text, and is "not found".
+            case .failure where !entry.isText:
+                throw VaultError(
+                    .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is no UTF-8.",
+                    advice: "Rename it, so that it can be read.")
+            case .failure(let error): throw VaultError(error, Self.searching)
+            }
         }
     }
 

@@ -20,7 +20,7 @@ struct SurveyedBlob {
     /// Whether it cannot be looked at because another user has closed it, in a place where no record can lie.
     var mayBePassedOver = false
 
-    var isInQuarantine: Bool { BlobSurvey.isInQuarantine(path) }
+    var isInQuarantine: Bool { SealedBlobScan.isInQuarantine(path) }
 
     /// The context that a reader would open it in; nil for one that no reader takes where it lies.
     func context(in group: AppGroup) -> BlobContext? {
@@ -40,18 +40,15 @@ extension SurveyedBlob {
 
 /// Looks at every sealed blob of a group's container and verifies its header.
 struct BlobSurvey {
-    /// How deep a container is searched, as before a key is made.
-    private static let maximumDepth = 64
-
     let store: SealedStore
-    private let groupTag: GroupTag
+    private let scan: SealedBlobScan
     private let root: Directory
 
     /// - Parameter root: Where to look; the store's container unless stated.
     init(_ store: SealedStore, in root: Directory? = nil) {
         self.store = store
         self.root = root ?? store.container.root
-        groupTag = BlobContext(group: store.group.identifier, kind: .stream, name: "").groupTag
+        scan = SealedBlobScan(group: store.group.identifier)
     }
 
     /// Visits every file that is, or may be, a sealed blob of the group; those in quarantine only on demand.
@@ -60,11 +57,11 @@ struct BlobSurvey {
     ) throws(StoreError) {
         let keys = try currentKeyring()
         var owners = EntryOwners(root: root)
-        try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
+        try root.walk(maximumDepth: SealedBlobScan.maximumDepth) { entry throws(StoreError) in
             let owner = owners.owner(of: entry)
-            guard includingQuarantine || !Self.isInQuarantine(entry.path) else { return }
-            if ContainerLayout.isReserve(entry.path) { return }
-            guard let blob = look(at: entry, owner, keys) else { return }
+            guard scan.includes(entry, andQuarantine: includingQuarantine),
+                let prefix = scan.prefix(of: entry, in: root), let blob = blob(entry, prefix, owner, keys)
+            else { return }
             try body(blob)
         }
         // A walk through a container that is gone finds nothing, which is no answer.
@@ -77,28 +74,18 @@ struct BlobSurvey {
 
     private static let searching = "search the container of"
 
-    static func isInQuarantine(_ path: String) -> Bool {
-        path == ContainerLayout.quarantine || path.hasPrefix(ContainerLayout.quarantine + "/")
-    }
-
-    private func look(at entry: WalkEntry, _ owner: UInt32?, _ keys: Keyring) -> SurveyedBlob? {
-        let hasText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)
-        // Before the error: no directory of such a name can be entered, and what lies in it is not seen.
-        if !hasText, entry.kind == .regular || entry.kind == .directory {
-            return closed(entry, owner, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
-        }
-        if let error = entry.error { return refused(entry, owner, error) }
-        guard entry.kind == .regular else { return nil }
-        do throws(FileError) {
-            let bytes = try root.readPrefix(entry.path, count: BlobLayout.headerSize).bytes
-            return header(of: entry, bytes, keys)
-        } catch {
-            return refused(entry, owner, error)
+    private func blob(
+        _ entry: WalkEntry, _ prefix: Result<SealedBlobScan.Prefix, FileError>, _ owner: UInt32?, _ keys: Keyring
+    ) -> SurveyedBlob? {
+        switch prefix {
+        case .success(let prefix): header(of: entry, prefix, keys)
+        case .failure where !entry.isText:
+            closed(entry, owner, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
+        case .failure(let error): refused(entry, owner, error)
         }
     }
 
-    private func refused(_ entry: WalkEntry, _ owner: UInt32?, _ error: FileError) -> SurveyedBlob? {
-        guard error.code != .notFound else { return nil }
+    private func refused(_ entry: WalkEntry, _ owner: UInt32?, _ error: FileError) -> SurveyedBlob {
         let reason = StoreError(error, "look at", entry.path)
         // Any other failure is the system's or this process's own, and says nothing about who stands in the way.
         let isClosed = [.permissionDenied, .tooDeep, .invalidName, .unsafePath].contains(error.code)
@@ -115,31 +102,22 @@ struct BlobSurvey {
     }
 
     /// A file that another version may know, or that cannot be read, is not taken for harmless.
-    private func header(of entry: WalkEntry, _ bytes: [UInt8], _ keys: Keyring) -> SurveyedBlob? {
+    private func header(of entry: WalkEntry, _ prefix: SealedBlobScan.Prefix, _ keys: Keyring) -> SurveyedBlob? {
         let path = entry.path
         let place = RecordPaths.place(of: path, in: store.group)
-        do throws(SealingError) {
-            let claimed = try UnverifiedHeader(parsing: bytes).claimed
-            guard claimed.groupTag == groupTag, claimed.kind != .vault else { return nil }
-        } catch {
-            // Elsewhere it is some other file; in a record's place it is a damaged record.
-            let isDamaged = error.code != .unsupportedFormat && place != nil
-            guard isDamaged || (error.code == .unsupportedFormat && mayBeOurs(bytes)) else { return nil }
+        let claimed: BlobHeader
+        switch prefix.finding {
+        case .blob(let header) where header.kind != .vault: claimed = header
+        case .newer(let error): return unknown(entry, StoreError(error, "look at", path))
+        // In a record's place it is a damaged record; elsewhere it is some other file.
+        case .other(let error) where error.code != .unsupportedFormat && place != nil:
             return unknown(entry, StoreError(error, "look at", path))
+        default: return nil
         }
         var blob = SurveyedBlob(
-            path: path, place: place, header: verified(path, bytes, keys), attributes: entry.attributes)
-        if case .failure(let error) = blob.header, error.code == .locked {
-            blob.claimedKey = try? UnverifiedHeader(parsing: bytes).claimed.keyID
-        }
+            path: path, place: place, header: verified(path, prefix.bytes, keys), attributes: entry.attributes)
+        if case .failure(let error) = blob.header, error.code == .locked { blob.claimedKey = claimed.keyID }
         return blob
-    }
-
-    private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
-        // Of a later format only the number is known; a larger one is a letter, so a text that begins with the magic.
-        if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
-        let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
-        return groupTag.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
     }
 
     private func unknown(_ entry: WalkEntry, _ error: StoreError) -> SurveyedBlob {
