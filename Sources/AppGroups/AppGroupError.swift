@@ -1,50 +1,38 @@
 public import SharedFiles
 
 /// Why an identifier was refused, or a group's place could not be found, made or trusted.
-public struct AppGroupError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, for programs.
+public struct AppGroupError: StructuredError, Sendable, Equatable {
+    /// The kind of failure, for programs.
     public let code: Code
 
-    /// What was being done, as a verb and its object.
-    public let operation: String
+    /// What failed, on what, why, and what to do.
+    ///
+    /// The subject is the identifier as it was given (escaped, and cut after 80 characters), a path, or a variable's name.
+    public let details: ErrorDetails
 
-    /// The identifier as it was given (escaped, and cut after 80 characters), the path, or the variable's name.
-    public let subject: String
-
-    /// What was found, as the rest of a sentence about the subject.
-    public let reason: String
-
-    /// The system's error number, where a system call failed.
-    public let errno: Int32?
-
-    /// One sentence on what to do.
-    public let advice: String
-
-    /// What failed on a shared file, where that is the cause.
+    /// The failure of a shared file, if that is the cause.
     public let underlying: FileError?
 
     /// With `notEntitled`, the groups that the entitlements hold; else empty.
     public let heldGroups: [String]
 
-    /// With `notEntitled`, the one of ``heldGroups`` that was most likely meant; nil where none is close.
+    /// With `notEntitled`, the one of ``heldGroups`` that was most likely meant; `nil` if none is close.
     public let nearestGroup: String?
 
-    /// Everything above in one line, with nothing in it that a terminal would act on.
+    /// One line without control characters: what failed, on what, why, and what to do.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
-        return "cannot \(operation): \"\(subject.printable)\": \(reason). \(advice.printable)"
+        return "\(details.message) [\(code)]. \(advice.printable)"
     }
 
+    /// - Parameter reason: a clause about the subject.
     init(
         code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil,
         heldGroups: [String] = [], nearestGroup: String? = nil
     ) {
         self.code = code
-        self.operation = operation
-        self.subject = subject
-        self.reason = reason
-        errno = underlying?.errno
-        self.advice = advice
+        details = ErrorDetails(
+            operation, subject, reason.sentence, advice: advice, errno: underlying?.errno, role: .part)
         self.underlying = underlying
         self.heldGroups = heldGroups
         self.nearestGroup = nearestGroup

@@ -9,7 +9,7 @@ extension AuditError {
             case .notFound: (group == nil ? .notFound : .containerMissing, "Nothing has that path.")
             case .notDirectory, .unsafePath: (.notADirectory, "It is a link or a file.")
             case .permissionDenied: (.permissionDenied, "The system's permissions refuse it.")
-            default: (.unreadable, error.description)
+            default: (.unreadable, error.reason)
             }
         let advice = code == .notADirectory ? "Name a directory; instead of a link what it leads to." : error.advice
         self.init(code, "audit", error.path, reason, advice: advice, errno: error.errno)
@@ -24,19 +24,14 @@ extension AuditError {
             case .notEntitled, .malformedEntitlements, .unresolvedVariable, .unusableEntitlements: .notEntitled
             default: error.underlying?.code == .permissionDenied ? .permissionDenied : .unreadable
             }
-        self.init(code, "audit", error.subject, Self.sentence(error.reason), advice: error.advice, errno: error.errno)
+        self.init(code, "audit", error.subject, error.reason, advice: error.advice, errno: error.errno)
     }
 
     /// The given home, or the one of the environment.
     static func resolving(_ home: GroupsHome?) throws(AuditError) -> GroupsHome {
         if let home { return home }
         do throws(AppGroupError) { return try GroupsHome.current() } catch {
-            throw AuditError(.invalidHome, "audit", error.subject, sentence(error.reason), advice: error.advice)
+            throw AuditError(.invalidHome, "audit", error.subject, error.reason, advice: error.advice)
         }
-    }
-
-    /// Reasons of `AppGroups` are the rest of a sentence about the subject.
-    private static func sentence(_ reason: String) -> String {
-        reason.prefix(1).uppercased() + reason.dropFirst() + "."
     }
 }

@@ -1,34 +1,20 @@
 internal import AppGroups
-internal import SharedFiles
+public import SharedFiles
 
 /// Why there is no report at all. What is wrong with a container that was audited are findings, never errors.
-public struct AuditError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, for programs: compare this, not the wording.
+public struct AuditError: StructuredError, Sendable, Equatable {
+    /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
-    /// What was being done, as a verb phrase.
-    public let operation: String
-    /// The path or the app group.
-    public let subject: String
-    /// What was found, as a sentence.
-    public let reason: String
-    /// The system's error number, where a system call gave one.
-    public let errno: Int32?
-    /// One sentence on what to do.
-    public let advice: String
+
+    /// What failed, on what, why, and what to do. The subject is a path or the app group.
+    public let details: ErrorDetails
 
     init(
         _ code: Code, _ operation: String, _ subject: String, _ reason: String, advice: String, errno: Int32? = nil
     ) {
         self.code = code
-        self.operation = operation
-        self.subject = subject
-        self.reason = reason
-        self.errno = errno
-        self.advice = advice
+        details = ErrorDetails(operation, subject, reason, advice: advice, errno: errno)
     }
-
-    /// One line: what failed, on what, why, and what to do.
-    public var description: String { "cannot \(operation) \(subject.printable): \(reason) \(advice.printable)" }
 }
 
 extension AuditError {

@@ -183,8 +183,7 @@ extension Vault {
         } catch {
             guard error.code == .durabilityUnknown else { throw VaultError(error, "change the vault") }
             return VaultError(
-                .durabilityUnknown, "change the vault", path, error.description, advice: error.advice, underlying: error
-            )
+                .durabilityUnknown, "change the vault", path, error.reason, advice: error.advice, underlying: error)
         }
     }
 }

@@ -13,11 +13,9 @@ extension VaultOptions {
     /// - Throws: `VaultError` `.notEntitled`, `.entitlements`.
     func requireEntitlement(to accessGroup: AccessGroup) throws(VaultError) {
         do throws(AppGroupError) { try entitlements.require(accessGroup) } catch {
-            // That floor's reasons are parts of a sentence.
-            let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
             throw VaultError(
                 error.code == .notEntitled ? .notEntitled : .entitlements, "open the vault of",
-                accessGroup.identifier, error.code == .notEntitled ? reason : "\(error.subject): \(error.reason).",
+                accessGroup.identifier, error.code == .notEntitled ? error.reason : "\(error.subject): \(error.reason.clause).",
                 advice: error.advice, underlying: error.underlying)
         }
     }

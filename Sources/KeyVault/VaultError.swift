@@ -5,37 +5,27 @@ public import SharedFiles
 ///
 /// Locked, absent, corrupt and wrong are four different codes, and no path turns one into another. It never holds key
 /// material or a passphrase.
-public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, for programs: compare this, not the wording.
+public struct VaultError: StructuredError, Sendable, Equatable {
+    /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
-    /// What was being done, as a verb phrase.
-    public let operation: String
-    /// The vault's or key file's path, or the access group.
-    public let subject: String
-    /// What was found, as a sentence.
-    public let reason: String
-    /// One sentence on what to do.
-    public let advice: String
-    /// What failed on a file, where that is the cause.
+    /// What failed, on what, why, and what to do. The subject is the path of the vault or key file, or the access group.
+    public let details: ErrorDetails
+    /// The failure of a file, if that is the cause.
     public let underlying: FileError?
-
-    /// The system's error number, where a system call gave one.
-    public var errno: Int32? { underlying?.errno }
 
     package init(
         _ code: Code, _ operation: String, _ subject: String, _ reason: String, advice: String? = nil,
         underlying: FileError? = nil
     ) {
         self.code = code
-        self.operation = operation
-        self.subject = subject
-        self.reason = reason
-        self.advice = advice ?? code.defaultAdvice
+        details = ErrorDetails(
+            operation, subject, reason, advice: advice ?? code.defaultAdvice, errno: underlying?.errno, role: .vault)
         self.underlying = underlying
     }
 
-    init(_ error: FileError, _ operation: String) {
-        let code: Code =
+    /// - Parameter role: `.input` or `.output` for a file that the caller named, such as a key file.
+    init(_ error: FileError, _ operation: String, role: SubjectRole = .vault) {
+        code =
             switch error.code {
             case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
             case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
@@ -43,14 +33,16 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
             case .durabilityUnknown: .durabilityUnknown
             default: .file
             }
-        self.init(code, operation, error.path, error.description, advice: error.advice, underlying: error)
+        details = ErrorDetails(
+            operation, error.path, error.reason, advice: error.advice, errno: error.errno, role: role)
+        underlying = error
     }
 
     /// Runs a step on files and turns its failure into a vault's.
     static func onFiles<Result: ~Copyable>(
-        _ operation: String, _ body: () throws(FileError) -> Result
+        _ operation: String, role: SubjectRole = .vault, _ body: () throws(FileError) -> Result
     ) throws(VaultError) -> Result {
-        do throws(FileError) { return try body() } catch { throw VaultError(error, operation) }
+        do throws(FileError) { return try body() } catch { throw VaultError(error, operation, role: role) }
     }
 
     /// Runs a step towards something that is not there yet. Where the step itself may not outlive a power loss, that is
@@ -67,7 +59,7 @@ public struct VaultError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// One line: what failed, on what, why, and what to do.
     public var description: String {
-        underlying?.description ?? "cannot \(operation) \(subject.printable): \(reason) \(advice)"
+        underlying?.description ?? "\(details.message) [\(code.rawValue)]. \(advice.printable)"
     }
 }
 

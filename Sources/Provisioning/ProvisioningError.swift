@@ -3,43 +3,31 @@ public import SharedFiles
 /// Why a provisioning profile or an Xcode project was refused, or could not be read.
 ///
 /// Holds names, places and numbers of a file, never its values at length.
-public struct ProvisioningError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, for programs.
+public struct ProvisioningError: StructuredError, Sendable, Equatable {
+    /// The kind of failure, for programs.
     public let code: Code
 
-    /// What was being done, as a verb and its object.
-    public let operation: String
+    /// What failed, on what, why, and what to do.
+    ///
+    /// The subject is the file's path, or the part of the file that is at fault.
+    public let details: ErrorDetails
 
-    /// The file's path, or the part of the file that is at fault.
-    public let subject: String
-
-    /// What was found, as the rest of a sentence about the subject.
-    public let reason: String
-
-    /// The system's error number, where a system call failed.
-    public let errno: Int32?
-
-    /// One sentence on what to do.
-    public let advice: String
-
-    /// What failed on a file, where that is the cause.
+    /// The failure of a shared file, if that is the cause.
     public let underlying: FileError?
 
-    /// Everything above in one line, with nothing in it that a terminal would act on.
+    /// One line without control characters: what failed, on what, why, and what to do.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
-        return "cannot \(operation.printable): \"\(subject.printable)\": \(reason.printable). \(advice.printable)"
+        return "\(details.message) [\(code)]. \(advice.printable)"
     }
 
+    /// - Parameter reason: a clause about the subject.
     init(
         code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil
     ) {
         self.code = code
-        self.operation = operation
-        self.subject = subject
-        self.reason = reason
-        errno = underlying?.errno
-        self.advice = advice
+        details = ErrorDetails(
+            operation, subject, reason.sentence, advice: advice, errno: underlying?.errno, role: .part)
         self.underlying = underlying
     }
 }

@@ -18,7 +18,7 @@ extension StoreError {
             default: Self.code(ofRefusal: error) ?? .file
             }
         self.init(
-            code, operation, subject, error.description, advice: error.advice, errno: error.errno, cause: error)
+            code, operation, subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
     }
 
     /// The same for a write. What lies in a record's place is replaced whatever it is, so a link, a pipe or a directory in
@@ -27,7 +27,7 @@ extension StoreError {
         switch error.code {
         case .unsafePath, .notRegularFile, .notDirectory:
             self.init(
-                .container, "write", subject, error.description, advice: error.advice, errno: error.errno, cause: error)
+                .container, "write", subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
         default: self.init(error, "write", subject)
         }
     }
@@ -97,8 +97,6 @@ extension StoreError {
     }
 
     init(_ error: AppGroupError, _ operation: String) {
-        // That floor's reasons are parts of a sentence.
-        let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
         let code: Code =
             switch error.code {
             case .containerMissing, .containerAway: .containerMissing
@@ -107,8 +105,7 @@ extension StoreError {
             default: .container
             }
         self.init(
-            code, operation, error.subject, reason,
-            advice: error.advice, errno: error.errno, cause: error)
+            code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
     }
 
     /// Runs a step on files and turns its failure into a store's.

@@ -1,22 +1,16 @@
-internal import SharedFiles
+public import SharedFiles
 
 /// Why the store refused a record, or could not do what it was asked.
 ///
 /// It names the record, what was found and what to do; it never holds contents or key material.
-public struct StoreError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, for programs: compare this, not the wording.
+public struct StoreError: StructuredError, Sendable {
+    /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
-    /// What was being done, as a verb phrase.
-    public let operation: String
-    /// The record's name, the group or a path.
-    public let subject: String
-    /// What was found, as a sentence.
-    public let reason: String
-    /// One sentence on what to do.
-    public let advice: String
-    /// The system's error number, where a system call gave one.
-    public let errno: Int32?
-    /// The error of a lower floor behind this one.
+
+    /// What failed, on what, why, and what to do. The subject is the record's name, the group or a path.
+    public let details: ErrorDetails
+
+    /// The error of a lower module behind this one.
     public let cause: (any Error)?
 
     package init(
@@ -24,16 +18,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         errno: Int32? = nil, cause: (any Error)? = nil
     ) {
         self.code = code
-        self.operation = operation
-        self.subject = subject
-        let advice = advice ?? code.defaultAdvice
-        // An error of a lower floor, taken over as the reason, ends with the same advice.
-        self.reason = reason.hasSuffix(" " + advice) ? String(reason.dropLast(advice.count + 1)) : reason
-        self.advice = advice
-        self.errno = errno
+        details = ErrorDetails(operation, subject, reason, advice: advice ?? code.defaultAdvice, errno: errno)
         self.cause = cause
     }
-
-    /// One line: what failed, on what, why, and what to do.
-    public var description: String { "cannot \(operation) \(subject): \(code.rawValue): \(reason) \(advice)" }
 }

@@ -3,16 +3,16 @@ internal import SystemPackage
 /// Why an operation on a shared file was refused or failed.
 ///
 /// Holds names and numbers only, never file contents.
-public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, for programs: compare this, not the wording.
+public struct FileError: StructuredError, Sendable, Equatable {
+    /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
-    /// What was being done, as a verb phrase: `read`, `take the lock`.
+    /// The operation that failed, as a verb phrase: `read`, `take the lock`.
     public let operation: String
     /// The file or directory concerned, as far as it is known.
     public let path: String
-    /// The system's error number, where a system call gave one.
+    /// The system's error number, if a system call failed.
     public let errno: Int32?
-    /// One sentence on what to do, with the command that mends it where there is one.
+    /// What to do next, in one sentence, with the command for it if there is one.
     public let advice: String
 
     /// An error with a known code; without an advice of its own it gets the code's default sentence.
@@ -29,10 +29,12 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
         self.init(Code(errno: errno), operation: operation, path: path, errno: errno, advice: advice)
     }
 
-    /// One line: operation, path, reason, and what to do.
-    public var description: String {
+    /// Computed on demand: many of these errors are caught at once, and nobody reads their text.
+    public var details: ErrorDetails { details(as: .input) }
+
+    package func details(as role: SubjectRole) -> ErrorDetails {
         let cause = errno.map { " [\(Code.name(ofErrno: $0)): \(Errno(rawValue: $0))]" } ?? ""
-        return "cannot \(operation) \(path.printable): \(code.meaning)\(cause). \(advice.printable)"
+        return ErrorDetails(operation, path, "\(code.meaning)\(cause).", advice: advice, errno: errno, role: role)
     }
 }
 

@@ -1,5 +1,6 @@
 import AppGroups
 import FoundationEssentials
+import SharedFiles
 import Testing
 
 @Suite struct AppGroupTests {

@@ -1,5 +1,6 @@
 import AppGroups
 import PropertyLists
+import SharedFiles
 import Testing
 
 @Suite struct EntitlementsTests {

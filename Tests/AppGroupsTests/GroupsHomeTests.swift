@@ -1,5 +1,6 @@
 import AppGroups
 import Glibc
+import SharedFiles
 import SystemPackage
 import TestSupport
 import Testing

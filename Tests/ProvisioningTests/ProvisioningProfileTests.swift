@@ -1,6 +1,7 @@
 import AppGroups
 import FoundationEssentials
 import PropertyLists
+import SharedFiles
 import TestSupport
 import Testing
 

@@ -45,7 +45,7 @@ extension AppGroupError {
         guard code != .file else { return self }
         let isWhole = subject == Self.wholeFile
         return Self(
-            code: code, operation: operation, subject: path, reason: isWhole ? reason : "\(subject): \(reason)",
+            code: code, operation: operation, subject: path, reason: isWhole ? reason.clause : "\(subject): \(reason.clause)",
             advice: advice, underlying: underlying)
     }
 

@@ -1,3 +1,5 @@
+internal import SharedFiles
+
 extension Entitlements {
     /// Takes the entitlements of a file: expands build settings and checks every identifier.
     ///
@@ -92,7 +94,7 @@ private struct EntitlementReading {
                 if seen.insert(identifier).inserted { found.append(identifier) }
             } catch {
                 isMalformed = true
-                note(text, in: key, error.reason)
+                note(text, in: key, error.reason.clause)
             }
         }
         return found

@@ -15,7 +15,7 @@ extension EntitlementsDocument {
         do throws(StructureFault) {
             (list, format) = try PropertyList.parse(bytes, limits: Self.limits)
         } catch {
-            throw .malformedEntitlements(AppGroupError.wholeFile, error.clause)
+            throw .malformedEntitlements(AppGroupError.wholeFile, error.reason.clause)
         }
         guard format != .openStep else {
             throw .malformedEntitlements(
@@ -46,13 +46,5 @@ extension EntitlementsDocument {
             throw .unreadableEntitlements(error)
         }
         do throws(AppGroupError) { return try EntitlementsDocument(parsing: bytes) } catch { throw error.inFile(path) }
-    }
-}
-
-extension StructureFault {
-    /// The reason as the rest of a sentence.
-    fileprivate var clause: String {
-        let text = reason.hasSuffix(".") ? reason.dropLast() : reason[...]
-        return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

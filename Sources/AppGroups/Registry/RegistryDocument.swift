@@ -1,4 +1,5 @@
 internal import PropertyLists
+internal import SharedFiles
 
 /// The property list of a registry's entry, strict both ways: what it does not know it refuses, since writing the file
 /// again would lose it.
@@ -88,7 +89,7 @@ extension RegistryDocument {
 
     private static func group(_ text: String) throws(Fault) -> AppGroup {
         do throws(AppGroupError) { return try AppGroup(text) } catch {
-            throw Fault(reason: "its group is no app group: \(error.reason)")
+            throw Fault(reason: "its group is no app group: \(error.reason.clause)")
         }
     }
 
@@ -121,7 +122,7 @@ extension RegistryDocument {
                 applicationIdentifier: identifier, executablePath: path, givenPath: given ?? path,
                 registered: registered)
         } catch {
-            throw Fault(reason: "its member \(number) is none: \(error.reason)")
+            throw Fault(reason: "its member \(number) is none: \(error.reason.clause)")
         }
     }
 

@@ -52,9 +52,9 @@ struct BackupTarget {
         if error.code == .durabilityUnknown {
             return VaultError(
                 error.advising("The backup is there. Check the disk (dmesg), then copy it elsewhere or make another."),
-                writing)
+                writing, role: .output)
         }
-        guard error.code == .alreadyExists else { return VaultError(error, writing) }
+        guard error.code == .alreadyExists else { return VaultError(error, writing, role: .output) }
         return VaultError(
             .alreadyExists, writing, path, "There is something of that name.",
             advice: "Choose another name; a backup is never written over a file.")

@@ -201,7 +201,7 @@ struct MakingRoom {
             let isMade = error.code == .durabilityUnknown
             throw VaultError(
                 error.code, error.operation, error.subject,
-                "\(error.underlying?.description ?? error.reason) \(files.count + blobs.count) files were moved out of the "
+                "\(error.underlying?.sentence ?? error.reason) \(files.count + blobs.count) files were moved out of the "
                     + "way before that, \(first.from.printable) to \(first.to.printable).",
                 advice: isMade ? error.advice : "Try again, or move them back. \(error.advice)", underlying: nil)
         }

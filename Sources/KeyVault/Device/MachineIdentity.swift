@@ -42,7 +42,7 @@ struct MachineIdentity: Hashable, Sendable {
                 failure = error
             }
         }
-        if let failure { throw .noMachineIdentity(path, failure.description) }
+        if let failure { throw .noMachineIdentity(path, failure.sentence) }
         return text
     }
 

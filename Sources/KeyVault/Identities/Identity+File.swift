@@ -18,7 +18,7 @@ extension Identity {
     public func write(to path: String) throws(VaultError) {
         let path = FilePath(path)
         let text = text()
-        try VaultError.onFiles("write the identity") { () throws(FileError) in
+        try VaultError.onFiles("write the identity", role: .output) { () throws(FileError) in
             guard let leaf = path.lastComponent, leaf.kind == .regular else {
                 throw FileError(.invalidName, operation: "write the identity", path: path.string)
             }
@@ -54,7 +54,7 @@ extension Identity {
                 path: path, at: .stated, refusing: S_IRWXG | S_IRWXO, limit: IdentityText.maximumSize,
                 operation: "read the identity")
         } catch {
-            guard error.code == .tooLarge else { throw VaultError(error, "read the identity") }
+            guard error.code == .tooLarge else { throw VaultError(error, "read the identity", role: .input) }
             throw malformed("It is longer than \(IdentityText.maximumSize) bytes.")
         }
     }

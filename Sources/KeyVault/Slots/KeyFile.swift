@@ -31,7 +31,7 @@ enum KeyFile {
         if access(path, F_OK) == 0 { return true }
         let number = errno
         if number == ENOENT { return false }
-        throw VaultError(FileError(errno: number, operation: "examine", path: path), "read the key file")
+        throw VaultError(FileError(errno: number, operation: "examine", path: path), "read the key file", role: .input)
     }
 
     /// Reads the key file of an access group, or makes it; safe when many processes do so at once.
@@ -48,7 +48,7 @@ enum KeyFile {
             }
         } catch {
             // Another process made it first: its key is the key.
-            guard error.code == .alreadyExists else { throw VaultError(error, making) }
+            guard error.code == .alreadyExists else { throw VaultError(error, making, role: .output) }
             return try read(path: path, at: .usual)
         }
         return key
@@ -69,7 +69,7 @@ enum KeyFile {
 
     private static func classified(_ error: FileError, _ path: String) -> VaultError {
         error.code == .tooLarge
-            ? malformed(path, "It is longer than a key file.") : VaultError(error, "read the key file")
+            ? malformed(path, "It is longer than a key file.") : VaultError(error, "read the key file", role: .input)
     }
 
     private static func key(_ text: UnsafeRawBufferPointer, _ path: String) throws(VaultError) -> SecretBytes {

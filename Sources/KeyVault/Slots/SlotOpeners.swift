@@ -239,7 +239,7 @@ struct DefaultKeyFileMaker: SlotMaker {
     var reach: SlotReach { .afterFirstUnlock }
 
     func prepare(vaultID: [UInt8]) throws(VaultError) -> PreparedSlot {
-        let keys = try VaultError.onFiles("make the key file") { () throws(FileError) in
+        let keys = try VaultError.onFiles("make the key file", role: .output) { () throws(FileError) in
             try place.makeKeysDirectory()
         }
         let key = try KeyFile.readOrCreate(in: keys, leaf: place.keyFileLeaf)

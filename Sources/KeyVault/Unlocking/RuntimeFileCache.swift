@@ -111,7 +111,7 @@ extension RuntimeFileCache {
             }
             return directory
         } catch {
-            throw .noUnlockCache(place, error.description)
+            throw .noUnlockCache(place, error.sentence)
         }
     }
 

@@ -204,7 +204,7 @@ extension WatermarkTable {
             memory.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
         } catch {
             memory.withLock { memory in
-                memory.failure = error.description
+                memory.failure = "\(error.sentence) \(error.advice)"
                 for (name, state) in states { memory.unwritten[name, default: state].merge(state) }
             }
         }

@@ -112,7 +112,7 @@ enum KeyTextFile {
                 path: path, at: .stated, refusing: S_IRWXG | S_IRWXO, limit: KeyText.maximumSize,
                 operation: "read \(kind.noun)")
         } catch {
-            guard error.code == .tooLarge else { throw VaultError(error, "read \(kind.noun)") }
+            guard error.code == .tooLarge else { throw VaultError(error, "read \(kind.noun)", role: .input) }
             throw kind.malformed("It is longer than \(KeyText.maximumSize) bytes.", path)
         }
     }
@@ -131,7 +131,7 @@ enum KeyTextFile {
                 try parent.createExclusively(leaf.string, with: text, mode: 0o600)
             }
         } catch {
-            throw VaultError(error, operation)
+            throw VaultError(error, operation, role: .output)
         }
     }
 }

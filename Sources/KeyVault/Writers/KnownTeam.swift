@@ -162,7 +162,7 @@ extension KnownTeam {
         } catch {
             if error.code == .containerMissing { return }
             throw VaultError(
-                .containerAway, "look for the roster of", place.path, error.description, advice: "Mend that first.")
+                .containerAway, "look for the roster of", place.path, error.details.message.sentence, advice: "Fix that first.")
         }
         let standing = try RosterAuthority.find(
             group, in: container.root, home: place.home, teamKey: team)?.standing()
@@ -172,7 +172,7 @@ extension KnownTeam {
             throw VaultError(
                 .noRoster, "certify the persons of", place.path,
                 "The roster in the container of \(group) is refused, and programs that know a team key expect one. "
-                    + error.description,
+                    + error.details.message.sentence,
                 advice:
                     "Where it is the roster of the team key: sealctl roster verify --accept \(team). Else put the newest "
                     + "signed roster in its place.")

@@ -38,7 +38,7 @@ package struct TeamKeySettings: Sendable {
             }
             bytes = try directory.read(leaf, limit: Self.maximumSize)
         } catch {
-            throw VaultError(error, "read the team key")
+            throw VaultError(error, "read the team key", role: .input)
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.trimmingBlanks }
         let keys = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }

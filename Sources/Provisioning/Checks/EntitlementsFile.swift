@@ -18,10 +18,10 @@ struct EntitlementsFile: Sendable {
     private init(path: String) throws(ProjectFault) {
         self.path = path
         let bytes: [UInt8]
-        do throws(FileError) { bytes = try ProjectFiles.read(path) } catch { throw ProjectFault(error.description) }
+        do throws(FileError) { bytes = try ProjectFiles.read(path) } catch { throw ProjectFault(error.sentence) }
         do throws(AppGroupError) {
             document = try EntitlementsDocument(parsing: bytes)
-        } catch { throw ProjectFault("\(error.subject): \(error.reason).") }
+        } catch { throw ProjectFault("\(error.subject): \(error.reason.clause).") }
         for list in [document.applicationGroups, document.keychainAccessGroups] {
             guard list?.count ?? 0 <= Self.mostIdentifiers else {
                 throw ProjectFault("A list in it has more than \(Self.mostIdentifiers) groups.")

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import SharedFiles
 
 /// Looks at each identifier of a program by itself.
 struct IdentifierCheck {
@@ -22,7 +23,7 @@ struct IdentifierCheck {
         } catch {
             findings.add(
                 .malformedGroup, of: program, line: group.line, subject: group.text,
-                "\(program.name): the app group \"\(error.subject)\" is refused: \(error.reason).\(group.emptiness)",
+                "\(program.name): the app group \"\(error.subject)\" is refused: \(error.reason.clause).\(group.emptiness)",
                 remedy: error.advice)
         }
     }
@@ -57,7 +58,7 @@ struct IdentifierCheck {
         do throws(AppGroupError) { _ = try AccessGroup(group.text) } catch {
             findings.add(
                 .malformedAccessGroup, of: program, line: group.line, subject: group.text,
-                "\(program.name): the keychain access group \"\(error.subject)\": \(error.reason).\(group.emptiness)",
+                "\(program.name): the keychain access group \"\(error.subject)\": \(error.reason.clause).\(group.emptiness)",
                 remedy: error.advice)
         }
     }

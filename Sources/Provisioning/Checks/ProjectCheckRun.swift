@@ -40,7 +40,7 @@ struct ProjectCheckRun {
         for (path, error) in profiles.faults {
             findings.add(
                 .profileRefused, path: path, subject: ProjectPath.leaf(of: path),
-                "\(error.subject): \(error.reason).", remedy: error.advice)
+                "\(error.subject): \(error.reason.clause).", remedy: error.advice)
         }
         ProfileCheck(programs: all, profiles: profiles.profiles, date: date).run(&findings)
         return ProjectReport(

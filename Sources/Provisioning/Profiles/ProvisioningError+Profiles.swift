@@ -35,7 +35,7 @@ extension ProvisioningError {
     /// The same fault with the file's name in what was being done.
     func reading(_ path: String) -> Self {
         Self(
-            code: code, operation: "read the provisioning profile \(path)", subject: subject, reason: reason,
+            code: code, operation: "read the provisioning profile \(path)", subject: subject, reason: reason.clause,
             advice: advice, underlying: underlying)
     }
 
@@ -79,7 +79,7 @@ extension ProvisioningError {
     static func malformedEntitlements(_ error: AppGroupError) -> Self {
         Self(
             code: .wrongType, operation: operation, subject: error.subject,
-            reason: "in its entitlements, \(error.reason)",
+            reason: "in its entitlements, \(error.reason.clause)",
             advice: another)
     }
 

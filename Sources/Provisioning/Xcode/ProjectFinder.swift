@@ -85,7 +85,7 @@ struct ProjectFinder {
         guard depth < Self.deepest else { return note("\(path): too deep; it was left out.") }
         do throws(FileError) {
             try search(directory.directory(name), path, depth: depth + 1)
-        } catch { note(error.description) }
+        } catch { note(error.sentence) }
     }
 
     private mutating func note(_ text: String) {

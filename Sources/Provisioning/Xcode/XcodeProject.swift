@@ -19,7 +19,7 @@ struct XcodeProject: Sendable {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try ProjectFiles.read(path, limit: ProjectFiles.projectLimit)
-        } catch { throw ProjectFault(error.description) }
+        } catch { throw ProjectFault(error.sentence) }
         return try XcodeProject(parsing: bytes, path: path)
     }
 

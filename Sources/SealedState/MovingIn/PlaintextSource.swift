@@ -143,12 +143,12 @@ final class PlaintextSource: Sendable {
             case .overtaken: throw written(error)
             case .durabilityUnknown:
                 throw StoreError(
-                    .durabilityUnknown, "remove the plaintext", name.printable, error.description,
+                    .durabilityUnknown, "remove the plaintext", name.printable, error.sentence,
                     advice: "It is sealed and removed; after a power loss look whether it came back.",
                     errno: error.errno, cause: error)
             default:
                 throw StoreError(
-                    .sourceKept, "remove the plaintext", name.printable, error.description, advice: error.advice,
+                    .sourceKept, "remove the plaintext", name.printable, error.sentence, advice: error.advice,
                     errno: error.errno, cause: error)
             }
         }

@@ -33,7 +33,7 @@ extension StoreError {
     /// The file system refused to read the source.
     init(reading error: FileError, _ source: String) {
         self.init(
-            .sourceUnusable, Self.movingIn, source.printable, error.description, advice: error.advice,
+            .sourceUnusable, Self.movingIn, source.printable, error.sentence, advice: error.advice,
             errno: error.errno, cause: error)
     }
 

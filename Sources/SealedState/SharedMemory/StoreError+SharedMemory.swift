@@ -15,8 +15,6 @@ extension StoreError {
             case .containerMissing, .containerAway: .containerMissing
             default: .container
             }
-        // That floor's reasons are parts of a sentence.
-        let reason = "\(error.reason.prefix(1).uppercased())\(error.reason.dropFirst())."
-        self.init(code, operation, subject, reason, advice: error.advice, errno: error.errno, cause: error)
+        self.init(code, operation, subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
     }
 }

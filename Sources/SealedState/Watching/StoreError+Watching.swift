@@ -34,7 +34,7 @@ extension StoreError {
                 throw StoreError(error, "watch", subject)
             }
             throw StoreError(
-                .watchLimit, "watch", subject, error.description, advice: error.advice, errno: error.errno,
+                .watchLimit, "watch", subject, error.sentence, advice: error.advice, errno: error.errno,
                 cause: error)
         }
     }

@@ -9,79 +9,64 @@ internal import SharedFiles
 
 /// What errors of the floors below mean for the person at the command line.
 extension Failure {
-    init(_ error: FileError, _ role: FileRole = .input) {
-        let advice = error.advice.printable
-        let text = error.description
-        let message = text.hasSuffix(advice) ? String(text.dropLast(advice.count + 1)) : text
+    /// A failure with the code and the words of a library's error, with a better advice if the command line has one.
+    private init(_ status: ExitStatus, _ error: some StructuredError, hint: String? = nil) {
+        self.init(status, error.code.rawValue, error.details.message, hint: hint ?? error.advice)
+    }
+
+    /// - Parameter role: `.output` for the file or pipe after `-o`, or standard output.
+    init(_ error: FileError, _ role: SubjectRole = .input) {
         self.init(
-            StatusTable.status(of: error.code, role), error.code.rawValue, message,
+            StatusTable.status(of: error.code, role), error.code.rawValue, error.details.message,
             hint: role == .output ? Hints.output(error) : error.advice,
             isSilent: role == .output && error.errno == EPIPE)
     }
 
     init(_ error: VaultError) {
-        // That a change was not logged is the failure; the log's file is only where.
+        // If a change was not logged, that is the failure; the log's file is only the place.
         if let file = error.underlying, error.code != .logFailed {
-            // A key or passphrase file is an input that somebody named; the vault is part of the settings.
-            self.init(file, error.operation.hasSuffix("the vault") ? .vault : .input)
-            return
+            self.init(StatusTable.status(of: file.code, error.details.role), file)
+        } else {
+            self.init(StatusTable.status(of: error.code), error, hint: Hints.vault[error.code])
         }
-        self.init(
-            StatusTable.status(of: error.code), error.code.rawValue,
-            Self.message(error.operation, error.subject, error.reason),
-            hint: Hints.vault[error.code] ?? error.advice)
     }
 
     init(_ error: AppGroupError) {
         if error.code == .file, let file = error.underlying {
             self.init(file)
-            return
+        } else {
+            self.init(StatusTable.status(of: error.code), error)
         }
-        self.init(
-            StatusTable.status(of: error.code), error.code.rawValue,
-            "cannot \(error.operation): \"\(error.subject)\": \(error.reason)", hint: error.advice)
     }
 
-    /// A failure whose cause lies in a floor below the store is that floor's: it knows path and permissions.
+    /// A failure whose cause is an error of a module below the store: that error has the path and the permissions.
     init(_ error: StoreError) {
+        let status = StatusTable.status(of: error.code)
         switch error.cause {
         case let cause as VaultError: self.init(cause)
         case let cause as AppGroupError: self.init(cause)
         case let cause as FileError where error.code == .file || error.code == .permissionDenied: self.init(cause)
         case let cause as FileError:
-            let file = Failure(cause)
-            self.init(
-                StatusTable.status(of: error.code), error.code.rawValue,
-                "cannot \(error.operation) \(error.subject): \(file.message)",
-                hint: error.code == .tooLarge ? Hints.oversized : file.hint)
-        default:
-            self.init(
-                StatusTable.status(of: error.code), error.code.rawValue,
-                Self.message(error.operation, error.subject, error.reason),
-                hint: Hints.advice(error))
+            self.init(status, error, hint: error.code == .tooLarge ? Hints.oversized : cause.advice)
+        default: self.init(status, error, hint: Hints.advice(error))
         }
     }
 
     init(_ error: SealingError, _ operation: String, _ subject: String) {
+        let advice = Hints.sealing[error.code] ?? error.advice
         self.init(
             StatusTable.status(of: error.code), error.code.rawValue,
-            Self.message(operation, subject, error.detail), hint: Hints.sealing[error.code] ?? error.advice)
+            ErrorDetails(operation, subject, error.detail, advice: advice).message, hint: advice)
     }
 
-    init(_ error: AuditError) {
-        self.init(
-            StatusTable.status(of: error.code), error.code.rawValue,
-            Self.message(error.operation, error.subject, error.reason), hint: error.advice)
-    }
+    init(_ error: AuditError) { self.init(StatusTable.status(of: error.code), error) }
 
     init(_ error: ProvisioningError) {
         if error.code == .file, let file = error.underlying {
             self.init(file)
-            return
+        } else {
+            self.init(StatusTable.status(of: error.code), error)
         }
-        self.init(
-            StatusTable.status(of: error.code), error.code.rawValue,
-            Self.message(error.operation, error.subject, error.reason), hint: error.advice)
     }
 
     init(_ error: StreamFailure<FileError>, _ operation: String, _ subject: String) {
@@ -92,16 +77,9 @@ extension Failure {
         }
     }
 
-    /// `cannot read x: it was deleted`: the reason of a lower floor is a sentence, here it ends one.
-    private static func message(_ operation: String, _ subject: String, _ reason: String) -> String {
-        let first = reason.prefix(1), second = reason.dropFirst().prefix(1)
-        let isWord = second.allSatisfy { $0.isLowercase || $0 == " " }
-        return "cannot \(operation) \(subject): \(isWord ? first.lowercased() : String(first))\(reason.dropFirst())"
-    }
-
     /// Runs a step and turns its typed error into a failure.
     static func onFiles<Result: ~Copyable>(
-        _ role: FileRole = .input, _ body: () throws(FileError) -> Result
+        _ role: SubjectRole = .input, _ body: () throws(FileError) -> Result
     ) throws(Failure) -> Result {
         do throws(FileError) { return try body() } catch { throw Failure(error, role) }
     }

@@ -14,10 +14,10 @@ enum StatusTable {
     static func status(of code: AuditError.Code) -> ExitStatus { audit[code] ?? .inputOutput }
     static func status(of code: ProvisioningError.Code) -> ExitStatus { provisioning[code] ?? .dataError }
     static func status(of code: SealingError.Code) -> ExitStatus { sealing[code] ?? .dataError }
-    static func status(of code: FileError.Code, _ role: FileRole) -> ExitStatus {
+    static func status(of code: FileError.Code, _ role: SubjectRole) -> ExitStatus {
         let special: [FileError.Code: ExitStatus] =
             switch role {
-            case .input: [:]
+            case .input, .part: [:]
             case .output: outputFile
             case .vault: vaultFile
             }
@@ -122,9 +122,4 @@ enum StatusTable {
     private static let vaultFile: [FileError.Code: ExitStatus] = [
         .notRegularFile: .configuration, .notDirectory: .configuration,
     ]
-}
-
-/// What a file is to a command: the same failure means another status.
-enum FileRole: Sendable {
-    case input, output, vault
 }

@@ -1,5 +1,6 @@
 internal import KeyVault
 internal import SealedState
+internal import SharedFiles
 
 /// Tells when protection against old blobs is off: it must not go off silently.
 enum WatermarkWarning {
@@ -40,12 +41,12 @@ enum WatermarkWarning {
         case .unreadable(let reason):
             (
                 "watermarksUnreadable",
-                "what was accepted before is unreadable: \(trimmed(reason)); an older blob may pass"
+                "what was accepted before is unreadable: \(reason.clause); an older blob may pass"
             )
         case .notPersisted(let reason):
             (
                 "watermarksNotPersisted",
-                "what was accepted now could not be remembered: \(trimmed(reason)); an older blob may pass later"
+                "what was accepted now could not be remembered: \(reason.clause); an older blob may pass later"
             )
         }
     }
@@ -55,9 +56,5 @@ enum WatermarkWarning {
         case .lost, .damaged: "See sealctl audit; once it is known why, sealctl vault accept ends this warning."
         default: "See sealctl audit."
         }
-    }
-
-    private static func trimmed(_ reason: String) -> String {
-        reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     }
 }

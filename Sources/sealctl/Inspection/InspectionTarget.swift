@@ -40,7 +40,7 @@ struct InspectionTarget {
     private static func refusal(_ error: FileError, _ name: RecordName) -> Failure {
         guard error.code == .unsafePath || error.code == .notRegularFile else { return Failure(error) }
         return Failure(
-            StoreError(.malformed, "inspect", name.text, error.description, advice: error.advice, cause: error))
+            StoreError(.malformed, "inspect", name.text, error.sentence, advice: error.advice, cause: error))
     }
 
     private static func looksLikeFile(_ argument: String) -> Bool {

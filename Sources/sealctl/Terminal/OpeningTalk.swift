@@ -1,5 +1,6 @@
 internal import KeyVault
 internal import SealedState
+internal import SharedFiles
 
 /// What `--verbose` says of a vault or a store that was opened, and a warning where a rekey could not be completed.
 enum OpeningTalk {
@@ -12,7 +13,7 @@ enum OpeningTalk {
         if let failure = vault.rekeyFailure {
             Warning(
                 "rekeyNotCompleted",
-                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason.withoutFullStop)",
+                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason.clause)",
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }
@@ -22,9 +23,4 @@ enum OpeningTalk {
         }
         Talk.detail("opened the vault \(vault.path) with \(opener ?? "what a person unlocked before")")
     }
-}
-
-extension String {
-    /// A sentence as the end of a longer one.
-    fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -47,7 +47,7 @@ struct VaultIdentityCommand: SealctlCommand {
     private func make() throws(Failure) -> Identity {
         let protection = try KeyFilePassphrase(file: identityPassphraseFile)
             .protection(of: file, isUnprotected: !protected && identityPassphraseFile == nil)
-        do throws(VaultError) {
+        return try Failure.onVault { () throws(VaultError) in
             let identity = try Identity.random()
             if let protection {
                 try identity.write(to: file, protectedBy: protection)
@@ -55,11 +55,6 @@ struct VaultIdentityCommand: SealctlCommand {
                 try identity.write(to: file)
             }
             return identity
-        } catch {
-            guard let cause = error.underlying else { throw Failure(error) }
-            // Here the file is what was to be made, not what was to be read.
-            let output = Failure(cause, .output)
-            throw Failure(output.status, output.code, output.message, hint: cause.advice)
         }
     }
 }

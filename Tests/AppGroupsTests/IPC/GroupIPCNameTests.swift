@@ -1,4 +1,5 @@
 import AppGroups
+import SharedFiles
 import TestSupport
 import Testing
 

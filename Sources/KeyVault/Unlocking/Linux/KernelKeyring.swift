@@ -112,8 +112,8 @@ struct KernelKeyring: UnlockCache {
         let cause = FileError(errno: -result, operation: "use", path: place.description)
         guard [ENOSYS, EPERM, EACCES].contains(-result) else {
             return VaultError(
-                .file, "use", place.description, cause.description, advice: cause.advice, underlying: cause)
+                .file, "use", place.description, cause.reason, advice: cause.advice, underlying: cause)
         }
-        return .noUnlockCache(place, cause.description)
+        return .noUnlockCache(place, cause.sentence)
     }
 }

@@ -1,0 +1,100 @@
+/// An error of this package: a code for programs, and what a person needs to know.
+public protocol StructuredError: Error, CustomStringConvertible {
+    /// The kinds of failure; an open set.
+    associatedtype Code: RawRepresentable<String>, Hashable, Sendable
+
+    /// The kind of failure, for programs: compare this, not the wording.
+    var code: Code { get }
+
+    /// The operation that failed, its subject, the reason and the advice.
+    var details: ErrorDetails { get }
+}
+
+extension StructuredError {
+    /// The operation that failed, as a verb phrase: `read`, `take the lock`.
+    public var operation: String { details.operation }
+
+    /// The file, record, group or variable that the operation was about.
+    public var subject: String { details.subject }
+
+    /// The finding, as one or more sentences.
+    public var reason: String { details.reason }
+
+    /// What to do next, in one sentence.
+    public var advice: String { details.advice }
+
+    /// The system's error number, if a system call failed.
+    public var errno: Int32? { details.errno }
+
+    /// What failed, on what and why, as the reason of an error of another module.
+    package var sentence: String { details.message.sentence }
+
+    /// One line without control characters: what failed, on what, why, and what to do.
+    public var description: String { "\(details.message) [\(code.rawValue)]. \(advice.printable)" }
+}
+
+/// The fields that all errors of this package share besides their codes. No field holds contents or key material.
+public struct ErrorDetails: Sendable, Hashable {
+    /// The operation that failed, as a verb phrase.
+    public let operation: String
+    /// The file, record, group or variable that the operation was about.
+    public let subject: String
+    /// The finding, as one or more sentences.
+    public let reason: String
+    /// What to do next, in one sentence.
+    public let advice: String
+    /// The system's error number, if a system call failed.
+    public let errno: Int32?
+    /// The part that the subject plays in the operation.
+    package let role: SubjectRole
+
+    package init(
+        _ operation: String, _ subject: String, _ reason: String, advice: String, errno: Int32? = nil,
+        role: SubjectRole = .input
+    ) {
+        self.operation = operation
+        self.subject = subject
+        self.reason = reason
+        self.advice = advice
+        self.errno = errno
+        self.role = role
+    }
+
+    /// The failure in one clause without an end mark or the advice: `cannot read /a/b: the name is taken`.
+    ///
+    /// This is the only place that turns the fields into text.
+    package var message: String {
+        let place = role == .part ? ": \"\(subject.printable)\"" : " \(subject.printable)"
+        return "cannot \(operation.printable)\(place): \(reason.clause.printable)"
+    }
+}
+
+/// The part that the subject of an error plays in the operation. The same failure of a file has another exit status if the
+/// file is an input that a caller named, an output, or a file of the vault.
+package enum SubjectRole: Sendable, Hashable {
+    /// A file, record or group that the caller named.
+    case input
+    /// A file that the operation creates.
+    case output
+    /// A file of the vault or of this user's state.
+    case vault
+    /// A part of the operation's object: an identifier, a variable, a key of a document.
+    case part
+}
+
+extension String {
+    /// Sentences as the last part of a longer sentence: without the final full stop, and with a small first letter if it
+    /// begins with a word.
+    package var clause: String {
+        let text = hasSuffix(".") ? dropLast() : self[...]
+        let second = text.dropFirst().prefix(1)
+        guard second.allSatisfy({ $0.isLowercase || $0 == " " }) else { return String(text) }
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+
+    /// A clause as a sentence: with a capital first letter and a full stop.
+    package var sentence: String {
+        let text = prefix(1).uppercased() + dropFirst()
+        return text.hasSuffix(".") ? text : text + "."
+    }
+}
