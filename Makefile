@@ -77,7 +77,7 @@ fuzz: setup-test
 # With the trait only is there something to check. A build folder of its own leaves the other build as it is.
 signatures: setup-test
 	$(SWIFT) test $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
-	    --filter 'ProvisioningTests\.(Profile|Provisioning|SignedMessage|Wildcard)' $(TESTFLAGS)
+	    --filter 'XcodeEntitlementsTests\.(Profile|Provisioning|SignedMessage|Wildcard)' $(TESTFLAGS)
 
 vectors: setup-build
 	$(SWIFT) run sealed-probe vectors Fixtures/vectors

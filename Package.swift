@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house, bottom-up: a target imports only from targets above it in this list (floors are named in docs/architecture.md).
+// Bottom-up: a target imports only from targets above it in this list. Folders show products (docs/architecture.md).
 
 let strict: [SwiftSetting] =
     Context.environment["SEALED_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
@@ -32,6 +32,11 @@ func service(_ name: String, _ package: String) -> Target.Dependency {
 let configuration: Target.Dependency = .product(
     name: "Configuration", package: "swift-configuration", condition: .when(traits: ["CommandLineConfiguration"]))
 
+/// A library target of the folder `Sources/<floor>`.
+func library(_ floor: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: swiftSettings)
+}
+
 let package = Package(
     name: "SealedState",
     products: [
@@ -39,7 +44,7 @@ let package = Package(
         .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
-        .library(name: "Provisioning", targets: ["Provisioning"]),
+        .library(name: "XcodeEntitlements", targets: ["XcodeEntitlements"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],
@@ -67,85 +72,64 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     ],
     targets: [
-        // Floor 1: C shims. Types and memory, no policy.
-        .systemLibrary(name: "Clibsodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .target(name: "CSodium", dependencies: ["Clibsodium"]),
-        .target(name: "CLinux"),
-        .systemLibrary(name: "Czlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Core: what every program of a group links. C shims first: types and memory, no policy.
+        .systemLibrary(
+            name: "Clibsodium", path: "Sources/Core/Clibsodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"])]),
+        .target(name: "CSodium", dependencies: ["Clibsodium"], path: "Sources/Core/CSodium"),
+        .target(name: "CLinux", path: "Sources/Core/CLinux"),
+        .systemLibrary(
+            name: "Czlib", path: "Sources/Core/Czlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-        // Floor 2: the Swift faces of the shims.
-        .target(name: "CryptoPrimitives", dependencies: ["CSodium"], swiftSettings: swiftSettings),
-        .target(name: "SharedFiles", dependencies: ["CLinux", system], swiftSettings: swiftSettings),
+        // The Swift faces of the shims, and property lists: how much structure a file may have before a decoder sees it.
+        library("Core", "CryptoPrimitives", ["CSodium"]),
+        library("Core", "SharedFiles", ["CLinux", system]),
+        library("Core", "PropertyLists"),
 
-        // Floor 2: property lists and how much structure a file may have before a decoder sees it. Bytes only.
-        .target(name: "PropertyLists", swiftSettings: swiftSettings),
+        // The blob format, and app groups with their containers.
+        library("Core", "Sealing", ["CryptoPrimitives"]),
+        library("Core", "AppGroups", ["SharedFiles", "PropertyLists", "CLinux", system]),
 
-        // Floor 3: the blob format, and app groups with their containers.
-        .target(name: "Sealing", dependencies: ["CryptoPrimitives"], swiftSettings: swiftSettings),
-        .target(
-            name: "AppGroups", dependencies: ["SharedFiles", "PropertyLists", "CLinux", system],
-            swiftSettings: swiftSettings),
+        // The keychain, and the store.
+        library("Core", "KeyVault", ["Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux", system]),
+        library(
+            "Core", "SealedState",
+            ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system]),
 
-        // Floor 3: what a file holds, value by value, and how a secret looks. For audits; programs of a group need neither.
-        .target(
-            name: "Carriers", dependencies: ["PropertyLists", "SharedFiles", "Czlib"], swiftSettings: swiftSettings),
-        .target(name: "SecretSearch", dependencies: ["PropertyLists"], swiftSettings: swiftSettings),
-
-        // Floor 4: provisioning profiles and Xcode projects, for tools. Programs of a group need none of it.
-        .target(
-            name: "Provisioning",
-            dependencies: [
-                "AppGroups", "SharedFiles", "PropertyLists", asn1, signature("X509", "swift-certificates"),
-                signature("Crypto", "swift-crypto"),
-            ],
-            swiftSettings: swiftSettings),
-
-        // Floor 4: the keychain.
-        .target(
-            name: "KeyVault",
-            dependencies: ["Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux", system],
-            swiftSettings: swiftSettings),
-
-        // Floor 5: the store.
-        .target(
-            name: "SealedState",
-            dependencies: [
-                "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
-            ],
-            swiftSettings: swiftSettings),
-
-        // Floor 6, for services: logging, metrics, health and life cycle of watching.
-        .target(
-            name: "SealedStateService",
-            dependencies: [
+        // Kits: what programs of a group may ask for. Logging, metrics, health and life cycle for services; golden records.
+        library(
+            "Kits", "SealedStateService",
+            [
                 "SealedState", service("Logging", "swift-log"), service("Metrics", "swift-metrics"),
                 service("ServiceLifecycle", "swift-service-lifecycle"),
-            ],
-            swiftSettings: swiftSettings),
+            ]),
+        library(
+            "Kits", "SealedStateTestKit", ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"]),
 
-        // Floor 6, for the tests of programs that define records.
-        .target(
-            name: "SealedStateTestKit",
-            dependencies: ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"],
-            swiftSettings: swiftSettings),
+        // Scanning: the values in a file, and the look of a secret. They know nothing of sealing.
+        library("Scanning", "ContentDecoding", ["PropertyLists", "SharedFiles", "Czlib"]),
+        library("Scanning", "SecretDetection", ["PropertyLists"]),
 
-        // Floor 6: what lies in a container and what is wrong with it.
-        .target(
-            name: "ContainerAudit",
-            dependencies: [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretSearch", "Carriers", "SharedFiles",
+        // Tools: no other module links them.
+        library(
+            "Tools", "XcodeEntitlements",
+            [
+                "AppGroups", "SharedFiles", "PropertyLists", asn1, signature("X509", "swift-certificates"),
+                signature("Crypto", "swift-crypto"),
+            ]),
+        library(
+            "Tools", "ContainerAudit",
+            [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection", "ContentDecoding", "SharedFiles",
                 "PropertyLists", "CryptoPrimitives", system,
-            ],
-            swiftSettings: swiftSettings),
-
-        // Floor 7: the command line.
+            ]),
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "Provisioning", "Sealing", "AppGroups", "SharedFiles",
+                "ContainerAudit", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles",
                 "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
             ],
-            swiftSettings: swiftSettings),
+            path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 
         // Examples: two programs of one app group, and the conductor of `make run`.
         .target(
@@ -185,7 +169,7 @@ let package = Package(
         .executableTarget(
             name: "sealed-probe",
             dependencies: [
-                "SealedState", "KeyVault", "Provisioning", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
+                "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
                 "CryptoPrimitives",
             ],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
@@ -208,13 +192,15 @@ let package = Package(
             dependencies: ["AppGroups", "SharedFiles", "PropertyLists", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "CarriersTests", dependencies: ["Carriers", "PropertyLists", "SharedFiles", "TestSupport"],
+            name: "ContentDecodingTests",
+            dependencies: ["ContentDecoding", "PropertyLists", "SharedFiles", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SecretSearchTests", dependencies: ["SecretSearch", "TestSupport"], swiftSettings: swiftSettings),
+            name: "SecretDetectionTests", dependencies: ["SecretDetection", "TestSupport"], swiftSettings: swiftSettings
+        ),
         .testTarget(
-            name: "ProvisioningTests",
-            dependencies: ["Provisioning", "AppGroups", "PropertyLists", "TestSupport", asn1],
+            name: "XcodeEntitlementsTests",
+            dependencies: ["XcodeEntitlements", "AppGroups", "PropertyLists", "TestSupport", asn1],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "KeyVaultTests",
@@ -242,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "ContainerAuditTests",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretSearch", "Carriers",
+                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection",
+                "ContentDecoding",
                 "SharedFiles", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func theStatusesAreThoseOfBothDocuments() throws {
-        let declared = try SourceText.read("Sources/sealctl/Errors/ExitStatus.swift").split(separator: "\n")
+        let declared = try SourceText.read("Sources/Tools/sealctl/Terminal/ExitStatus.swift").split(separator: "\n")
             .filter { $0.contains("    case ") }.compactMap {
                 $0.split(separator: "=").last.flatMap { Int($0.dropFirst()) }
             }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func everyWarningIsInTheGuide() throws {
-        let source = try SourceText.read("Sources/sealctl/Errors/WatermarkWarning.swift")
+        let source = try SourceText.read("Sources/Tools/sealctl/Vault/WatermarkWarning.swift")
         let words = source.split(separator: "\"").filter { $0.hasPrefix("watermarks") && $0.allSatisfy(\.isLetter) }
         #expect(words.count == 4)
         let guide = try SourceText.read("docs/sealctl.md")

@@ -16,7 +16,7 @@ import Testing
 
     @Test func everyCodeOfTheSourceIsInTheTable() throws {
         let here = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-        let names = try codes(below: here + "/Sources/SealedState")
+        let names = try codes(below: here + "/Sources/Core/SealedState")
         #expect(names.count > 30)
         #expect(Set(names).subtracting(StoreError.Code.all.map(\.rawValue)) == [])
         #expect(Set(StoreError.Code.all).count == StoreError.Code.all.count)

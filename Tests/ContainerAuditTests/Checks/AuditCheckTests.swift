@@ -1,5 +1,5 @@
 import ContainerAudit
-import SecretSearch
+import SecretDetection
 import Testing
 
 @Suite struct AuditCheckTests {

@@ -1,6 +1,6 @@
 internal import AppGroups
 internal import PropertyLists
-internal import Provisioning
+internal import XcodeEntitlements
 
 /// One input that has to be refused, or at least to cost little, and the public door that it comes to.
 struct HostileCase {

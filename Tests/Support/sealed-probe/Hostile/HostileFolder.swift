@@ -1,6 +1,6 @@
 internal import Glibc
 internal import PropertyLists
-internal import Provisioning
+internal import XcodeEntitlements
 
 /// A folder with a small Xcode project, one file of which is hostile; checked and removed.
 struct HostileFolder {

@@ -1,0 +1,91 @@
+internal import ContentDecoding
+
+/// Switches of security that lie open: whoever writes the file turns them.
+///
+/// One hit for each name and file: a column of a million rows is one switch.
+struct SwitchInspector: LeafInspector {
+    private var verdicts: [UInt64: SecuritySwitch?] = [:]
+    private var told: Set<SecuritySwitch.Sighting> = []
+    private let holder: SecretHolder
+
+    /// Names that a hostile file makes up must not fill the memory.
+    private static let mostNames = 4096
+
+    init?(_ subject: AuditSubject, in scope: AuditScope) {
+        // Nobody runs by what lies in quarantine.
+        if subject.kind == .quarantined { return nil }
+        holder = SecretHolder(subject)
+    }
+
+    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+        guard leaf.presence != .freed, let name = leaf.name, let value = Self.flag(leaf.value),
+            let known = verdict(on: name)
+        else { return [] }
+        switch known.meaning {
+        case .weakens(let bad):
+            return value == bad ? hit(.switchWeakens, known, value, name) : []
+        case .decides: return hit(.switchDecides, known, value, name)
+        }
+    }
+
+    private mutating func hit(
+        _ check: AuditCheck, _ known: SecuritySwitch, _ value: Bool, _ name: UnsafeRawBufferPointer
+    ) -> [ContentHit] {
+        guard told.insert(SecuritySwitch.Sighting(name: Self.hash(name), check: check.id)).inserted else { return [] }
+        let text = String(decoding: name, as: UTF8.self)
+        let detail = check == .switchWeakens ? "\"\(text)\" is \(value ? "on" : "off")." : "\"\(text)\" lies open."
+        return [
+            ContentHit(
+                check: check, severity: known.severity, confidence: .likely, detail: detail, remedy: remedy(check))
+        ]
+    }
+
+    /// Where sealing the file itself is not what helps; nil where it is.
+    private func remedy(_ check: AuditCheck) -> String? {
+        let isOff = check == .switchWeakens
+        switch holder {
+        case .preferences:
+            return (isOff ? "Turn it, and take such switches out of what is released. " : "") + holder.remedy
+        case .database, .databaseLog:
+            return isOff
+                ? "Turn it, and take such switches out of what is released."
+                : "Keep it in a sealed record or suite instead, where a change is noticed."
+        default: return nil
+        }
+    }
+
+    private mutating func verdict(on name: UnsafeRawBufferPointer) -> SecuritySwitch? {
+        let hash = Self.hash(name)
+        if let known = verdicts[hash] { return known }
+        let found = SecuritySwitch.named(name)
+        if verdicts.count < Self.mostNames { verdicts[hash] = .some(found) }
+        return found
+    }
+
+    /// FNV-1a: names are short, and two that share a hash cost a finding at worst.
+    private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
+        name.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+
+    /// A value that can be on or off: true and false, 1 and 0, and these in words.
+    static func flag(_ value: Leaf.Value) -> Bool? {
+        switch value {
+        case .flag(let flag): flag
+        case .number(let number): number == 1 ? true : number == 0 ? false : nil
+        case .text(let text): text.count <= 5 ? words[String(decoding: text, as: UTF8.self).lowercased()] : nil
+        case .data, .block, .strings: nil
+        }
+    }
+
+    private static let words = [
+        "true": true, "yes": true, "on": true, "1": true, "false": false, "no": false, "off": false, "0": false,
+    ]
+}
+
+extension SecuritySwitch {
+    /// What was told of, so that it is told once.
+    struct Sighting: Hashable {
+        let name: UInt64
+        let check: String
+    }
+}

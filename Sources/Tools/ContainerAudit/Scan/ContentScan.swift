@@ -1,0 +1,76 @@
+internal import ContentDecoding
+internal import SecretDetection
+internal import SharedFiles
+
+/// Reads one file value by value, and hands every value to the search for secrets and to the inspectors of leaves.
+final class ContentScan {
+    private let subject: AuditSubject
+    private let scope: AuditScope
+    private let found: LeafFindings
+    private let search: LeafSearch
+    private let budget: CarrierBudget
+
+    init(_ subject: AuditSubject, in scope: AuditScope, _ suppressions: Suppressions) {
+        self.subject = subject
+        self.scope = scope
+        found = LeafFindings(subject, in: scope, suppressions)
+        search = LeafSearch(subject, in: scope, found)
+        let limits = scope.limits
+        budget = CarrierBudget(
+            depth: limits.maximumNesting, values: limits.maximumValues, inflated: limits.maximumInflatedBytes,
+            time: limits.maximumFileTime)
+    }
+
+    /// Whether a file is read: what is open to everybody who reads the disk, a blob whose header is refused included.
+    static func concerns(_ subject: AuditSubject) -> Bool {
+        subject.attributes.kind == .regular && (subject.content.isPlaintext || subject.content == .sealedUnknown)
+    }
+
+    /// - Throws: `FileError` when it cannot be opened, `.notFound` when it is gone.
+    func run() throws(FileError) -> LeafFindings.Result {
+        let source = try FileSource(scope.root.openForReading(subject.path))
+        let walk = LeafWalk(budget: budget) { [search] leaf in search.visit(leaf) }
+        search.begin(walk)
+        defer { search.end() }
+        do throws(CarrierFault) { try read(source, walk) } catch { budget.note(error, at: "") }
+        if source.isCut { budget.note(.cut, at: "") }
+        search.conclude()
+        UnreadParts(budget.unread).report(to: found)
+        return found.result()
+    }
+
+    private func read(_ file: FileSource, _ walk: LeafWalk) throws(CarrierFault) {
+        let end = min(file.count, scope.limits.maximumReadBytes)
+        let head = try file.bytes(at: 0, count: Int(min(end, Int64(Carriers.headSize))))
+        let form = Carriers.form(of: head, name: String(subject.entry.leaf))
+        // A short one is parsed in any case: names of switches are no words of the search.
+        if form == .json, end > Self.parsedInAnyCase, try !SuspicionScan(file, to: end).isSuspicious() { return }
+        let source: any ByteSource = end < file.count ? SourcePart(of: file, 0..<end) : file
+        let directory = subject.path.dropLast(subject.entry.leaf.utf8.count)
+        let input = CarrierInput(source, name: String(subject.entry.leaf)) { [scope] name in
+            // A name that leads out of the container, or to what is no file, is refused there.
+            guard let file = try? scope.root.openForReading(directory + name) else { return nil }
+            return try? FileSource(file)
+        }
+        do throws(CarrierFault) { try Carriers.read(input, as: form, walk) } catch {
+            try readAsBytes(input, form, walk, after: error)
+        }
+        if form == .binary, let reason = UnreadForm.reason(head, of: file, subject) { throw .unsupported(reason) }
+        if end < file.count {
+            budget.note(.unsupported("it is longer than \(end) byte\(end == 1 ? "" : "s")"), at: "")
+        }
+    }
+
+    /// What is damaged, or of a form that its reader does not know, may still hold secrets as they are.
+    private func readAsBytes(
+        _ input: CarrierInput, _ form: CarrierForm, _ walk: LeafWalk, after fault: CarrierFault
+    ) throws(CarrierFault) {
+        switch fault {
+        case .malformed, .unsupported: try Carriers.read(input, as: .binary, walk)
+        case .unreadable, .exhausted: break
+        }
+        throw fault
+    }
+
+    private static let parsedInAnyCase: Int64 = 64 << 10
+}

@@ -1,0 +1,199 @@
+internal import ContentDecoding
+internal import SecretDetection
+internal import SharedFiles
+
+/// What was found in one file: each value once, the gravest of each check up to its limit, the rest counted.
+///
+/// A value that lies in several places, live and in freed pages for instance, is one finding that says how many there are;
+/// so is one that several rules find, or that has several names. Where a value is nested in another, the innermost place
+/// counts.
+final class LeafFindings {
+    /// What decides how grave a secret is, so that a file with millions of them need not ask about each.
+    struct Kind: Hashable {
+        let check: String
+        let certainty: SecretMatch.Certainty
+        let presence: Leaf.Presence
+        let isExpired: Bool
+    }
+
+    /// What came of a file.
+    struct Result {
+        var findings: [Finding] = []
+        var unlisted = FindingTally()
+        var omissions = AuditOmissions()
+        var usedIgnores: Set<String> = []
+    }
+
+    private let limit: Int
+    private let place: FindingPlace
+    private let suppressions: Suppressions
+    private var suppression: FileSuppression
+    private var allowed = 0
+    private var checks: [String: CheckFindings] = [:]
+    /// Where a value is listed, and how well that says what it is.
+    private var known: [Int: (check: CheckFindings, strength: FindingStrength)] = [:]
+    /// Values that are suppressed, so that each is counted once.
+    private var suppressed: [Int: FindingStrength] = [:]
+    private var kinds: [Kind: (check: CheckFindings, severity: Severity)] = [:]
+    private var outer = OuterMatches()
+
+    /// Beyond that one that occurs twice may be counted twice.
+    private static let mostSuppressed = 100_000
+
+    init(_ subject: AuditSubject, in scope: AuditScope, _ suppressions: Suppressions) {
+        limit = scope.limits.maximumFindingsPerCheck
+        place = FindingPlace(subject.path, in: scope)
+        self.suppressions = suppressions
+        suppression = FileSuppression(suppressions)
+    }
+
+    /// Counts a finding that its own line allows.
+    func countAllowed() { allowed += 1 }
+
+    /// Goes on to a leaf that has secrets; to be told once for each, before the first of them.
+    func enter(_ leaf: Leaf) { for waiting in outer.enter(leaf) { keep(waiting.finding) } }
+
+    /// Adds a secret of the leaf at hand.
+    ///
+    /// - Parameter hit: Makes the words; asked only where they may be listed.
+    func add(
+        _ kind: Kind, _ part: Range<Int>, in leaf: Leaf, at position: inout BlockPosition, _ hit: () -> ContentHit
+    ) {
+        let value = UnsafeRawBufferPointer(rebasing: leaf.bytes[part])
+        let key = Self.key(of: value)
+        outer.claim(key, rule: kind.check)
+        if let seen = kinds[kind] {
+            if let listed = known[key] {
+                let strength = strength(kind, seen.severity, leaf)
+                if strength <= listed.strength { return listed.check.addPlace(of: key) }
+            } else if !suppressions.isActive, seen.check.hasNoPlace(for: seen.severity) {
+                return seen.check.count(seen.severity)
+            }
+        }
+        let hit = hit()
+        let severity = hit.severity ?? hit.check.severity
+        kinds[kind] = (findings(of: hit.check), severity)
+        let finding = prepare(hit, key, strength(kind, severity, leaf), leaf, value) {
+            position.location(of: part, place: $0)
+        }
+        if let waiting = Self.waiting(finding, kind.check, part, value, leaf) {
+            outer.hold(waiting, of: leaf)
+        } else {
+            keep(finding)
+        }
+    }
+
+    /// Adds what an inspector of leaves found.
+    func add(_ hit: ContentHit, in leaf: Leaf, at position: BlockPosition) {
+        let all = leaf.bytes.indices
+        let part = hit.range?.clamped(to: all) ?? all
+        var position = position
+        leaf.withValue(part) { value in
+            let key = Self.key(hit.check.id, leaf.name, value)
+            keep(prepare(hit, key, strength(hit, leaf), leaf, value) { position.location(of: part, place: $0) })
+        }
+    }
+
+    /// Adds what concerns the whole file.
+    func add(_ hit: ContentHit) {
+        var detail = hit.detail
+        detail.withUTF8 { words in
+            let words = UnsafeRawBufferPointer(words)
+            // Another damage of the file is another finding; another count of the same is not.
+            let value = hit.check.id.hasPrefix("content.") ? words : UnsafeRawBufferPointer(start: nil, count: 0)
+            keep(prepare(hit, Self.key(hit.check.id, nil, words), strength(hit, nil), nil, value) { _ in nil })
+        }
+    }
+
+    /// Everything, and what was left out.
+    func result() -> Result {
+        for waiting in outer.takeAll() { keep(waiting.finding) }
+        var result = Result()
+        result.findings = checks.values.flatMap(\.findings)
+        for (id, check) in checks {
+            for (severity, count) in check.unlisted { result.unlisted.add(id, severity, count) }
+        }
+        result.omissions.ignored = suppression.ignored
+        result.omissions.inBaseline = suppression.inBaseline
+        result.omissions.allowedInline = allowed
+        result.usedIgnores = suppression.used
+        return result
+    }
+}
+
+extension LeafFindings {
+    /// Of a secret: whatever rule finds it and whatever it is called.
+    private static func key(of value: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: value)
+        return hasher.finalize()
+    }
+
+    private static func key(_ check: String, _ name: UnsafeRawBufferPointer?, _ value: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(check)
+        hasher.combine(name?.count)
+        if let name { hasher.combine(bytes: name) }
+        hasher.combine(bytes: value)
+        return hasher.finalize()
+    }
+
+    private func strength(_ kind: Kind, _ severity: Severity, _ leaf: Leaf) -> FindingStrength {
+        FindingStrength(kind.certainty, check: kind.check, severity: severity, isNamed: leaf.name != nil)
+    }
+
+    private func strength(_ hit: ContentHit, _ leaf: Leaf?) -> FindingStrength {
+        FindingStrength(
+            .certain, check: hit.check.id, severity: hit.severity ?? hit.check.severity, isNamed: leaf?.name != nil)
+    }
+
+    private func findings(of check: AuditCheck) -> CheckFindings {
+        if let findings = checks[check.id] { return findings }
+        let findings = CheckFindings(limit: limit)
+        checks[check.id] = findings
+        return findings
+    }
+
+    /// Nil for a match that nothing nested can have as well: one in running text, or one that is all of its value by its
+    /// form.
+    private static func waiting(
+        _ finding: PreparedFinding, _ rule: String, _ part: Range<Int>, _ value: UnsafeRawBufferPointer, _ leaf: Leaf
+    ) -> OuterMatches.Waiting? {
+        switch leaf.value {
+        case .text, .data: break
+        default: return nil
+        }
+        let isWhole = rule.hasPrefix("field.") && part.count + 2 >= leaf.bytes.count
+        guard isWhole || part.count < leaf.bytes.count else { return nil }
+        let isEscaped = value.contains { "\\&%".utf8.contains($0) }
+        return OuterMatches.Waiting(finding: finding, rule: rule, isEscaped: isEscaped, isWhole: isWhole)
+    }
+
+    private func prepare(
+        _ hit: ContentHit, _ key: Int, _ strength: FindingStrength, _ leaf: Leaf?, _ value: UnsafeRawBufferPointer,
+        _ location: (_ place: String) -> FindingLocation?
+    ) -> PreparedFinding {
+        let trail = leaf?.trail.text.printable ?? ""
+        var finding = hit.check.finding(
+            at: place, hit.detail, severity: strength.severity, confidence: hit.confidence, remedy: hit.remedy)
+        finding.location = location(trail)
+        finding.fingerprint = suppressions.text(
+            of: finding.id, path: finding.path, place: trail,
+            name: leaf?.name ?? UnsafeRawBufferPointer(start: nil, count: 0), value: value)
+        return PreparedFinding(key: key, check: hit.check, finding: finding, strength: strength)
+    }
+
+    private func keep(_ prepared: PreparedFinding) {
+        let key = prepared.key
+        if let known = suppressed[key], prepared.strength <= known { return }
+        if let known = known[key], prepared.strength <= known.strength { return known.check.addPlace(of: key) }
+        let places = known.removeValue(forKey: key)?.check.remove(key) ?? 0
+        if suppression.takes(prepared.finding.fingerprint) {
+            if suppressed.count < Self.mostSuppressed { suppressed[key] = prepared.strength }
+            return
+        }
+        let check = findings(of: prepared.check)
+        known[key] = (check, prepared.strength)
+        if let evicted = check.list(prepared.finding, key: key, places: places + 1) { known[evicted] = nil }
+    }
+}

@@ -1,0 +1,112 @@
+internal import ContentDecoding
+internal import FoundationEssentials
+internal import SecretDetection
+
+/// Looks at every leaf of one file: the search for secrets, carriers written in letters, and the inspectors of leaves.
+final class LeafSearch {
+    private let subject: AuditSubject
+    private let found: LeafFindings
+    private let searcher = SecretSearcher.standard
+    private let now: Int64
+    private var inspectors: [any LeafInspector]
+    private var walk: LeafWalk?
+    /// Where the run lies that the leaves were decoded from; nil for leaves of the file itself, and where that is not known.
+    private var wrapped: Range<Int64>?
+    /// The bytes of the file that were searched last.
+    private var searched: Range<Int64>?
+
+    init(_ subject: AuditSubject, in scope: AuditScope, _ found: LeafFindings) {
+        self.subject = subject
+        self.found = found
+        now = Int64(scope.now.timeIntervalSince1970)
+        inspectors = LeafInspectors.all.compactMap { $0.init(subject, in: scope) }
+    }
+
+    /// The walk that visits; it and this object hold each other until `end()`.
+    func begin(_ walk: LeafWalk) {
+        walk.trail.replacement = PlaceRedaction.replacement
+        self.walk = walk
+    }
+
+    func end() { walk = nil }
+
+    func visit(_ leaf: Leaf) {
+        switch leaf.value {
+        case .text(let value), .data(let value): judge(value, leaf)
+        case .block(let bytes, let line): search(bytes, leaf, line: line)
+        case .strings(let bytes): search(bytes, leaf, line: nil)
+        case .number, .flag: break
+        }
+        for index in inspectors.indices {
+            for hit in inspectors[index].inspect(leaf) {
+                found.add(hit, in: leaf, at: BlockPosition(leaf, wrapped: wrapped))
+            }
+        }
+    }
+
+    /// What the inspectors say once they have seen everything.
+    func conclude() {
+        for index in inspectors.indices {
+            for hit in inspectors[index].conclude() { found.add(hit) }
+        }
+    }
+
+    private func judge(_ value: UnsafeRawBufferPointer, _ leaf: Leaf) {
+        let matches = searcher.judge(value, named: leaf.name)
+        if matches.isEmpty { return }
+        var position = BlockPosition(leaf, wrapped: wrapped)
+        found.enter(leaf)
+        for match in matches where !Fingerprint.covers(match.range, of: value) { add(match, leaf, &position) }
+    }
+
+    private func search(_ bytes: UnsafeRawBufferPointer, _ leaf: Leaf, line: Int?) {
+        let before = overlap(with: leaf)
+        guard searcher.isSuspicious(bytes) else { return }
+        let allowance = InlineAllowance(in: line == nil ? UnsafeRawBufferPointer(start: nil, count: 0) : bytes)
+        var position = BlockPosition(leaf, wrapped: wrapped)
+        var hasEntered = false
+        let runs = searcher.searchAll(bytes) { match in
+            if match.range.upperBound <= before || Fingerprint.covers(match.range, of: bytes) { return }
+            if !hasEntered { found.enter(leaf) }
+            hasEntered = true
+            if allowance.covers(match.rule.id, at: match.range) {
+                found.countAllowed()
+            } else {
+                add(match, leaf, &position)
+            }
+        }
+        unwrap(runs, of: bytes, leaf)
+    }
+
+    /// How many of a block's first bytes were the last ones of the block before: what lies in them was found there.
+    private func overlap(with leaf: Leaf) -> Int {
+        guard let range = leaf.range, range.count == leaf.bytes.count else { return 0 }
+        defer { searched = range }
+        guard let searched, searched.contains(range.lowerBound), range.upperBound > searched.upperBound else {
+            return 0
+        }
+        return Int(searched.upperBound - range.lowerBound)
+    }
+
+    private func add(_ match: SecretMatch, _ leaf: Leaf, _ position: inout BlockPosition) {
+        let isExpired = match.expires.map { $0 <= now } ?? false
+        let kind = LeafFindings.Kind(
+            check: match.rule.id, certainty: match.certainty, presence: leaf.presence, isExpired: isExpired)
+        found.add(kind, match.range, in: leaf, at: &position) {
+            SecretJudge.hit(for: match, in: leaf, of: subject, now: Date(timeIntervalSince1970: Double(now)))
+        }
+    }
+
+    private func unwrap(_ runs: [WrappedRun], of bytes: UnsafeRawBufferPointer, _ leaf: Leaf) {
+        guard let walk, !runs.isEmpty else { return }
+        let outer = wrapped
+        defer { wrapped = outer }
+        for run in runs {
+            let place = BlockPosition(leaf, wrapped: outer)
+            guard let coding = LetterCoding(rawValue: run.encoding.rawValue) else { continue }
+            wrapped = place.bytes(of: run.range)
+            // What stops it is noted by the walk, which the next leaf asks again.
+            _ = try? Carriers.readRun(UnsafeRawBufferPointer(rebasing: bytes[run.range]), encoding: coding, walk)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import AppGroups
+internal import ArgumentParser
+internal import PropertyLists
+internal import XcodeEntitlements
+internal import SharedFiles
+
+/// `sealctl entitlements check`: a matrix of targets and groups, and what is wrong with it.
+struct EntitlementsCheckCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what the targets of a project share, and what is wrong with it.",
+        discussion: """
+            Finds projects, entitlements and profiles below each PATH, and compares what each target holds with the \
+            other parts of its app, with its other configurations and with its profile. Nothing is changed. Exit \
+            status 1 says that there are findings of the severity of --fail-on or above.
+
+            Examples:
+              sealctl entitlements check .
+              sealctl entitlements check --sarif ios > entitlements.sarif
+              sealctl entitlements check App.xcodeproj --profile App.mobileprovision
+            """)
+
+    @Argument(
+        help:
+            "Folders, .xcodeproj packages, Info.plist, .entitlements and profile files; the folder at hand without any.",
+        completion: .file())
+    var paths: [String] = []
+    @Option(help: ArgumentHelp("A provisioning profile to compare with; can be repeated.", valueName: "file"))
+    var profile: [String] = []
+    @Option(help: ArgumentHelp("The team that signs, in place of the projects' own.", valueName: "team"))
+    var team: String?
+    @Option(
+        help: ArgumentHelp("The least severity that ends with status 1: error, warning or note.", valueName: "severity")
+    )
+    var failOn: LeastSeverity = .warning
+    @Option(
+        help: ArgumentHelp(
+            "Leave out a finding, as ENT001, or of one target, as ENT001:Widget; can be repeated.",
+            valueName: "id[:target]"))
+    var ignore: [String] = []
+    @Flag(help: "The findings as SARIF 2.1.0, for code hosts.")
+    var sarif = false
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func validate() throws {
+        if sarif, output.json { throw ValidationError("Give --json or --sarif, not both.") }
+        for entry in ignore where IgnoredFinding(entry) == nil {
+            throw ValidationError("There is no finding \(entry): see sealctl entitlements explain.")
+        }
+    }
+
+    func perform() throws(Failure) {
+        let report = try check()
+        guard
+            !report.targets.isEmpty || !report.findings.isEmpty || !report.profiles.isEmpty || !report.projects.isEmpty
+        else {
+            throw Failure(
+                .noInput, "nothingFound", "found no project, entitlements or profile below \(report.root)",
+                hint: "Give the folder that the .xcodeproj or the .entitlements files lie in.")
+        }
+        let isClean = report.worst.map { $0 < failOn.severity } ?? true
+        try StandardStreams.print(text(report, isClean: isClean))
+        if !isClean { throw Failure(.findings, "findings", "there are findings", hint: "", isSilent: true) }
+    }
+
+    private func check() throws(Failure) -> ProjectReport {
+        var check = ProjectCheck()
+        check.profiles = profile
+        if let team {
+            check.team = try Failure.onGroup { () throws(AppGroupError) in try TeamIdentifier(team).identifier }
+        }
+        let now = try Self.now()
+        do throws(ProvisioningError) {
+            return leaveOut(from: try check.run(paths.isEmpty ? ["."] : paths, at: now))
+        } catch { throw Failure(error) }
+    }
+
+    /// One that covers nothing is out of date, or misspelled.
+    private func leaveOut(from report: ProjectReport) -> ProjectReport {
+        let ignored = ignore.compactMap { text in IgnoredFinding(text).map { (text, $0) } }
+        let idle = ignored.filter { !report.findings.contains(where: $0.1.covers) }
+        return report.ignoring { finding in ignored.contains { $0.1.covers(finding) } }
+            .adding(notes: idle.map { "--ignore \($0.0) matched no finding".printable })
+    }
+
+    /// - Throws: where the clock is out of the calendar.
+    static func now() throws(Failure) -> PropertyListDate {
+        let seconds = Double(Timestamp.now.milliseconds) / 1000 - 978_307_200
+        guard let date = PropertyListDate(secondsSince2001: seconds) else {
+            throw Failure(.systemError, "clock", "the clock is beyond the year 9999", hint: "Set it: timedatectl.")
+        }
+        return date
+    }
+
+    private func text(_ report: ProjectReport, isClean: Bool) -> String {
+        if sarif { return ProjectReportSARIF(report).text }
+        return output.json ? ProjectReportJSON(report, isClean: isClean).json.text : ProjectReportText(report).text
+    }
+}
+
+/// What `--fail-on` takes.
+enum LeastSeverity: String, CaseIterable, ExpressibleByArgument {
+    case error, warning, note
+
+    var severity: FindingSeverity {
+        switch self {
+        case .error: .error
+        case .warning: .warning
+        case .note: .note
+        }
+    }
+}
+
+/// What `--ignore` takes: a rule, or a rule for one target.
+struct IgnoredFinding {
+    private let rule: ProjectRule
+    private let target: Substring?
+
+    /// Nil where no rule has that id or name, or the target is left empty.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.last?.isEmpty == false, let first = parts.first, let rule = ProjectRule.named(String(first)) else {
+            return nil
+        }
+        self.rule = rule
+        target = parts.dropFirst().first
+    }
+
+    func covers(_ finding: ProjectFinding) -> Bool {
+        finding.rule == rule && (target == nil || target.map { String($0) } == finding.target)
+    }
+}

@@ -1,0 +1,51 @@
+import ContentDecoding
+
+/// A leaf as a test compares it: copied, because a leaf lives only while it is visited.
+struct SeenLeaf: Equatable, CustomStringConvertible {
+    var place: String
+    var name: String?
+    var text: String
+    var range: Range<Int64>?
+    var line: Int?
+    var form: CarrierForm
+    var presence: Leaf.Presence
+
+    init(_ leaf: Leaf) {
+        place = leaf.trail.text
+        name = leaf.name.map { String(decoding: $0, as: UTF8.self) }
+        range = leaf.range
+        form = leaf.form
+        presence = leaf.presence
+        line = nil
+        switch leaf.value {
+        case .text(let bytes), .data(let bytes), .strings(let bytes): text = String(decoding: bytes, as: UTF8.self)
+        case .block(let bytes, let line):
+            text = String(decoding: bytes, as: UTF8.self)
+            self.line = line
+        case .number(let number): text = "\(number)"
+        case .flag(let flag): text = "\(flag)"
+        }
+    }
+
+    var description: String { "\(place) \(name ?? "-") \(text.prefix(60)) \(form) \(presence)" }
+}
+
+/// What came of reading one carrier.
+struct SeenCarrier {
+    var leaves: [SeenLeaf] = []
+    var unread: [CarrierBudget.Unread] = []
+    var fault: CarrierFault?
+
+    /// Reads bytes as a file of that name.
+    init(_ bytes: [UInt8], named name: String = "", budget: CarrierBudget = CarrierBudget()) {
+        self.init(MemorySource(bytes), named: name, budget: budget)
+    }
+
+    init(_ source: any ByteSource, named name: String = "", budget: CarrierBudget = CarrierBudget()) {
+        var seen: [SeenLeaf] = []
+        let walk = LeafWalk(budget: budget) { seen.append(SeenLeaf($0)) }
+        do throws(CarrierFault) { try Carriers.read(CarrierInput(source, name: name), walk) } catch { fault = error }
+        leaves = seen
+        unread = budget.unread
+    }
+}

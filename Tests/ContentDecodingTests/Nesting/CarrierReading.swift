@@ -1,0 +1,105 @@
+import ContentDecoding
+import TestSupport
+import Testing
+
+/// A leaf as these tests compare it: copied, because a leaf lives only while it is visited.
+struct FoundLeaf: Hashable, CustomStringConvertible {
+    enum Kind: String { case text, data, block, strings, number, flag }
+
+    let place: String
+    let name: String?
+    let kind: Kind
+    let text: String
+    let bytes: [UInt8]
+    let number: Double?
+    let range: Range<Int64>?
+    let line: Int?
+    let form: CarrierForm
+    let presence: Leaf.Presence
+
+    init(_ leaf: Leaf) {
+        place = leaf.trail.text
+        name = leaf.name.map { String(decoding: $0, as: UTF8.self) }
+        (range, form, presence) = (leaf.range, leaf.form, leaf.presence)
+        var (number, line) = (Double?.none, Int?.none)
+        switch leaf.value {
+        case .text(let all): (kind, bytes) = (.text, Array(all))
+        case .data(let all): (kind, bytes) = (.data, Array(all))
+        case .strings(let all): (kind, bytes) = (.strings, Array(all))
+        case .block(let all, let first): (kind, bytes, line) = (.block, Array(all), first)
+        case .number(let value): (kind, bytes, number) = (.number, [], value)
+        case .flag(let value): (kind, bytes, number) = (.flag, [], value ? 1 : 0)
+        }
+        text = String(decoding: bytes, as: UTF8.self)
+        (self.number, self.line) = (number, line)
+    }
+
+    var description: String { "\(place) [\(name ?? "-")] \(kind) \(text.prefix(60)) \(number ?? 0) \(presence)" }
+}
+
+/// What came of reading one carrier.
+struct CarrierReading {
+    let bytes: [UInt8]
+    let leaves: [FoundLeaf]
+    let notes: [CarrierBudget.Unread]
+    let fault: CarrierFault?
+
+    /// Reads bytes as a file of that name; `keeping: false` counts leaves without a copy.
+    init(_ bytes: [UInt8], named name: String = "", budget: CarrierBudget = CarrierBudget()) {
+        self.bytes = bytes
+        var found: [FoundLeaf] = []
+        var fault: CarrierFault?
+        let walk = LeafWalk(budget: budget) { found.append(FoundLeaf($0)) }
+        do throws(CarrierFault) { try Carriers.read(CarrierInput(MemorySource(bytes), name: name), walk) } catch {
+            fault = error
+        }
+        leaves = found
+        notes = budget.unread
+        self.fault = fault
+    }
+
+    /// How many leaves hostile bytes have, each looked at but not kept.
+    static func count(_ bytes: [UInt8], budget: CarrierBudget = CarrierBudget()) -> (leaves: Int, notes: [CarrierFault])
+    {
+        var count = 0
+        let walk = LeafWalk(budget: budget) { _ in count += 1 }
+        do throws(CarrierFault) { try Carriers.read(CarrierInput(MemorySource(bytes)), walk) } catch {
+            budget.note(error, at: "")
+        }
+        return (count, budget.unread.map(\.fault))
+    }
+
+    /// The one leaf of a place; a failed expectation where there is none, or several.
+    func only(_ place: String, _ at: SourceLocation = #_sourceLocation) throws -> FoundLeaf {
+        let all = leaves.filter { $0.place == place }
+        try #require(all.count == 1, "\(place): \(all.count) of \(leaves.map(\.place))", sourceLocation: at)
+        return all[0]
+    }
+
+    /// The bytes of the file that a leaf says it lies in.
+    func fileBytes(of leaf: FoundLeaf) -> [UInt8] {
+        leaf.range.map { Array(bytes[Int($0.lowerBound)..<Int($0.upperBound)]) } ?? []
+    }
+}
+
+/// Fixtures that Python makes.
+extension Python {
+    /// Runs a program that leaves bytes in `out`, or files in the directory it runs in.
+    static func bytes(_ program: String) throws -> [UInt8] { try files(program, ["out"])[0] }
+
+    static func files(_ program: String, _ names: [String]) throws -> [[UInt8]] {
+        let directory = try TemporaryDirectory()
+        let prelude = """
+            import plistlib, base64, gzip, zlib, json, random, struct, sys, datetime, urllib.parse
+            from plistlib import UID, FMT_BINARY, FMT_XML
+            def binary(value): return plistlib.dumps(value, fmt=FMT_BINARY)
+            def write(data, name="out"):
+                with open(name, "wb") as file: file.write(data)
+
+            """
+        let result = try ChildProcess.run(path, ["-c", prelude + program], directory: directory.path)
+        try #require(result.exitCode == 0, "\(result.errorText)")
+        defer { withExtendedLifetime(directory) {} }
+        return try names.map { try SystemFile.read(directory.path($0)) }
+    }
+}

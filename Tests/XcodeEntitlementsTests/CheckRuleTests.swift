@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+@testable import XcodeEntitlements
+
+@Suite struct CheckRuleTests {
+    private static func document() throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
+        return String(decoding: try SystemFile.read(root + "/docs/entitlements-check.md"), as: UTF8.self)
+    }
+
+    @Test func everyRuleHasAnIdAndANameOfItsOwn() {
+        #expect(Set(ProjectRule.all.map(\.id)).count == ProjectRule.all.count)
+        #expect(Set(ProjectRule.all.map(\.name)).count == ProjectRule.all.count)
+        #expect(ProjectRule.all.map(\.id) == ProjectRule.all.map(\.id).sorted())
+    }
+
+    @Test(arguments: ProjectRule.all.map(\.id))
+    func aRuleIsFoundByItsIdAndItsName(id: String) throws {
+        let rule = try #require(ProjectRule.named(id.lowercased()))
+        #expect(rule.id == id && ProjectRule.named(rule.name) == rule)
+    }
+
+    @Test func theDocumentHasARowForEachRule() throws {
+        let rows = try Self.document().split(separator: "\n").filter { $0.hasPrefix("| `ENT") }
+        let expected = ProjectRule.all.map {
+            "| `\($0.id)` | \($0.severity) | \($0.title). \($0.meaning) | \($0.remedy) |"
+        }
+        #expect(rows.map { String($0) } == expected)
+    }
+}
