@@ -36,6 +36,8 @@ struct PlaceMemory: Hashable, Sendable {
     var memoryCode = Bytes32.zero
     /// The first period of the person key, which the next roster names.
     var keyPeriod: UInt32
+    /// The minimum epoch of *after first unlock*. That of the other class is in the register, which only persons can change.
+    var minimum = SeenMinimum.none
 
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
@@ -70,7 +72,9 @@ struct PlaceMemory: Hashable, Sendable {
         writer.append(formerPersonKey)
         memoryCode.withUnsafeBytes { writer.append($0) }
         writer.append(keyPeriod)
-        writer.append([UInt8](repeating: 0, count: 60))
+        writer.append(minimum.epoch)
+        writer.append(minimum.period)
+        writer.append([UInt8](repeating: 0, count: 52))
         writer.append(BLAKE2b.hash(writer.bytes, personalization: .placeChecksum, count: 32))
         return writer.bytes
     }
@@ -92,8 +96,30 @@ struct PlaceMemory: Hashable, Sendable {
                 Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
             )
         }
+        minimum = bytes.withUnsafeBytes { SeenMinimum(epoch: $0.number(at: 228), period: $0.number(at: 232)) }
         guard (1...period).contains(keyPeriod) else { return nil }
     }
+}
+
+/// The highest minimum epoch of *after first unlock* that this user's programs have seen in one period of `vault`.
+///
+/// A service can write any minimum into `vault`, and blobs of a retired epoch would be accepted again under a lower one. A
+/// later period is judged anew: a rekey that gives `vault` up, or a restored backup, may begin with a lower minimum.
+struct SeenMinimum: Hashable, Sendable {
+    /// 0 for none.
+    var epoch: UInt32
+    /// The period of `vault`, which during a rekey is the one before the register's.
+    var period: UInt32
+
+    static let none = SeenMinimum(epoch: 0, period: 0)
+
+    /// Returns the one of the later period; of one period, the higher one.
+    func merged(with other: SeenMinimum) -> SeenMinimum {
+        (period, epoch) < (other.period, other.epoch) ? other : self
+    }
+
+    /// Returns whether a minimum that `vault` has now is lower than this one in the same period.
+    func refuses(_ present: SeenMinimum) -> Bool { period == present.period && present.epoch < epoch }
 }
 
 /// The file of a place's memory.
@@ -136,7 +162,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
     ///
     /// A memory that another program stored meanwhile stays where it is of another vault, of a later period, or of persons
-    /// that do not vouch for these; the team key that it has seen stays as well.
+    /// that do not vouch for these; the team key and the higher minimum epoch that it has seen stay as well.
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
@@ -154,7 +180,10 @@ struct PlaceMemoryFile: Hashable, Sendable {
                 && chain.contains(current.personKey)
             guard isAccepted || isSuccessor else { return nil }
             var memory = memory
-            if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
+            if !isAccepted {
+                memory.teamKey = memory.teamKey ?? current.teamKey
+                memory.minimum = memory.minimum.merged(with: current.minimum)
+            }
             // Of a program that has no person's slot.
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded

@@ -254,13 +254,15 @@ extension VaultCredential {
 }
 
 extension VaultContents {
-    /// The watermark table's verdicts on both files.
+    /// The verdicts of this user's memory on both files.
     struct Verdicts: Sendable {
         let service: Watermark.Verdict
         let person: Watermark.Verdict
+        /// Whether the minimum epoch of `vault` is lower than the one that is remembered.
+        let isMinimumLowered: Bool
 
         var isGood: Bool { isServiceGood && isPersonGood }
-        var isServiceGood: Bool { service == .advances || service == .same }
+        var isServiceGood: Bool { !isMinimumLowered && (service == .advances || service == .same) }
         var isPersonGood: Bool { person == .advances || person == .same }
     }
 
@@ -272,20 +274,23 @@ extension VaultContents {
     ) -> Verdicts {
         let group = accessGroup.identifier
         var own = Watermark.Verdict.same
-        if let head = serviceHead {
+        // A write that is refused must not raise the floor: the write that it took the place of is still the newest.
+        if let head = serviceHead, !isMinimumLowered {
             let commitment = head.entry(.state)?.commitment ?? .zero
             own = watermarks.accept(
                 compartment: PartSealing.context(group, .service, period: head.period, .state).nameTag,
                 Watermark(epoch: head.period, sequence: head.generation, commitment: Commitment(bytes: commitment)),
                 isAcknowledged: acknowledged.contains(.service))
         }
-        guard let register, personFile != nil else { return Verdicts(service: own, person: .same) }
+        guard let register, personFile != nil else {
+            return Verdicts(service: own, person: .same, isMinimumLowered: isMinimumLowered)
+        }
         let persons = watermarks.accept(
             compartment: PartSealing.context(group, .person, period: register.period, .state).nameTag,
             Watermark(
                 epoch: register.period, sequence: register.generation, commitment: Commitment(bytes: register.hash)),
             isAcknowledged: acknowledged.contains(.person))
-        return Verdicts(service: own, person: persons)
+        return Verdicts(service: own, person: persons, isMinimumLowered: isMinimumLowered)
     }
 
     /// Stores what is new about the place.
@@ -299,6 +304,7 @@ extension VaultContents {
         guard let register else { return }
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
+        memory.minimum = seenMinimum
         guard memory != known else { return }
         place.memory.store(
             memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted,

@@ -268,8 +268,12 @@ struct VaultDraft {
     /// write had.
     ///
     /// - Parameter count: The number of writes that are lost, as `RekeyLosses.lostWriteCount`; nil for none.
-    mutating func takeOlderService(_ count: UInt64?) {
+    mutating func takeOlderService(_ count: UInt64?, _ minimum: SeenMinimum) {
         guard let count else { return }
+        // Blobs of the epochs that were retired stay refused.
+        if minimum.period == service.period {
+            service.state.rotation.minimumEpoch = max(service.state.rotation.minimumEpoch, minimum.epoch)
+        }
         service.losses.isCompartmentOlder = true
         service.losses.lostWriteCount = count
         service.epochFloor = KeyringEntry.maximumEpoch(period: service.period)

@@ -59,6 +59,91 @@ import Testing
         #expect(try memory() == seen)
     }
 
+    // MARK: The minimum epoch
+
+    /// Completes a rotation without anything to reseal, and returns the minimum epoch.
+    private func rotate(_ vault: Vault) throws -> UInt32 {
+        let epoch = try #require(try vault.beginRotation(of: .afterFirstUnlock))
+        try vault.completeRotation(of: .afterFirstUnlock, to: epoch)
+        return epoch
+    }
+
+    /// Writes `vault` with the minimum epoch 1, as a service of another user can.
+    private func lowerMinimum() throws {
+        let other = try VaultFixture()
+        _ = try other.create()
+        try other.forget()
+        try other.restore(try fixture.copy())
+        let service = try other.open(with: .keyFile(path: fixture.keyFile))
+        try service.change(.rotationBegun) { draft throws(VaultError) in
+            draft.changeRotation(of: .afterFirstUnlock) { $0.minimumEpoch = 1 }
+        }
+        try fixture.restore(try other.copy())
+    }
+
+    @Test(.enabled(if: MemoryDirectory.isAvailable))
+    func aLowerMinimumOfThePeriodIsRefusedUntilItIsAccepted() throws {
+        let cache = try MemoryDirectory()
+        try UnlockCaches.$current.withValue(.runtimeFile(below: cache.path)) {
+            let person = try create()
+            let running = try fixture.open()
+            try person.unlock()
+            let epoch = try rotate(person)
+            #expect(try running.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == epoch)
+            #expect(try memory().minimum == SeenMinimum(epoch: epoch, period: 1))
+            let honest = try fixture.copy()
+            try lowerMinimum()
+            for vault in [running, person] {
+                #expect(code { () throws(VaultError) in try vault.add("s", "x", .afterFirstUnlock) } == .rolledBack)
+            }
+            // The user has unlocked the vault: what is when unlocked opens with every credential.
+            for opening in [VaultCredential.unlocked, credential, .defaultKeyFile] {
+                let opened = try fixture.open(with: opening)
+                #expect(try opened.value("s", "person") == [1])
+                #expect(code { () throws(VaultError) in _ = try opened.value("s", "service") } == .rolledBack)
+            }
+            // The refused write has raised no watermark.
+            try fixture.restore(honest)
+            #expect(try running.value("s", "service") == [2])
+            try lowerMinimum()
+            try fixture.accept(credential)
+            #expect(try memory().minimum == SeenMinimum(epoch: 1, period: 1))
+            for vault in [running, try fixture.open()] {
+                #expect(try vault.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 1)
+            }
+        }
+    }
+
+    @Test func aRekeyGoesOnWithTheHigherMinimum() throws {
+        let person = try create()
+        let epoch = try rotate(person)
+        try lowerMinimum()
+        let opened = try fixture.open(with: credential)
+        #expect(code { () throws(VaultError) in try opened.rekey() } == .rolledBack)
+        var options = RekeyOptions()
+        options.rebuildsServices = true
+        let report = try opened.rekey(options)
+        #expect(report.losses.isCompartmentOlder && !report.losses.isCompartmentLost)
+        #expect(try fixture.open().currentKeyring().minimumEpoch(of: .afterFirstUnlock) == epoch)
+        #expect(try memory().minimum == SeenMinimum(epoch: epoch, period: 2))
+    }
+
+    @Test func aStoredMinimumOfOnePeriodOnlyRises() throws {
+        _ = try create()
+        let chain = try #require(try fixture.open().current().register).chain.map(\.key.bytes)
+        var new = try memory()
+        let (five, three) = (SeenMinimum(epoch: 5, period: 1), SeenMinimum(epoch: 3, period: 1))
+        let (later, former) = (SeenMinimum(epoch: 2, period: 2), SeenMinimum(epoch: 9, period: 1))
+        for (seen, kept) in [(five, five), (three, five), (later, later), (former, later)] {
+            new.minimum = seen
+            fixture.place.memory.store(new, chain: chain)
+            #expect(try memory().minimum == kept)
+        }
+        new.minimum = .none
+        fixture.place.memory.store(new, isAccepted: true)
+        #expect(try memory().minimum == .none)
+    }
+
     // MARK: The file
 
     @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {

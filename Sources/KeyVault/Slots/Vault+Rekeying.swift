@@ -218,7 +218,7 @@ extension Vault {
         let isSecondWritten = try contents.service.head.period == register.period
         if !isSecondWritten {
             if givingUp {
-                draft.takeOlderService(lostWrites(of: contents))
+                draft.takeOlderService(lostWrites(of: contents), contents.seenMinimum)
                 draft.giveUpDamagedItems()
                 try requireConfirmed(draft.service.losses, confirmed)
             }
@@ -295,7 +295,7 @@ extension Vault {
                 advice: "Let its owner read it: "
                     + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
         }
-        draft.takeOlderService(lostWrites(of: contents))
+        draft.takeOlderService(lostWrites(of: contents), contents.seenMinimum)
         try draft.rebuildServices(after: obstacle)
     }
 
