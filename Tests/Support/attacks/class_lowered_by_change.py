@@ -35,7 +35,7 @@ def attack(lab_):
     backup = lab_.base / "attack.backup"
     other.ada.must("vault", "export", backup, "--items-only", "--backup-passphrase-file", words)
     other.finish()
-    lab_.ada.ctl("vault", "import", backup, "--items-only", "--replace-items", "--backup-passphrase-file", words)
+    lab_.ada.ctl("vault", "import", backup, "--items-only", "--replace-items", "--yes", "--backup-passphrase-file", words)
     lab_.hold(lower("ada") == [], "an import with --replace-items does not lower the class")
     lab_.answer(lab_.bob.find("bank", "ada"), b"pin 2", "bob reads the person's item") if lower("new") == [] else None
     found = lab_.ada.find("bank", "ada")
