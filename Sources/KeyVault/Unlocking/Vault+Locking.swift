@@ -6,7 +6,8 @@ extension Vault {
     /// Unlocks the vault for all programs of this user: they open it without a credential, with `.automatic` or
     /// `.unlocked`.
     ///
-    /// What is protected *after first unlock* stays available until the machine restarts or is locked with `everything`.
+    /// What is protected *after first unlock* stays available until the machine restarts, or until the vault is locked
+    /// with `everything` or has no unattended slots when it is locked.
     /// What is protected *when unlocked* is made available too if this vault was opened by a person's slot, and stays so
     /// until it is locked or the time is up; from here on that holds for this vault as well.
     ///
@@ -44,7 +45,8 @@ extension Vault {
     /// Locks the vault for all programs of this user. Takes no credential, and it may be locked already.
     ///
     /// What is protected *when unlocked* is refused from each program's next use on, whether it found the key in memory or
-    /// was given the passphrase itself. What is protected *after first unlock* stays available, as on a device.
+    /// was given the passphrase itself. Where a service has a slot, what is protected *after first unlock* stays available, as
+    /// on a device; in a vault without unattended slots both classes are locked, as with `everything`. The result states which.
     /// It is complete once the vault's lock stamp is replaced: also from within a sandbox that cannot reach the place where
     /// the keys wait.
     /// - Parameter everything: Takes back the keys of *after first unlock* as well, as a restart would: programs that
