@@ -29,6 +29,7 @@ def variants(slot):
     yield "another memory code, so that the root does not open", changed(memory=f.random(32))
     if slot.has_ephemeral:
         yield "another ephemeral key", changed(ephemeral=f.x25519_public(f.random(32)))
+        yield "an ephemeral key of low order", changed(ephemeral=bytes(32))
 
 
 def file_with(vault, role, number, slot):
