@@ -85,7 +85,7 @@ def raised(lab_):
     lab_.must_hold(lab_.ada.update("bank", "raised", b"", "--accessible", "when-unlocked"), "ada raises the item")
     lab_.must_hold(lab_.ada.update("bank", "raised", b"high"), "and gives it a new value")
     lab_.hold(not is_lower(lab_, "raised") and lower_items(lab_, "raised") == [], "both are raised")
-    for words in ([], ["--replace-items"]):
+    for words in ([], ["--replace-items", "--yes"]):
         lab_.ada.must("vault", "import", backup, "--backup-identity", lab_.ada.file, *words)
         what = "a backup of before, added" + (" with --replace-items" if words else "")
         lab_.hold(lower_items(lab_, "raised") == [], f"{what}: the item is not in the lower class")
