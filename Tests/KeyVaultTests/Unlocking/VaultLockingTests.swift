@@ -146,6 +146,37 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
     }
+
+    // user:      unlock .................... lock: replaced ...................... open: locked
+    // attacker:  ....... another vault's files .............. the true files again
+    @Test(arguments: CacheKind.usable, [false, true])
+    func aLockReachesTheRememberedVaultWhereAnotherOneIsThere(_ kind: CacheKind, _ everything: Bool) throws {
+        let fixture = try UnlockFixture(kind, withService: true)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().unlock()
+        let honest = try fixture.vault.copy()
+        let other = try UnlockFixture(kind, passphrase: "another")
+        try fixture.vault.restore(other.vault.copy())
+        let refusal = code { () throws(VaultError) in try fixture.lock(everything: everything) }
+        #expect(refusal == .replaced)
+        unlink(fixture.vault.beside(LockStamp.leaf))
+        try fixture.vault.restore(honest)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(try fixture.status().afterFirstUnlock == .locked)
+        #expect(try fixture.status().whenUnlocked == .locked)
+    }
+
+    @Test(arguments: CacheKind.usable) func aLockReachesAVaultThatIsGone(_ kind: CacheKind) throws {
+        let fixture = try UnlockFixture(kind, withService: true)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().unlock()
+        let honest = try fixture.vault.copy()
+        for leaf in VaultPlace.leaves { unlink(fixture.vault.beside(leaf)) }
+        #expect(code { () throws(VaultError) in try fixture.lock() } == .missing)
+        try fixture.vault.restore(honest)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+    }
+
     /// Whoever locks may be in a sandbox that has neither the keyring nor the runtime directory of the others.
     @Test(arguments: CacheKind.usable) func aLockHoldsWhereItCannotReachTheKeys(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
