@@ -49,13 +49,6 @@ struct PlaceMemory: Hashable, Sendable {
         registerCode = register.verifiedCode(root)
     }
 
-    /// Whether another one differs in more than the code of its register.
-    func isSameIdentity(as other: PlaceMemory) -> Bool {
-        var copy = self
-        copy.registerCode = other.registerCode
-        return copy == other
-    }
-
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.magic)
@@ -121,8 +114,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     func load() throws(VaultError) -> PlaceMemory? {
         let operation = "read what is remembered of the vault"
         let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: PlaceMemory.size) }
-        // A power loss can leave an empty file of a replacement that was not synced.
-        guard let bytes = found, !bytes.isEmpty else { return nil }
+        guard let bytes = found else { return nil }
         guard let memory = PlaceMemory(parsing: bytes) else {
             throw VaultError(
                 .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
@@ -140,9 +132,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
-    ///   - durable: Whether it has to outlive a power loss.
-    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false, durable: Bool = true) {
-        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) { () throws(VaultError) in
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
+        // Always durably: a power loss must not leave less than a memory, which would refuse the vault.
+        try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
                 guard isAccepted else { throw error }

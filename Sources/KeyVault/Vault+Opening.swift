@@ -300,8 +300,6 @@ extension VaultContents {
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         guard memory != known else { return }
-        place.memory.store(
-            memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted,
-            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true)
+        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }
 }
