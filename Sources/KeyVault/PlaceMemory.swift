@@ -113,7 +113,13 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
     func load() throws(VaultError) -> PlaceMemory? {
         let operation = "read what is remembered of the vault"
-        let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: PlaceMemory.size) }
+        let found = try VaultError.onFiles(operation) { () throws(FileError) in
+            do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
+                // Of another size than a memory, as one that was cut short.
+                guard error.code == .tooLarge else { throw error }
+                return []
+            }
+        }
         guard let bytes = found else { return nil }
         guard let memory = PlaceMemory(parsing: bytes) else {
             throw VaultError(
