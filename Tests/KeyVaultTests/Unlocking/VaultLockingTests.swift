@@ -147,6 +147,36 @@ import Testing
         #expect(try fixture.availability() == .locked)
     }
 
+    /// How `vault` is made not to open.
+    enum Fault: CaseIterable, Sendable { case header, part, gone, mode }
+
+    @Test(arguments: Fault.allCases) func aDamagedVaultLeavesWhenUnlockedToThoseWithATicket(_ fault: Fault) throws {
+        let fixture = try UnlockFixture(.file)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().add("s", "a", .whenUnlocked, [7])
+        var damaged = try fixture.vault.copy()
+        let last = (damaged.files["vault"]?.count ?? 0) - 1
+        switch fault {
+        case .header: damaged.files["vault"]?[20] ^= 1
+        case .part: damaged.files["vault"]?[last] ^= 1
+        case .gone: damaged.files["vault"] = nil
+        case .mode: chmod(fixture.vault.path, 0o666)
+        }
+        if fault != .mode { try fixture.vault.restore(damaged) }
+        let person = try fixture.person()
+        #expect(try person.unlock())
+        #expect(person.serviceFailure != nil)
+        let finder = try fixture.anybody()
+        #expect(try finder.value("s", "a") == [7])
+        #expect(finder.serviceFailure?.code == person.serviceFailure?.code)
+        #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
+        // The status looks at the front of the file alone.
+        if fault != .part { #expect(try fixture.status().afterFirstUnlock == .locked) }
+        try fixture.lock()
+        #expect(code { () throws(VaultError) in _ = try finder.value("s", "a") } != nil)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } != nil)
+    }
+
     // user:      unlock .................... lock: replaced ...................... open: locked
     // attacker:  ....... another vault's files .............. the true files again
     @Test(arguments: CacheKind.usable, [false, true])
