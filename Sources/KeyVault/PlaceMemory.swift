@@ -106,6 +106,12 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
+    /// Whether something has its name, whatever it is.
+    var isThere: Bool {
+        var status = stat()
+        return lstat(directory.appending(leaf).string, &status) == 0
+    }
+
     private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
 
     /// The memory; nil only where there is none.
