@@ -51,13 +51,6 @@ struct PlaceMemory: Hashable, Sendable {
         registerCode = register.verifiedCode(root)
     }
 
-    /// Whether another one differs in more than the code of its register.
-    func isSameIdentity(as other: PlaceMemory) -> Bool {
-        var copy = self
-        copy.registerCode = other.registerCode
-        return copy == other
-    }
-
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.magic)
@@ -139,6 +132,12 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
+    /// Whether something has its name, whatever it is.
+    var isThere: Bool {
+        var status = stat()
+        return lstat(directory.appending(leaf).string, &status) == 0
+    }
+
     private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
 
     /// The memory; nil only where there is none.
@@ -146,9 +145,14 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
     func load() throws(VaultError) -> PlaceMemory? {
         let operation = "read what is remembered of the vault"
-        let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: PlaceMemory.size) }
-        // A power loss can leave an empty file of a replacement that was not synced.
-        guard let bytes = found, !bytes.isEmpty else { return nil }
+        let found = try VaultError.onFiles(operation) { () throws(FileError) in
+            do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
+                // Of another size than a memory, as one that was cut short.
+                guard error.code == .tooLarge else { throw error }
+                return []
+            }
+        }
+        guard let bytes = found else { return nil }
         guard let memory = PlaceMemory(parsing: bytes) else {
             throw VaultError(
                 .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
@@ -166,9 +170,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
-    ///   - durable: Whether it has to outlive a power loss.
-    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false, durable: Bool = true) {
-        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) { () throws(VaultError) in
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
+        // Always durably: a power loss must not leave less than a memory, which would refuse the vault.
+        try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
                 guard isAccepted else { throw error }

@@ -166,12 +166,26 @@ struct VaultOpening {
         if let register = files.register, !isVerified, memory?.registerCode != register.verifiedCode(root) {
             try verify(register)
         }
-        let contents = try VaultContents(files, root: root, person: roots.person, place: place, memory: memory)
-        if let person = roots.person { _ = try contents.person(person, place: place) }
         let keys = VaultKeys(
             service: root, person: roots.person, slot: roots.slot, vaultID: vaultID, directory: directory,
             openedAt: stamp)
+        let contents: VaultContents
+        do throws(VaultError) {
+            contents = try VaultContents(files, root: root, person: roots.person, place: place, memory: memory)
+        } catch {
+            guard roots.slot == nil, let person = unlockedPerson(keys, files.register) else { throw error }
+            contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
+        }
+        if let person = roots.person { _ = try contents.person(person, place: place) }
         return OpenedVault(contents: contents, keys: keys, memory: memory)
+    }
+
+    /// The person root that a person has unlocked for all programs: a `vault` that does not open closes *after first unlock*
+    /// alone to those who hold it.
+    private func unlockedPerson(_ keys: VaultKeys, _ register: Register?) -> RootKey? {
+        guard let expected = register?.personRoot else { return nil }
+        keys.expect(personRoot: expected)
+        return try? keys.withPerson { root throws(VaultError) in root }
     }
 
     /// A vault of a place that is known was replaced where its register is not signed.
@@ -306,8 +320,6 @@ extension VaultContents {
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         memory.minimum = seenMinimum
         guard memory != known else { return }
-        place.memory.store(
-            memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted,
-            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true)
+        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }
 }

@@ -191,11 +191,11 @@ import Testing
 
     /// What makes the memory unusable, and the refusal.
     enum Fault: CaseIterable {
-        case damaged, cutShort, noDirectory, fifo, link, othersMayWrite, anotherUsers
+        case damaged, cutShort, empty, tooLong, noDirectory, fifo, link, othersMayWrite, anotherUsers
 
         var code: VaultError.Code {
             switch self {
-            case .damaged, .cutShort: .corrupt
+            case .damaged, .cutShort, .empty, .tooLong: .corrupt
             case .noDirectory: .file
             case .fifo, .link, .othersMayWrite, .anotherUsers: .unsafeFile
             }
@@ -209,10 +209,12 @@ import Testing
         switch fault {
         case .damaged: bytes[40] ^= 1
         case .cutShort: bytes.removeLast()
+        case .empty: bytes = []
+        case .tooLong: bytes += bytes
         default: break
         }
         switch fault {
-        case .damaged, .cutShort: try SystemFile.write(file, bytes)
+        case .damaged, .cutShort, .empty, .tooLong: try SystemFile.write(file, bytes)
         case .noDirectory:
             rename(places, places + ".moved")
             try SystemFile.write(places, [])
@@ -238,14 +240,6 @@ import Testing
         #expect(try fixture.copy().files == before)
     }
 
-    @Test func anEmptyFileIsWhatAPowerLossLeft() throws {
-        _ = try create()
-        let name = try #require(try SystemFile.names(fixture.directory.path("Places")).first)
-        try SystemFile.write(fixture.directory.path("Places/\(name)"), [])
-        #expect(throws: Never.self) { try fixture.open() }
-        #expect(try memory().period == 1)
-    }
-
     /// A running program goes on with the keys that it holds, and takes nothing new.
     @Test func aRunningProgramNoticesToo() throws {
         _ = try create()
@@ -265,6 +259,25 @@ import Testing
         _ = try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile])
         guard fault == .damaged else { return }
         #expect(try fixture.open().vaultID != vault.vaultID)
+    }
+
+    @Test(arguments: [Fault.damaged, .empty, .tooLong]) func aBackupIsRestoredOverADamagedMemory(_ fault: Fault) throws {
+        let vault = try create()
+        let words = try passphrase("backup")
+        let backup = fixture.directory.path("backup")
+        guard case .passphrase(let phrase) = words else { return }
+        _ = try vault.export(to: backup, for: [.passphrase(phrase, .minimum)])
+        try put(fault)
+        func restore() throws(VaultError) -> ImportReport {
+            try Vault.import(
+                from: backup, opening: words, fixture.accessGroup, in: fixture.home,
+                slots: [.recipient(identity.recipient), .defaultKeyFile])
+        }
+        // A vault that is there is not opened without a memory.
+        #expect(code { () throws(VaultError) in _ = try restore() } == .corrupt)
+        for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
+        #expect(try restore().isNewVault)
+        #expect(try fixture.open().value("s", "service") == [2])
     }
 
     @Test func aPersonAcceptsTheVaultOverADamagedMemory() throws {

@@ -256,6 +256,8 @@ extension Vault {
     private func contentsForRekey(givingUp: Bool) throws(VaultError) -> VaultContents {
         let contents = try freshContents(passing: givingUp ? [.mode, .older] : .mode)
         if contents.modeFault == nil, !isOlder(contents) { publish(contents) }
+        // Contents that are not published have the log's keys all the same.
+        if let keys = contents.logKeys { log.follow(keys) }
         return contents
     }
 

@@ -26,5 +26,5 @@ enum OpeningTalk {
 
 extension String {
     /// A sentence as the end of a longer one.
-    fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+    var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }
