@@ -206,8 +206,9 @@ class LogCheck:
             return "L4"
         if is_first:
             fits = entry.event == CONTINUED and entry.path[:32] == self.last if self.files else entry.event == CONTINUED or entry.index == 0
-            return None if fits else "L5"
-        return None
+            if not fits:
+                return "L5"
+        return None if entry.version == 1 else "L6"
 
     def head(self):
         if self.noted is None:
@@ -230,9 +231,9 @@ class LogCheck:
             "entries": self.entries, "firstIndex": first, "badIndexes": [next(leading) if b is None else b for b in self.bad],
             "tornCount": self.torn, "endsTorn": self.ends_torn, "uncoveredCount": self.uncovered, "notedHead": head,
         }
-        broken = [(rule, "tampered") for rule in self.broken]
-        broken += [("L6", "olderFileMissing")] if self.older_missing else []
-        broken += {"cutShort": [("L7", "cutShort")], "differs": [("L8", "headDiffers")]}.get(head, [])
+        broken = [(rule, "unsupported" if rule == "L6" else "tampered") for rule in self.broken]
+        broken += [("L7", "olderFileMissing")] if self.older_missing else []
+        broken += {"cutShort": [("L8", "cutShort")], "differs": [("L9", "headDiffers")]}.get(head, [])
         rule, result = min(broken, default=(None, "ok"))
         return result, rule, found
 

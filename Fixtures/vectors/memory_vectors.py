@@ -195,19 +195,28 @@ class Logs:
         other = self.entry(2, m.CONTINUED, path=bytes(range(32)).ljust(160, b"\0"), path_size=0)
         self.add("l05-continued", "The current file continues another one than the older file.", self.chain([other, self.entry(3)], bytes(range(32))), self.older,
                  rule="L5", bad=[2], **tampered)
-        self.add("l06-older", "The file that the current one continues is missing.", self.current, result="olderFileMissing", rule="L6")
+        self.add("l06-version", "An entry of version 2, with the right code.", self.chain([self.entry(0, 3), self.entry(1, version=2), self.entry(2)]),
+                 result="unsupported", rule="L6", bad=[1])
+        self.add("l06-version-continued", "The current file begins with a continued of version 0.",
+                 self.chain([self.entry(2, m.CONTINUED, path=self.older[-1][224:].ljust(160, b"\0"), path_size=0, version=0), self.entry(3)], self.older[-1][224:]),
+                 self.older, result="unsupported", rule="L6", bad=[2])
+        self.add("l02-before-l06", "An entry that says version 2, without a new code.", [entries[0], flipped(flipped(entries[1], 56), 56 + 1), *entries[2:]], rule="L2",
+                 bad=[1], faults=["L2", "L6"], **tampered)
+        self.add("l05-before-l06", "The first entry has index 1 and version 2.", self.chain([self.entry(1, 3, version=2), self.entry(2)]), rule="L5", bad=[0], first=1,
+                 faults=["L5", "L6"], **tampered)
+        self.add("l07-older", "The file that the current one continues is missing.", self.current, result="olderFileMissing", rule="L7")
 
     def heads(self):
         entries = self.entries
-        self.add("l07-cut", "The last two entries are missing, and the vault noted the last one.", entries[:2], head=self.head(entries), result="cutShort", rule="L7",
+        self.add("l08-cut", "The last two entries are missing, and the vault noted the last one.", entries[:2], head=self.head(entries), result="cutShort", rule="L8",
                  noted="cutShort")
         other = self.chain([self.entry(0, 3), self.entry(1, 4), self.entry(2), self.entry(3)])
-        self.add("l08-other", "Another log of four entries.", other, head=self.head(entries), result="headDiffers", rule="L8", noted="differs")
+        self.add("l09-other", "Another log of four entries.", other, head=self.head(entries), result="headDiffers", rule="L9", noted="differs")
         changed = entries[0][:30] + bytes([entries[0][30] ^ 1]) + entries[0][31:]
-        self.add("l02-before-l07", "One bit of the first entry, and the noted head is beyond the end.", [changed, entries[1]], head=self.head(entries),
-                 result="tampered", rule="L2", bad=[0], noted="cutShort", faults=["L2", "L7"], first=0)
-        self.add("l06-before-l07", "The older file is missing, and the noted head is beyond the end.", self.current, head=self.head(self.current, 9),
-                 result="olderFileMissing", rule="L6", noted="cutShort", faults=["L6", "L7"])
+        self.add("l02-before-l08", "One bit of the first entry, and the noted head is beyond the end.", [changed, entries[1]], head=self.head(entries),
+                 result="tampered", rule="L2", bad=[0], noted="cutShort", faults=["L2", "L8"], first=0)
+        self.add("l07-before-l08", "The older file is missing, and the noted head is beyond the end.", self.current, head=self.head(self.current, 9),
+                 result="olderFileMissing", rule="L7", noted="cutShort", faults=["L7", "L8"])
 
 
 def zero_key(entry, before, key):

@@ -52,6 +52,7 @@ def open_vault(folder, vector, stated, place):
     if "watermarks" in known:
         floors, _, _ = memory.read_marks(bytes.fromhex(known["watermarks"]), opened.watermark_key, bytes(16))
         opened.check_generations({tag: (m.sequence, m.epoch, m.commitment) for tag, m in floors.items()})
+    opened.check_minimum()
     for refusal in opened.damage.values():
         raise refusal
     return opened

@@ -1127,10 +1127,13 @@ class Place:
     before: bytes = b""
     memory: bytes = bytes(32)
     key_period: int = 1  # the first period of the person key
+    minimum: int = 0  # the highest minimum epoch that was seen in one period of `vault`, and that period
+    minimum_period: int = 0
 
     def data(self):
         body = b"SPLC\x01\0\0\0" + self.vault_id + u32(self.period) + u32(1 if self.has_persons else 0) + self.person_key + \
-            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + u32(self.key_period) + bytes(60)
+            (self.team or bytes(32)) + self.service_root + self.register + (self.before or bytes(32)) + self.memory + u32(self.key_period) + \
+            u32(self.minimum) + u32(self.minimum_period) + bytes(52)
         return body + H(32, None, b"plc1", body)
 
     @classmethod
@@ -1138,10 +1141,12 @@ class Place:
         """None for what is damaged: its vault is refused until it is accepted."""
         if len(data) != 320 or data[:8] != b"SPLC\x01\0\0\0" or H(32, None, b"plc1", data[:288]) != data[288:]:
             return None
-        vault_id, period, flags, person, team, root, register, before, memory, key_period = struct.unpack_from("<16sII32s32s32s32s32s32sI", data, 8)
+        vault_id, period, flags, person, team, root, register, before, memory, key_period, minimum, minimum_period = \
+            struct.unpack_from("<16sII32s32s32s32s32s32sIII", data, 8)
         if not 1 <= key_period <= period:
             return None
-        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory, key_period)
+        return cls(vault_id, period, bool(flags & 1), person, team if any(team) else b"", root, register, before if any(before) else b"", memory, key_period,
+                   minimum, minimum_period)
 
     @staticmethod
     def tag(directory, group):
@@ -1259,6 +1264,7 @@ class Vault:
                 self.verify()
                 self.unlock(credential, accept)
                 self.check_generations(marks)
+                self.check_minimum(accept)
                 return self
             except Refused as refusal:
                 attempts -= 1
@@ -1456,11 +1462,27 @@ class Vault:
                     raise
                 self.damage[SERVICE], self.older, self.service = refusal, compartment, None  # nothing of a person's is older
 
+    def check_minimum(self, accept=False):
+        """V22. The register covers the minimum epoch of the other class."""
+        memory, service = self.memory, self.service
+        if accept or not memory or not service or not service.root or memory.minimum_period != service.period:
+            return
+        try:
+            require(service.state.rotation.minimum >= memory.minimum, "V22", "rolledBack", "minimum epoch")
+        except Refused as refusal:
+            if not (self.person and self.person.root):
+                raise
+            self.damage[SERVICE], self.older, self.service = refusal, service, None
+
     def remembered(self):
         register, persons = self.register, self.register.persons
         root = self.service.root if self.service and self.service.root else self.person.secrets[SERVICE_ROOT, 0]
+        seen = (self.memory.minimum_period, self.memory.minimum) if self.memory else (0, 0)
+        if self.service and self.service.root:
+            seen = max(seen, (self.service.period, self.service.state.rotation.minimum))
         return Place(register.vault_id, register.period, self.person is not None, persons[-1].public, register.team, commitment(root),
-                     H(32, H(32, root, b"vrk2"), b"plr1", register.raw), persons[-2].public if len(persons) > 1 else b"", key_period=persons[-1].period)
+                     H(32, H(32, root, b"vrk2"), b"plr1", register.raw), persons[-2].public if len(persons) > 1 else b"", key_period=persons[-1].period,
+                     minimum=seen[1], minimum_period=seen[0])
 
     # reading
 
@@ -1689,11 +1711,14 @@ class Vault:
         present, following = self.person.secrets[SERVICE_ROOT, 0], random(32)
         if without_vault:
             require(SERVICE in self.damage, "section 11", "invalidArgument", "`vault` opens")
-            without_vault = self.damage[SERVICE].rule != "V21"
+            without_vault = self.damage[SERVICE].rule not in ("V21", "V22")
             if without_vault:
                 self.fresh_service(present)
             else:  # the older file lacks the changes since, and nothing else
                 self.service, self.service.epoch_floor = self.older, self.person.period << 21
+                if self.memory and self.memory.minimum_period == self.service.period:
+                    rotation = self.service.state.rotation
+                    rotation.minimum = max(rotation.minimum, self.memory.minimum)
         self.person.period, self.person.generation = self.person.period + 1, 0
         if any(s.reach == PERSON for s in removed):
             self.renew_person(team_seed)
@@ -2116,6 +2141,7 @@ class SelfTest:
         self.open(place, self.ada).rekey(without_vault=True)
         self.check(Vault.open(place, self.GROUP, self.first).service.items, [], "the slots that a damaged file shows keep their codes")
         self.older_vault(place)
+        self.lowered_minimum(place)
         self.full_slot_area(place)
 
     def older_vault(self, place):
@@ -2135,6 +2161,26 @@ class SelfTest:
         service = self.open(place, self.first, marks=marks)
         self.check(service.service.active().epoch, epoch + 1, "a key that no lost write can have had")
         self.check(self.open(place, self.ada).item("bank", "more"), b"pin 2", "what persons have after it")
+
+    def lowered_minimum(self, place):
+        """A minimum epoch below the remembered one of its period; in a later period it counts anew."""
+        service = self.open(place, self.first)
+        active = service.service.active().epoch
+        service.service.state.rotation.minimum = active
+        service.save_service()
+        memory = self.open(place, self.ada).remembered()
+        self.check((memory.minimum, memory.minimum_period), (active, service.service.period), "the minimum is remembered")
+        service.service.state.rotation.minimum = 1
+        service.save_service()
+        self.refused(place, self.first, "rolledBack", "a lowered minimum, for a service", memory=memory)
+        ada = self.open(place, self.ada, memory=memory)
+        self.check(ada.item("bank", "more"), b"pin 2", "what persons have beside a lowered minimum")
+        self.check(ada.remembered().minimum, active, "the higher one stays remembered")
+        ada.rekey(without_vault=True)
+        service = self.open(place, self.first, memory=memory)
+        self.check(service.service.state.rotation.minimum, active, "a rekey that goes on with the file keeps the higher one")
+        memory.minimum = 0xffff_ffff
+        self.check(refusal(lambda: self.open(place, self.first, memory=memory)), None, "another period's minimum")
 
     def full_slot_area(self, place):
         """Fields that fill the area keep no slot out."""
@@ -2220,7 +2266,7 @@ class SelfTest:
         root, vault_id = random(32), random(16)
         self.check(open_ticket(ticket(root, PERSON, vault_id), PERSON, vault_id), root, "ticket")
         self.check(open_ticket(ticket(root, PERSON, vault_id), SERVICE, vault_id), None, "ticket of the other class")
-        place = Place(vault_id, 3, True, random(32), b"", random(32), random(32))
+        place = Place(vault_id, 3, True, random(32), b"", random(32), random(32), minimum=5, minimum_period=2)
         self.check(Place.parse(place.data()), place, "place")
 
     def run(self):

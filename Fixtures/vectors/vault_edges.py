@@ -14,6 +14,7 @@ def make(maker):
         group()
     Pairs(maker).make()
     largest_epochs(maker)
+    minimum_epochs(maker)
     return maker
 
 
@@ -217,3 +218,17 @@ def set_minimum(vault, role):
     rotation.minimum = LARGEST
     vault.save_person(fresh=True)
     vault.save_service(fresh=True)
+
+
+def minimum_epochs(maker):
+    """The minimum epoch that a user remembers of the vault's period."""
+    vault = v.filled(maker, v.services())
+    vault.add_key(f.SERVICE)
+    vault.service.state.rotation.minimum = vault.service.active().epoch
+    vault.save_service()
+    files, memory = maker.files(vault), vault.remembered()
+    maker.write("good-minimum", "The memory has the minimum epoch of the vault.", files, ["keyFile", "credential"], memory=memory, items=v.LOWER)
+    memory.minimum += 1
+    maker.write("v22-minimum", "The memory has a higher minimum epoch of the vault's period.", files, ["keyFile", "credential"], "rolledBack", "V22", memory)
+    vault.rekey(remove=[2])
+    maker.write("good-minimum-later-period", "The same memory; a rekey has begun a later period since.", maker.files(vault), ["keyFile"], memory=memory, items=v.LOWER)

@@ -185,4 +185,51 @@ import Testing
         #expect(home.watermarksPath == FilePath(state))
         #expect(home.keysPath == FilePath("\(root)/Keys"))
     }
+
+    /// Another user who can rename the home itself could take it away with the memory.
+    @Test(arguments: [(0o755, true), (0o1777, true), (0o2770, false), (0o777, false)])
+    func whatOneUserRemembersLiesWhereOthersCannotRenameTheHome(mode: UInt32, isInHome: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let (team, groups) = (directory.path("team"), directory.path("team/groups"))
+        #expect(mkdir(team, 0o700) == 0 && chmod(team, mode) == 0)
+        let state = isInHome ? "\(groups)/Watermarks" : "/h/.local/state/sealed-groups/Watermarks"
+        func path(_ root: String) throws -> FilePath {
+            try GroupsHome(environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"]) { nil }.watermarksPath
+        }
+        #expect(try path(groups) == FilePath(state))
+        #expect(mkdir(groups, 0o755) == 0)
+        #expect(try path(groups) == FilePath(state))
+        // A link does not hide the directory.
+        try directory.link("linked", to: groups)
+        let linked = directory.path("linked")
+        #expect(try path(linked) == FilePath(isInHome ? "\(linked)/Watermarks" : state))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "root")) func aDirectoryOfAnotherUserOnTheWayIsOthersToo() throws {
+        let directory = try TemporaryDirectory()
+        for path in ["other", "other/groups", "groups"] { try directory.directory(path) }
+        #expect(chown(directory.path("other"), 4701, 4701) == 0)
+        try directory.link("linked", to: directory.path)
+        #expect(lchown(directory.path("linked"), 4701, 4701) == 0)
+        for root in ["other/groups", "linked/groups"] {
+            let home = try GroupsHome(
+                environment: ["SEALED_GROUPS_HOME": directory.path(root), "HOME": "/h"], accountHome: { nil })
+            #expect(home.watermarksPath == FilePath("/h/.local/state/sealed-groups/Watermarks"), "\(root)")
+        }
+    }
+
+    @Test func whatWasRememberedWhileOthersCouldRenameTheHomeIsKnown() throws {
+        let directory = try TemporaryDirectory()
+        let home = { () throws -> GroupsHome in
+            try GroupsHome(
+                environment: [
+                    "SEALED_GROUPS_HOME": directory.path("groups"), "XDG_STATE_HOME": directory.path("state"),
+                    "HOME": "/h",
+                ], accountHome: { nil })
+        }
+        #expect(try home().formerWatermarksPath == nil)
+        for path in ["state", "state/sealed-groups", "state/sealed-groups/Places"] { try directory.directory(path) }
+        #expect(
+            try home().formerWatermarksPath == FilePath(directory.path("state/sealed-groups/Watermarks")))
+    }
 }

@@ -59,6 +59,91 @@ import Testing
         #expect(try memory() == seen)
     }
 
+    // MARK: The minimum epoch
+
+    /// Completes a rotation without anything to reseal, and returns the minimum epoch.
+    private func rotate(_ vault: Vault) throws -> UInt32 {
+        let epoch = try #require(try vault.beginRotation(of: .afterFirstUnlock))
+        try vault.completeRotation(of: .afterFirstUnlock, to: epoch)
+        return epoch
+    }
+
+    /// Writes `vault` with the minimum epoch 1, as a service of another user can.
+    private func lowerMinimum() throws {
+        let other = try VaultFixture()
+        _ = try other.create()
+        try other.forget()
+        try other.restore(try fixture.copy())
+        let service = try other.open(with: .keyFile(path: fixture.keyFile))
+        try service.change(.rotationBegun) { draft throws(VaultError) in
+            draft.changeRotation(of: .afterFirstUnlock) { $0.minimumEpoch = 1 }
+        }
+        try fixture.restore(try other.copy())
+    }
+
+    @Test(.enabled(if: MemoryDirectory.isAvailable))
+    func aLowerMinimumOfThePeriodIsRefusedUntilItIsAccepted() throws {
+        let cache = try MemoryDirectory()
+        try UnlockCaches.$current.withValue(.runtimeFile(below: cache.path)) {
+            let person = try create()
+            let running = try fixture.open()
+            try person.unlock()
+            let epoch = try rotate(person)
+            #expect(try running.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == epoch)
+            #expect(try memory().minimum == SeenMinimum(epoch: epoch, period: 1))
+            let honest = try fixture.copy()
+            try lowerMinimum()
+            for vault in [running, person] {
+                #expect(code { () throws(VaultError) in try vault.add("s", "x", .afterFirstUnlock) } == .rolledBack)
+            }
+            // The user has unlocked the vault: what is when unlocked opens with every credential.
+            for opening in [VaultCredential.unlocked, credential, .defaultKeyFile] {
+                let opened = try fixture.open(with: opening)
+                #expect(try opened.value("s", "person") == [1])
+                #expect(code { () throws(VaultError) in _ = try opened.value("s", "service") } == .rolledBack)
+            }
+            // The refused write has raised no watermark.
+            try fixture.restore(honest)
+            #expect(try running.value("s", "service") == [2])
+            try lowerMinimum()
+            try fixture.accept(credential)
+            #expect(try memory().minimum == SeenMinimum(epoch: 1, period: 1))
+            for vault in [running, try fixture.open()] {
+                #expect(try vault.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 1)
+            }
+        }
+    }
+
+    @Test func aRekeyGoesOnWithTheHigherMinimum() throws {
+        let person = try create()
+        let epoch = try rotate(person)
+        try lowerMinimum()
+        let opened = try fixture.open(with: credential)
+        #expect(code { () throws(VaultError) in try opened.rekey() } == .rolledBack)
+        var options = RekeyOptions()
+        options.rebuildsServices = true
+        let report = try opened.rekey(options)
+        #expect(report.losses.isCompartmentOlder && !report.losses.isCompartmentLost)
+        #expect(try fixture.open().currentKeyring().minimumEpoch(of: .afterFirstUnlock) == epoch)
+        #expect(try memory().minimum == SeenMinimum(epoch: epoch, period: 2))
+    }
+
+    @Test func aStoredMinimumOfOnePeriodOnlyRises() throws {
+        _ = try create()
+        let chain = try #require(try fixture.open().current().register).chain.map(\.key.bytes)
+        var new = try memory()
+        let (five, three) = (SeenMinimum(epoch: 5, period: 1), SeenMinimum(epoch: 3, period: 1))
+        let (later, former) = (SeenMinimum(epoch: 2, period: 2), SeenMinimum(epoch: 9, period: 1))
+        for (seen, kept) in [(five, five), (three, five), (later, later), (former, later)] {
+            new.minimum = seen
+            fixture.place.memory.store(new, chain: chain)
+            #expect(try memory().minimum == kept)
+        }
+        new.minimum = .none
+        fixture.place.memory.store(new, isAccepted: true)
+        #expect(try memory().minimum == .none)
+    }
+
     // MARK: The file
 
     @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {
@@ -106,11 +191,11 @@ import Testing
 
     /// What makes the memory unusable, and the refusal.
     enum Fault: CaseIterable {
-        case damaged, cutShort, noDirectory, fifo, link, othersMayWrite, anotherUsers
+        case damaged, cutShort, empty, tooLong, noDirectory, fifo, link, othersMayWrite, anotherUsers
 
         var code: VaultError.Code {
             switch self {
-            case .damaged, .cutShort: .corrupt
+            case .damaged, .cutShort, .empty, .tooLong: .corrupt
             case .noDirectory: .file
             case .fifo, .link, .othersMayWrite, .anotherUsers: .unsafeFile
             }
@@ -124,10 +209,12 @@ import Testing
         switch fault {
         case .damaged: bytes[40] ^= 1
         case .cutShort: bytes.removeLast()
+        case .empty: bytes = []
+        case .tooLong: bytes += bytes
         default: break
         }
         switch fault {
-        case .damaged, .cutShort: try SystemFile.write(file, bytes)
+        case .damaged, .cutShort, .empty, .tooLong: try SystemFile.write(file, bytes)
         case .noDirectory:
             rename(places, places + ".moved")
             try SystemFile.write(places, [])
@@ -153,14 +240,6 @@ import Testing
         #expect(try fixture.copy().files == before)
     }
 
-    @Test func anEmptyFileIsWhatAPowerLossLeft() throws {
-        _ = try create()
-        let name = try #require(try SystemFile.names(fixture.directory.path("Places")).first)
-        try SystemFile.write(fixture.directory.path("Places/\(name)"), [])
-        #expect(throws: Never.self) { try fixture.open() }
-        #expect(try memory().period == 1)
-    }
-
     /// A running program goes on with the keys that it holds, and takes nothing new.
     @Test func aRunningProgramNoticesToo() throws {
         _ = try create()
@@ -180,6 +259,25 @@ import Testing
         _ = try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile])
         guard fault == .damaged else { return }
         #expect(try fixture.open().vaultID != vault.vaultID)
+    }
+
+    @Test(arguments: [Fault.damaged, .empty, .tooLong]) func aBackupIsRestoredOverADamagedMemory(_ fault: Fault) throws {
+        let vault = try create()
+        let words = try passphrase("backup")
+        let backup = fixture.directory.path("backup")
+        guard case .passphrase(let phrase) = words else { return }
+        _ = try vault.export(to: backup, for: [.passphrase(phrase, .minimum)])
+        try put(fault)
+        func restore() throws(VaultError) -> ImportReport {
+            try Vault.import(
+                from: backup, opening: words, fixture.accessGroup, in: fixture.home,
+                slots: [.recipient(identity.recipient), .defaultKeyFile])
+        }
+        // A vault that is there is not opened without a memory.
+        #expect(code { () throws(VaultError) in _ = try restore() } == .corrupt)
+        for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
+        #expect(try restore().isNewVault)
+        #expect(try fixture.open().value("s", "service") == [2])
     }
 
     @Test func aPersonAcceptsTheVaultOverADamagedMemory() throws {

@@ -29,6 +29,11 @@ struct ConfirmationTests {
         Case(
             words: "vault slot change 1 --new-passphrase-file pass --passphrase-file pass", preparation: addPassphrase,
             state: slots),
+        // The second passphrase is another person's.
+        Case(
+            words: "vault slot change 3 --new-passphrase-file new --passphrase-file pass",
+            preparation: "\(addPassphrase); echo other > other; echo new > new; "
+                + "$S vault slot add --new-passphrase-file other --passphrase-file pass", state: slots),
         Case(
             words: "vault destroy-key --force-key $K $K",
             preparation: "K=$($S vault keys --json | grep -o '[0-9a-f]\\{32\\}' | head -n 1); $S vault rotate",
@@ -51,6 +56,11 @@ struct ConfirmationTests {
             words: "vault import b --set-vault-aside --backup-passphrase-file pass",
             preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
             state: "find ../groups/Vaults | sort"),
+        Case(
+            words: "vault import b --replace-items --backup-passphrase-file pass",
+            preparation: "echo secret > pass; echo 1 | $S vault add -s s -a a; $S vault export b "
+                + "--backup-passphrase-file pass; echo 2 | $S vault update -s s -a a",
+            state: "$S vault find -s s -a a -w"),
         Case(words: "roster sign --team-key t --deny a=app", preparation: governed, state: roster),
         Case(words: "roster sign --team-key t --allow b=app", preparation: governed, state: roster),
         Case(words: "roster sign --team-key t --ungovern a", preparation: governed, state: roster),
@@ -59,6 +69,19 @@ struct ConfirmationTests {
         Case(
             words: "roster init --team-key n --unprotected --replaces $K", preparation: "\(governed); K=$(cat pub)",
             state: "\(roster); ls n"),
+        Case(
+            words: "roster sign --team-key t --succeeded-by n",
+            preparation: "\(governed); $S init --group group.next; "
+                + "$S roster init --group group.next --team-key n --unprotected", state: roster),
+        Case(
+            words: "roster sign --team-key t --lowest-period 0 --passphrase-file pass",
+            preparation: "\(addPassphrase); \(governed); "
+                + "$S vault certify --team-key t --passphrase-file pass --yes; $S roster sign --team-key t",
+            state: roster),
+        Case(
+            words: "defaults import s f",
+            preparation: "$S defaults write s a 1; $S defaults export s f; "
+                + "$S defaults write s b 2", state: "$S defaults read s"),
         Case(
             words: "defaults delete s", preparation: "$S defaults write s a 1", state: "$S defaults read s"),
     ]
@@ -105,6 +128,27 @@ struct ConfirmationTests {
         terminal.type("\(answer)\n")
         #expect(try child.finish().exitCode == status)
         #expect(SystemFile.exists(sandbox.record("a")) == (status != 0))
+    }
+
+    /// A change of the passphrase that was given takes nothing from others; neither does an import that drops no key.
+    @Test(arguments: [
+        "echo new > new; $S vault slot change --new-passphrase-file new --passphrase-file pass",
+        "$S defaults write s a 1; $S defaults export s f; $S defaults write s a 2; $S defaults import s f",
+        "$S vault export b --backup-passphrase-file pass --passphrase-file pass; "
+            + "$S vault import b --replace-items --keys-only --backup-passphrase-file pass --passphrase-file pass",
+    ])
+    func whatTakesNothingAsksNothing(words: String) throws {
+        let result = try Sandbox.initialised().shell("\(Self.addPassphrase) > log; \(words)")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+    }
+
+    @Test func aReplacedPassphraseNamesItsHolders() throws {
+        let script =
+            "\(Self.addPassphrase) > log; echo o > o; "
+            + "$S vault slot add --new-passphrase-file o --passphrase-file pass > log; "
+            + "setsid -w $S vault slot change 3 --new-passphrase-file o --passphrase-file pass"
+        let error = try Sandbox.initialised().shell(script).errorText
+        #expect(error.contains("slot 3") && error.contains("Every person who opens the vault with this passphrase"))
     }
 
     /// The number of the slot says nothing; the error names whom it locks out.

@@ -86,7 +86,7 @@ import Testing
         #expect(!first.isNewVault && first.itemsLeft.map(\.account) == ["ada"])
         #expect(first.itemsAdded.map(\.account) == ["person"])
         #expect(try sandbox.value("db", "ada") == Array("newer".utf8))
-        let second = try decode(MachineImport.self, sandbox.succeed(arguments + ["--replace-items"]).output)
+        let second = try decode(MachineImport.self, sandbox.succeed(arguments + ["--replace-items", "--yes"]).output)
         #expect(second.itemsReplaced.map(\.account) == ["ada", "person"])
         #expect(try sandbox.value("db", "ada") == Array("one".utf8))
     }
@@ -137,7 +137,7 @@ import Testing
         let input = Array("\(Sandbox.passphrase)\nfor the backup\n".utf8)
         let both = ["--passphrase-file", "-", "--backup-passphrase-file", "-"]
         try sandbox.succeed(["vault", "export", "backup"] + both, input: input)
-        try sandbox.succeed(["vault", "import", "backup", "--replace-items"] + both, input: input)
+        try sandbox.succeed(["vault", "import", "backup", "--replace-items", "--yes"] + both, input: input)
     }
 
     @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))

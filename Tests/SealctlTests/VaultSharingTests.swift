@@ -74,6 +74,40 @@ struct VaultSharingTests {
         #expect(!SystemFile.exists(sandbox.path("groups/Watermarks")))
     }
 
+    // member:  ............ renames the home ........... makes a new one ......
+    // user:    init, put .................... missing ................. missing
+    @Test func aMemberWhoCanRenameTheHomeTakesNoMemoryAway() throws {
+        let sandbox = try Sandbox()
+        chmod(sandbox.directory.path, 0o755)
+        let team = sandbox.path("team")
+        #expect(mkdir(team, 0o700) == 0 && chown(team, 0, 1) == 0 && chmod(team, 0o2770) == 0)
+        let home = "export SEALED_GROUPS_HOME=\(team)/groups; "
+        let made = try shell(
+            sandbox, as: 60_001, home + "mkdir -m 755 \(team)/groups && $S init && echo '{}' | $S put a -")
+        #expect(made.exitCode == 0, "\(made.errorText)")
+        let places = "home60001/.local/state/sealed-groups/Places"
+        #expect(try SystemFile.names(sandbox.path(places)).count == 1)
+        let steps = ["mv \(team)/groups \(team)/gone", "mkdir -m 2777 \(team)/groups"]
+        for step in steps {
+            #expect(try shell(sandbox, as: 60_002, step).exitCode == 0)
+            let status = try shell(sandbox, as: 60_001, home + "$S vault status --json")
+            #expect(status.exitCode == 44 && status.outputText.contains(#""availability":"missing""#), "\(step)")
+        }
+        #expect(try shell(sandbox, as: 60_001, home + "$S init").exitCode != 0)
+        #expect(!SystemFile.exists("\(team)/groups/Vaults/group.com.example.app/vault"))
+    }
+
+    @Test func aHomeThatIsMadePrivateTakesNoMemoryAway() throws {
+        let sandbox = try Sandbox()
+        chmod(sandbox.directory.path, 0o755)
+        let made = try shell(
+            sandbox, as: 60_001,
+            "mkdir -p $HOME/own/groups && chmod 775 $HOME/own/groups && export SEALED_GROUPS_HOME=$HOME/own/groups"
+                + " && $S init && chmod 755 $HOME/own/groups && $S vault status && rm -r $HOME/own/groups/Vaults"
+                + " && ! $S init && test ! -e $HOME/own/groups/Places && $S vault status --json")
+        #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
+    }
+
     /// `sudo` and `setpriv` may leave another user's variables in place.
     @Test func anotherUsersHomeIsNotUsed() throws {
         let sandbox = try shared()

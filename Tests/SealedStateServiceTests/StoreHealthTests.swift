@@ -62,7 +62,7 @@ struct StoreHealthTests {
 
     @Test func aMissingVaultIsNot() {
         #expect(unlink(place.path("Vaults/group.com.example.health/vault")) == 0)
-        #expect(store.health.vault == .absent)
+        #expect(store.health.vault == .missing)
         #expect(!store.health.isHealthy)
     }
 

@@ -14,8 +14,9 @@ package import SystemPackage
 ///
 /// Key files are stored apart from the vaults, so that a backup of the data directory does not contain the keys. Key files
 /// and watermarks belong to one unix user. Where `R` exists and belongs to another user, those of this user are stored as in
-/// the right column; so several users share `R` without a variable of their own. `SEALED_USER_HOME=U` overrides both and puts
-/// them in `U/Keys` and `U/Watermarks`.
+/// the right column; so several users share `R` without a variable of their own. So are the watermarks where other users can
+/// rename what is in `R`, `R` itself or a directory above it. `SEALED_USER_HOME=U` overrides both and puts them in `U/Keys`
+/// and `U/Watermarks`.
 public struct GroupsHome: Hashable, Sendable {
     /// One directory per app group.
     package let containersPath: FilePath
@@ -37,6 +38,10 @@ public struct GroupsHome: Hashable, Sendable {
 
     /// What this user's readers have accepted; of no use on another machine, hence not data.
     package let watermarksPath: FilePath
+
+    /// Where the same was stored while other users could rename what is in the home; nil where nothing was. A vault that is
+    /// remembered there goes on being remembered there.
+    package private(set) var formerWatermarksPath: FilePath?
 
     /// The same home with one vault, that of a restored copy for example, in place of any group's own.
     ///
@@ -78,7 +83,7 @@ public struct GroupsHome: Hashable, Sendable {
         return FilePath(path).madeAbsolute()
     }
 
-    /// - Parameter bases: The directories of this user alone, asked only where others can rename what is in `root`.
+    /// - Parameter bases: The directories of this user alone, asked only without `userRoot`.
     private init(root: FilePath, userRoot: FilePath?, bases: () -> BaseDirectories) {
         containersPath = root.appending("Containers")
         registryPath = root.appending("Registry")
@@ -94,9 +99,13 @@ public struct GroupsHome: Hashable, Sendable {
                 ? configuration.appending(Self.directoryName).appending("Keys") : root.appending("Keys")
             watermarksPath = state.appending(Self.directoryName).appending("Watermarks")
         } else {
-            let userRoot = userRoot ?? root
-            keysPath = userRoot.appending("Keys")
-            watermarksPath = userRoot.appending("Watermarks")
+            keysPath = (userRoot ?? root).appending("Keys")
+            watermarksPath = (userRoot ?? root).appending("Watermarks")
+            if userRoot == nil, let state = try? bases().state().appending(Self.directoryName),
+                HomeOwner.isDirectory(state.appending("Places"))
+            {
+                formerWatermarksPath = state.appending("Watermarks")
+            }
         }
     }
 

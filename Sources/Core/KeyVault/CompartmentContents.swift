@@ -56,6 +56,9 @@ final class CompartmentContents: Sendable {
         return opened
     }
 
+    /// The minimum epoch of *after first unlock*, of a service compartment.
+    var minimum: SeenMinimum { SeenMinimum(epoch: state.rotation.minimumEpoch, period: head.period) }
+
     /// The index of items. Read at the first use and kept: it holds names, and item keys that are wrapped.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`, `.file`.

@@ -36,6 +36,8 @@ struct PlaceMemory: Hashable, Sendable {
     var memoryCode = Bytes32.zero
     /// The first period of the person key, which the next roster names.
     var keyPeriod: UInt32
+    /// The minimum epoch of *after first unlock*. That of the other class is in the register, which only persons can change.
+    var minimum = SeenMinimum.none
 
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
@@ -47,13 +49,6 @@ struct PlaceMemory: Hashable, Sendable {
         keyPeriod = register.chain.last?.period ?? 0
         self.root = root.commitment
         registerCode = register.verifiedCode(root)
-    }
-
-    /// Whether another one differs in more than the code of its register.
-    func isSameIdentity(as other: PlaceMemory) -> Bool {
-        var copy = self
-        copy.registerCode = other.registerCode
-        return copy == other
     }
 
     var encoded: [UInt8] {
@@ -70,7 +65,9 @@ struct PlaceMemory: Hashable, Sendable {
         writer.append(formerPersonKey)
         memoryCode.withUnsafeBytes { writer.append($0) }
         writer.append(keyPeriod)
-        writer.append([UInt8](repeating: 0, count: 60))
+        writer.append(minimum.epoch)
+        writer.append(minimum.period)
+        writer.append([UInt8](repeating: 0, count: 52))
         writer.append(BLAKE2b.hash(writer.bytes, personalization: .placeChecksum, count: 32))
         return writer.bytes
     }
@@ -92,8 +89,30 @@ struct PlaceMemory: Hashable, Sendable {
                 Bytes32(bytes.part(128, 32)), Bytes32(bytes.part(192, 32)), bytes.number(at: 224)
             )
         }
+        minimum = bytes.withUnsafeBytes { SeenMinimum(epoch: $0.number(at: 228), period: $0.number(at: 232)) }
         guard (1...period).contains(keyPeriod) else { return nil }
     }
+}
+
+/// The highest minimum epoch of *after first unlock* that this user's programs have seen in one period of `vault`.
+///
+/// A service can write any minimum into `vault`, and blobs of a retired epoch would be accepted again under a lower one. A
+/// later period is judged anew: a rekey that gives `vault` up, or a restored backup, may begin with a lower minimum.
+struct SeenMinimum: Hashable, Sendable {
+    /// 0 for none.
+    var epoch: UInt32
+    /// The period of `vault`, which during a rekey is the one before the register's.
+    var period: UInt32
+
+    static let none = SeenMinimum(epoch: 0, period: 0)
+
+    /// Returns the one of the later period; of one period, the higher one.
+    func merged(with other: SeenMinimum) -> SeenMinimum {
+        (period, epoch) < (other.period, other.epoch) ? other : self
+    }
+
+    /// Returns whether a minimum that `vault` has now is lower than this one in the same period.
+    func refuses(_ present: SeenMinimum) -> Bool { period == present.period && present.epoch < epoch }
 }
 
 /// The file of a place's memory.
@@ -113,6 +132,12 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
+    /// Whether something has its name, whatever it is.
+    var isThere: Bool {
+        var status = stat()
+        return lstat(directory.appending(leaf).string, &status) == 0
+    }
+
     private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
 
     /// The memory; nil only where there is none.
@@ -120,9 +145,14 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
     func load() throws(VaultError) -> PlaceMemory? {
         let operation = "read what is remembered of the vault"
-        let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: PlaceMemory.size) }
-        // A power loss can leave an empty file of a replacement that was not synced.
-        guard let bytes = found, !bytes.isEmpty else { return nil }
+        let found = try VaultError.onFiles(operation) { () throws(FileError) in
+            do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
+                // Of another size than a memory, as one that was cut short.
+                guard error.code == .tooLarge else { throw error }
+                return []
+            }
+        }
+        guard let bytes = found else { return nil }
         guard let memory = PlaceMemory(parsing: bytes) else {
             throw VaultError(
                 .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
@@ -136,13 +166,13 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
     ///
     /// A memory that another program stored meanwhile stays where it is of another vault, of a later period, or of persons
-    /// that do not vouch for these; the team key that it has seen stays as well.
+    /// that do not vouch for these; the team key and the higher minimum epoch that it has seen stay as well.
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
-    ///   - durable: Whether it has to outlive a power loss.
-    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false, durable: Bool = true) {
-        try? file.update("remember the vault", durability: durable ? .durable : .unsynced) { () throws(VaultError) in
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
+        // Always durably: a power loss must not leave less than a memory, which would refuse the vault.
+        try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
                 guard isAccepted else { throw error }
@@ -154,7 +184,10 @@ struct PlaceMemoryFile: Hashable, Sendable {
                 && chain.contains(current.personKey)
             guard isAccepted || isSuccessor else { return nil }
             var memory = memory
-            if !isAccepted { memory.teamKey = memory.teamKey ?? current.teamKey }
+            if !isAccepted {
+                memory.teamKey = memory.teamKey ?? current.teamKey
+                memory.minimum = memory.minimum.merged(with: current.minimum)
+            }
             // Of a program that has no person's slot.
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded

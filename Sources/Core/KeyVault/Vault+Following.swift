@@ -100,7 +100,8 @@ extension Vault {
         let held = heldContents
         // Read before the files: a memory that is newer than they are would make them look like older ones.
         let stored = try options.acceptsRollback ? (try? place.memory.load()) : place.memory.load()
-        let memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? stored
+        var memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? stored
+        memory?.minimum = options.acceptsRollback ? .none : minimum(held, stored)
         let known = options.acceptsRollback ? nil : memory
         place.followRoster(known?.team)
         let team = KnownTeam(place: place, memory: known, options)
@@ -126,11 +127,19 @@ extension Vault {
             files, root: root, person: person, place: place, memory: memory, older: older)
         if contents.register?.period != held.register?.period
             || contents.register?.personKey != held.register?.personKey
-            || contents.register?.teamKey != held.register?.teamKey
+            || contents.register?.teamKey != held.register?.teamKey || contents.seenMinimum != held.seenMinimum
         {
             contents.remember(stored, in: place, root)
         }
         return contents
+    }
+
+    /// The minimum epoch of *after first unlock* that `vault` must not be below. Of one period the stored one decides: a
+    /// person may have accepted a lower one since this program opened the vault.
+    private func minimum(_ held: VaultContents, _ stored: PlaceMemory?) -> SeenMinimum {
+        guard let stored, stored.vaultID == held.vaultID else { return held.seenMinimum }
+        guard stored.minimum.period != held.seenMinimum.period else { return stored.minimum }
+        return stored.minimum.merged(with: held.seenMinimum)
     }
 
     /// The service root that `vault` has now: the known one, or after a rekey the one that this program's slot gives.
@@ -213,9 +222,15 @@ extension Vault {
         return true
     }
 
-    /// An older write than this user's programs have seen, another one of the same number, or one too far ahead.
+    /// An older write than this user's programs have seen, another one of the same number, one too far ahead, or one with a
+    /// lower minimum epoch.
     private func rolledBack(_ verdicts: VaultContents.Verdicts, _ contents: VaultContents) -> VaultError {
-        let isPerson = verdicts.service == .advances || verdicts.service == .same
+        if verdicts.isMinimumLowered {
+            return VaultError(
+                .rolledBack, "open the vault", place.path(of: .service),
+                "Its minimum epoch is lower than \(contents.seenMinimum.epoch), which this user's programs have seen.")
+        }
+        let isPerson = verdicts.isServiceGood
         let verdict = isPerson ? verdicts.person : verdicts.service
         let generation = isPerson ? contents.register?.generation ?? 0 : contents.serviceHead?.generation ?? 0
         let reason =

@@ -166,12 +166,26 @@ struct VaultOpening {
         if let register = files.register, !isVerified, memory?.registerCode != register.verifiedCode(root) {
             try verify(register)
         }
-        let contents = try VaultContents(files, root: root, person: roots.person, place: place, memory: memory)
-        if let person = roots.person { _ = try contents.person(person, place: place) }
         let keys = VaultKeys(
             service: root, person: roots.person, slot: roots.slot, vaultID: vaultID, directory: directory,
             openedAt: stamp)
+        let contents: VaultContents
+        do throws(VaultError) {
+            contents = try VaultContents(files, root: root, person: roots.person, place: place, memory: memory)
+        } catch {
+            guard roots.slot == nil, let person = unlockedPerson(keys, files.register) else { throw error }
+            contents = try VaultContents(files, root: root, person: person, place: place, memory: memory)
+        }
+        if let person = roots.person { _ = try contents.person(person, place: place) }
         return OpenedVault(contents: contents, keys: keys, memory: memory)
+    }
+
+    /// The person root that a person has unlocked for all programs: a `vault` that does not open closes *after first unlock*
+    /// alone to those who hold it.
+    private func unlockedPerson(_ keys: VaultKeys, _ register: Register?) -> RootKey? {
+        guard let expected = register?.personRoot else { return nil }
+        keys.expect(personRoot: expected)
+        return try? keys.withPerson { root throws(VaultError) in root }
     }
 
     /// A vault of a place that is known was replaced where its register is not signed.
@@ -254,13 +268,15 @@ extension VaultCredential {
 }
 
 extension VaultContents {
-    /// The watermark table's verdicts on both files.
+    /// The verdicts of this user's memory on both files.
     struct Verdicts: Sendable {
         let service: Watermark.Verdict
         let person: Watermark.Verdict
+        /// Whether the minimum epoch of `vault` is lower than the one that is remembered.
+        let isMinimumLowered: Bool
 
         var isGood: Bool { isServiceGood && isPersonGood }
-        var isServiceGood: Bool { service == .advances || service == .same }
+        var isServiceGood: Bool { !isMinimumLowered && (service == .advances || service == .same) }
         var isPersonGood: Bool { person == .advances || person == .same }
     }
 
@@ -272,20 +288,23 @@ extension VaultContents {
     ) -> Verdicts {
         let group = accessGroup.identifier
         var own = Watermark.Verdict.same
-        if let head = serviceHead {
+        // A write that is refused must not raise the floor: the write that it took the place of is still the newest.
+        if let head = serviceHead, !isMinimumLowered {
             let commitment = head.entry(.state)?.commitment ?? .zero
             own = watermarks.accept(
                 compartment: PartSealing.context(group, .service, period: head.period, .state).nameTag,
                 Watermark(epoch: head.period, sequence: head.generation, commitment: Commitment(bytes: commitment)),
                 isAcknowledged: acknowledged.contains(.service))
         }
-        guard let register, personFile != nil else { return Verdicts(service: own, person: .same) }
+        guard let register, personFile != nil else {
+            return Verdicts(service: own, person: .same, isMinimumLowered: isMinimumLowered)
+        }
         let persons = watermarks.accept(
             compartment: PartSealing.context(group, .person, period: register.period, .state).nameTag,
             Watermark(
                 epoch: register.period, sequence: register.generation, commitment: Commitment(bytes: register.hash)),
             isAcknowledged: acknowledged.contains(.person))
-        return Verdicts(service: own, person: persons)
+        return Verdicts(service: own, person: persons, isMinimumLowered: isMinimumLowered)
     }
 
     /// Stores what is new about the place.
@@ -299,9 +318,8 @@ extension VaultContents {
         guard let register else { return }
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
+        memory.minimum = seenMinimum
         guard memory != known else { return }
-        place.memory.store(
-            memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted,
-            durable: known.map { !memory.isSameIdentity(as: $0) } ?? true)
+        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }
 }

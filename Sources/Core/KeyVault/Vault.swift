@@ -64,6 +64,12 @@ public final class Vault: Sendable {
         set { unsettledRekey.withLock { $0 = newValue } }
     }
 
+    /// Why the service compartment does not open; nil where it does. Persons go on with what is *when unlocked*.
+    package var serviceFailure: VaultError? {
+        do throws(VaultError) { _ = try heldContents.service } catch { return error }
+        return nil
+    }
+
     /// The number of changes of this object that the access log has no entry of: a deletion, a rekey or the end of a rotation
     /// does not wait for it.
     public var unloggedChangeCount: Int { unlogged.load(ordering: .relaxed) }

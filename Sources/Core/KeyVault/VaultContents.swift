@@ -209,6 +209,10 @@ final class VaultContents: Sendable {
     let modeFault: FileError?
     /// Whether `vault` opens and is not taken: this user's programs have seen a later write.
     let isServiceOlder: Bool
+    /// The highest minimum epoch of *after first unlock* that was seen, that of `vault` included.
+    let seenMinimum: SeenMinimum
+    /// Whether `vault` opens with a lower minimum epoch than this user's programs have seen in its period.
+    let isMinimumLowered: Bool
 
     /// The files' first bytes: while they are the same, so is everything. Empty for a file that was refused.
     let marks: [[UInt8]]
@@ -246,6 +250,9 @@ final class VaultContents: Sendable {
             opened = .failure(error)
         }
         let service = try? opened.get()
+        let (known, minimum) = (memory?.minimum ?? .none, service?.minimum ?? .none)
+        seenMinimum = known.merged(with: minimum)
+        isMinimumLowered = known.refuses(minimum)
         marks = [service == nil ? [] : files.marks()[0], files.marks()[1]]
         var persons: CompartmentContents?
         if service == nil, let file = files.person, let person {

@@ -24,6 +24,8 @@ struct VaultDraft {
     private(set) var serviceFailure: VaultError?
     /// Whether `vault` opens, and only an older write of it is there than this user's programs have seen.
     let isServiceOlder: Bool
+    /// Whether the vault is being made, so that no memory of another one decides about it.
+    let isNew: Bool
     /// Whether `service` takes the place of a compartment that is given up, or only of its index of items.
     var isRebuilt: Bool { service.losses.isItemIndexLost || service.losses.isCompartmentLost }
 
@@ -46,6 +48,7 @@ struct VaultDraft {
         oldNames = contents.names.tags
         self.slotID = slotID ?? 0
         isServiceOlder = contents.isServiceOlder
+        isNew = false
         self.person = person.map { CompartmentDraft($0.contents, root: $0.root, register: register) }
         do throws(VaultError) {
             service = CompartmentDraft(try contents.service, root: root, register: register)
@@ -72,6 +75,7 @@ struct VaultDraft {
         now = WallClock.milliseconds()
         slotID = 0
         isServiceOlder = false
+        isNew = true
         var service = CompartmentDraft(new: .service, root: root, period: period)
         let watermark = SecretBytes.random(count: 32)
         let seed = SecretBytes.random(count: Ed25519.seedSize)
@@ -268,8 +272,12 @@ struct VaultDraft {
     /// write had.
     ///
     /// - Parameter count: The number of writes that are lost, as `RekeyLosses.lostWriteCount`; nil for none.
-    mutating func takeOlderService(_ count: UInt64?) {
+    mutating func takeOlderService(_ count: UInt64?, _ minimum: SeenMinimum) {
         guard let count else { return }
+        // Blobs of the epochs that were retired stay refused.
+        if minimum.period == service.period {
+            service.state.rotation.minimumEpoch = max(service.state.rotation.minimumEpoch, minimum.epoch)
+        }
         service.losses.isCompartmentOlder = true
         service.losses.lostWriteCount = count
         service.epochFloor = KeyringEntry.maximumEpoch(period: service.period)

@@ -4,7 +4,8 @@ extension VaultError.Code {
 
     private static let advice: [VaultError.Code: String] = [
         .absent: "Create it with sealctl init, or let the producing program open the store first.",
-        .locked: "Unlock it (sealctl vault unlock), or give what opens it; no new key is made meanwhile.",
+        // `vault unlock` helps in a vault with persons alone: the places that know the slots say so.
+        .locked: "Give what opens it (sealctl vault slot list); no new key is made meanwhile.",
         .denied: "Ask the vault's owner to share it with you, or run as its owner.",
         .corrupt: "Restore the file from a backup; it was left as it is.",
         .wrongPassphrase: "Try again; the vault is unchanged.",

@@ -29,10 +29,16 @@ package struct VaultPlace: Sendable, Hashable {
         self.home = home
         directoryPath = home.vaultPath ?? home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
-        watermarksPath = home.watermarksPath
-        memory = PlaceMemoryFile(
-            directory: watermarksPath.removingLastComponent().appending("Places"), vault: directoryPath,
-            accessGroup: accessGroup)
+        let directory = directoryPath
+        func memory(beside watermarks: FilePath) -> PlaceMemoryFile {
+            PlaceMemoryFile(
+                directory: watermarks.removingLastComponent().appending("Places"), vault: directory,
+                accessGroup: accessGroup)
+        }
+        // A directory that was made private since takes no memory away.
+        let former = home.formerWatermarksPath.flatMap { memory(beside: $0).isThere ? $0 : nil }
+        watermarksPath = former ?? home.watermarksPath
+        self.memory = memory(beside: watermarksPath)
     }
 
     /// A compartment's file, for messages.

@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import Sealing
 import SharedFiles
 import TestSupport
 import Testing
@@ -120,6 +121,25 @@ import Testing
         try fixture.write(slots.flatMap { $0 })
         // As an unkeyed entry it stands; the next keyed one does not cover it.
         #expect(try verify().badIndexes.first == (event == .openFailed ? 5 : 4))
+    }
+
+    /// A program of a later version that has the key; the code is right for what the entry says.
+    @Test(arguments: [0, 2, 0x101]) func anEntryOfAnotherVersionIsUnsupported(version: UInt16) throws {
+        var slots = try fixture.slots()
+        var chained = Array(slots[4].suffix(32) + slots[5].prefix(224))
+        chained.withUnsafeMutableBytes { $0.put(version, at: 32 + AccessEntryLayout.versionField) }
+        let code = (0..<32).map { UInt8($0) }.withUnsafeBytes { key in
+            chained.withUnsafeBytes { AccessEntryLayout.code(of: $0, key: key) }
+        }
+        slots[5] = Array(chained.suffix(224)) + code.withUnsafeBytes { Array($0) }
+        try fixture.write(slots.flatMap { $0 })
+        let result = try fixture.log.verify(noted: nil)
+        #expect(result.unsupportedCount == 1 && result.badIndexes == [5])
+        #expect(!result.isIntact && result.isOnlyUnsupported)
+        // Without the right code it is a changed entry, whatever version it states.
+        slots[5][100] ^= 1
+        try fixture.write(slots.flatMap { $0 })
+        #expect(try fixture.log.verify(noted: nil).unsupportedCount == 0)
     }
 
     @Test func unkeyedEntriesAtTheEndAreCountedAsUncovered() throws {

@@ -109,8 +109,8 @@ struct CommandCanaryFaultTests {
     private func useBackups() throws {
         try run("vault export backup --backup-passphrase-file passphrase \(Self.person)")
         try run("vault export backup2 --recipient \(yard.identity.recipient) \(Self.person)")
-        try run("vault import backup --backup-passphrase-file passphrase --replace-items \(Self.person)")
-        try run("vault import backup2 --backup-identity identity --replace-items \(Self.person)")
+        try run("vault import backup --backup-passphrase-file passphrase --replace-items --yes \(Self.person)")
+        try run("vault import backup2 --backup-identity identity --replace-items --yes \(Self.person)")
     }
 
     /// The program gets the item; who started it, and everything else, does not show it.

@@ -22,6 +22,17 @@ import Testing
         try yard.expectAllItems(try yard.person(), isPersons: true)
     }
 
+    // MARK: The log
+
+    /// The file's contents are as they should be, and so is its log.
+    @Test func aRekeyThatFixesAModeIsLogged() throws {
+        chmod(fixture.path, 0o666)
+        let report = try yard.person().rekey()
+        #expect(report.isLogged && report.losses.isEmpty)
+        #expect(try yard.person().readAccessLog().unloggedCount == 0)
+        try expectRekeyed(report)
+    }
+
     // MARK: Floods
 
     @Test func aKeyringThatIsNotFullLosesNothing() throws {

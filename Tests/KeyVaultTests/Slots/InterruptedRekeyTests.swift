@@ -45,6 +45,24 @@ import Testing
         #expect(bob == (removal == .person ? .wrongIdentity : nil))
     }
 
+    // rekey:       enters write 2 ... killed
+    // completion:  ...................... writes it some generations on
+    @Test func theGenerationsThatACompletionLeavesOutAreNoUnloggedWrites() throws {
+        let rekeying = try yard.person()
+        let writes = try yard.writes(options(.service))
+        let entered = VaultWrite(.service, period: 2, generation: 1)
+        _ = try rekeying.noteChange(.rekeyed, nil, entered, mayBeUnlogged: true)
+        try yard.put(writes[0])
+        let person = try yard.person()
+        try expectCompleted(person)
+        #expect(try #require(try person.current().serviceHead).generation > 1)
+        #expect(try person.readAccessLog().unloggedCount == 0)
+        // A write that no program entered is counted on.
+        let silent = try fixture.open(with: .identity(yard.ada), options: VaultOptions(accessLog: .off))
+        try silent.add("s", "unlogged")
+        #expect(try person.readAccessLog().unloggedCount == 1)
+    }
+
     @Test(arguments: 1...3, Removal.allCases)
     func aProgramOfAPersonThatIsRunningFollows(count: Int, removal: Removal) throws {
         let running = try yard.person()

@@ -38,10 +38,14 @@ import Testing
         return availability
     }
 
-    @Test func anAbsentVaultIsAbsentAndStaysSo() throws {
+    @Test func aVaultThatIsGoneIsMissingAndOneThatNeverWasIsAbsent() throws {
         let fixture = try UnlockFixture(.file)
-        unlink(fixture.vault.path)
-        #expect(try untouched(fixture) == .absent)
+        for leaf in VaultPlace.leaves {
+            unlink(fixture.vault.beside(leaf))
+            #expect(try untouched(fixture) == .missing)
+        }
+        #expect(rename(fixture.vault.beside(""), fixture.vault.directory.path("gone")) == 0)
+        #expect(try untouched(fixture) == .missing)
         let empty = try VaultFixture()
         #expect(try Vault.availability(empty.accessGroup, in: empty.home) == .absent)
         #expect(try SystemFile.names(empty.directory.path) == [])

@@ -146,6 +146,67 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
     }
+
+    /// How `vault` is made not to open.
+    enum Fault: CaseIterable, Sendable { case header, part, gone, mode }
+
+    @Test(arguments: Fault.allCases) func aDamagedVaultLeavesWhenUnlockedToThoseWithATicket(_ fault: Fault) throws {
+        let fixture = try UnlockFixture(.file)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().add("s", "a", .whenUnlocked, [7])
+        var damaged = try fixture.vault.copy()
+        let last = (damaged.files["vault"]?.count ?? 0) - 1
+        switch fault {
+        case .header: damaged.files["vault"]?[20] ^= 1
+        case .part: damaged.files["vault"]?[last] ^= 1
+        case .gone: damaged.files["vault"] = nil
+        case .mode: chmod(fixture.vault.path, 0o666)
+        }
+        if fault != .mode { try fixture.vault.restore(damaged) }
+        let person = try fixture.person()
+        #expect(try person.unlock())
+        #expect(person.serviceFailure != nil)
+        let finder = try fixture.anybody()
+        #expect(try finder.value("s", "a") == [7])
+        #expect(finder.serviceFailure?.code == person.serviceFailure?.code)
+        #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
+        // The status looks at the front of the file alone.
+        if fault != .part { #expect(try fixture.status().afterFirstUnlock == .locked) }
+        try fixture.lock()
+        #expect(code { () throws(VaultError) in _ = try finder.value("s", "a") } != nil)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } != nil)
+    }
+
+    // user:      unlock .................... lock: replaced ...................... open: locked
+    // attacker:  ....... another vault's files .............. the true files again
+    @Test(arguments: CacheKind.usable, [false, true])
+    func aLockReachesTheRememberedVaultWhereAnotherOneIsThere(_ kind: CacheKind, _ everything: Bool) throws {
+        let fixture = try UnlockFixture(kind, withService: true)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().unlock()
+        let honest = try fixture.vault.copy()
+        let other = try UnlockFixture(kind, passphrase: "another")
+        try fixture.vault.restore(other.vault.copy())
+        let refusal = code { () throws(VaultError) in try fixture.lock(everything: everything) }
+        #expect(refusal == .replaced)
+        unlink(fixture.vault.beside(LockStamp.leaf))
+        try fixture.vault.restore(honest)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(try fixture.status().afterFirstUnlock == .locked)
+        #expect(try fixture.status().whenUnlocked == .locked)
+    }
+
+    @Test(arguments: CacheKind.usable) func aLockReachesAVaultThatIsGone(_ kind: CacheKind) throws {
+        let fixture = try UnlockFixture(kind, withService: true)
+        defer { withExtendedLifetime(fixture) {} }
+        try fixture.person().unlock()
+        let honest = try fixture.vault.copy()
+        for leaf in VaultPlace.leaves { unlink(fixture.vault.beside(leaf)) }
+        #expect(code { () throws(VaultError) in try fixture.lock() } == .missing)
+        try fixture.vault.restore(honest)
+        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+    }
+
     /// Whoever locks may be in a sandbox that has neither the keyring nor the runtime directory of the others.
     @Test(arguments: CacheKind.usable) func aLockHoldsWhereItCannotReachTheKeys(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)

@@ -77,7 +77,7 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
 @Suite struct MemoryVectorTests {
     @Test func thereAreVectorsForEveryRule() {
         #expect(Set(WatermarksVector.all.compactMap(\.expected.rule)) == Set((1...3).map { "M\($0)" }))
-        #expect(Set(AccessLogVector.all.compactMap(\.expected.rule)) == Set((1...8).map { "L\($0)" }))
+        #expect(Set(AccessLogVector.all.compactMap(\.expected.rule)) == Set((1...9).map { "L\($0)" }))
     }
 
     @Test(arguments: WatermarksVector.all)
@@ -145,7 +145,8 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
 extension AccessLogVerification {
     /// The result as docs/access-log.md names it: that of the first rule that is broken.
     fileprivate var result: String {
-        if badCount > 0 { return "tampered" }
+        if badCount > unsupportedCount { return "tampered" }
+        if unsupportedCount > 0 { return "unsupported" }
         if isOlderFileMissing { return "olderFileMissing" }
         return switch notedHead {
         case .cutShort: "cutShort"

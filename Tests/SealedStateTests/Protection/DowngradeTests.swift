@@ -178,4 +178,52 @@ import Testing
         let id = try UnverifiedHeader(parsing: fixture.blob("new")).claimed.keyID
         #expect(store.vault.keyring.protection(of: id) == .whenUnlocked)
     }
+
+    // MARK: A list of names that is older than a blob
+
+    /// What a person does with a record whose name the restored list does not have.
+    enum Use: CaseIterable, Sendable { case write, writeAsLowerType, update, rotate, delete }
+
+    /// Without the tag the next blob of a service would be read as the record, and written on in its class.
+    @Test(arguments: Use.allCases) func aNameThatARestoredListLacksIsListedAgain(_ use: Use) throws {
+        let list = "\(yard.fixture.home.vaultsPath)/\(yard.fixture.group)/vault.person"
+        let older = try SystemFile.read(list)
+        try yard.person.write(Late(number: 1))
+        try SystemFile.write(list, older)
+        _ = try Vault.accept(AccessGroup(yard.fixture.group), in: yard.fixture.home, with: .identity(yard.identity))
+        let person = try SealedStore(
+            group: yard.fixture.group, in: yard.fixture.home, unlockingWith: .identity(yard.identity))
+        #expect(try !person.vault.isListed(record: Late.recordName, in: person.vault.currentKeyring()))
+        switch use {
+        case .write: try person.write(Plain(number: 2))
+        case .writeAsLowerType: try person.write(Lower(number: 2))
+        case .update: try person.update(Plain.self) { $0.number += 1 }
+        case .rotate: #expect(try person.rotate().isCompleted)
+        case .delete: try person.delete(Plain.self)
+        }
+        #expect(try person.vault.isListed(record: Late.recordName, in: person.vault.currentKeyring()))
+        #expect(try yard.protection(Late.recordName) == .whenUnlocked)
+        _ = try yard.service.vault.currentKeyring()
+        #expect([.downgraded, .locked].contains(code { try yard.service.write(Lower(number: 666)) }))
+    }
+}
+
+private struct Late: SealedRecord {
+    static let recordName = "late"
+    static let schemaVersion = 1
+    static let protection = RecordProtection.whenUnlocked
+    var number: Int
+}
+
+private struct Plain: SealedRecord {
+    static let recordName = Late.recordName
+    static let schemaVersion = 1
+    var number: Int
+}
+
+private struct Lower: SealedRecord {
+    static let recordName = Late.recordName
+    static let schemaVersion = 1
+    static let protection = RecordProtection.afterFirstUnlock
+    var number: Int
 }

@@ -6,6 +6,67 @@ import os
 import lab
 from lab import format2 as f
 
+import memory  # noqa: E402, beside vault.py
+
+
+def log_keys(vault):
+    return {number: secret for (kind, number), secret in vault.service.secrets.items() if kind == f.LOG_KEY}
+
+
+def old_log_key(outer):
+    """A removed service enters what it likes into the log: with its log key, and with one that it planted for the time after its removal."""
+    lab_ = lab.Lab("    (a second home, for the log)")
+    try:
+        lab_.members()
+        mallory, number = lab_.mallory.open(), lab_.slot_of(lab_.mallory)
+        old = log_keys(mallory)[1]
+        planted = {number: f.random(32) for number in (2, 9)}
+        mallory.service.secrets |= {(f.LOG_KEY, number): key for number, key in planted.items()}
+        mallory.save_service()
+        lab_.must_hold(lab_.service.get("open"), "the service goes on")
+        path = lab_.vault / "access.log"
+        before = path.read_bytes()
+        lab_.rekey(number)
+        lab_.must_hold(lab_.service.add("db", "later", b"word"), "a write of the new period")
+        true = log_keys(lab_.ada.open())
+        lab_.hold(sorted(true) == [1, 2] and true[1] == old and true[2] not in planted.values(), f"the new period has a log key of its own: {sorted(true)}")
+        honest = path.read_bytes()
+        lab_.hold(memory.Entry.parse(honest[-256:]).key == 2, "and entries are made with it")
+
+        def checked(what, data, bad, keys=true):
+            """What a person's check says, with `bad` the numbers of the entries that it must not take."""
+            path.write_bytes(data)
+            result, _, found = memory.check_log(None, data, keys, None)
+            lab_.hold((result == "ok") == (not bad) and found["badIndexes"] == bad, f"{what}: memory.py: {result}, {found['badIndexes']}")
+            for actor in (lab_.ada, lab_.service):
+                found = actor.ctl("vault", "log", "--verify")
+                fits = found.json["check"]["badIndexes"] == bad and (found.code == "logAltered" and found.status == 65 if bad else found.status == 0)
+                lab_.hold(fits, f"{what}: {actor.name}: {found}, {found.json['check']['badIndexes']}")
+
+        def entry(key_number, key, event=16, flags=0, at=honest):
+            made = memory.Entry(len(at) // 256, f.now(), event, 1, flags, write=memory.Entry.parse(honest[-256:]).write, key=key_number)
+            return made.data(at[-32:], {key_number: key})
+
+        here = len(honest) // 256
+        checked("an entry with the new log key", honest + entry(2, true[2]), [])
+        for what, made in (("the old log key, by its number", entry(1, old)), ("the old log key under the new number", entry(2, old)),
+                           ("the old log key under a number to come", entry(9, old)), ("the planted key of the new period", entry(2, planted[2])),
+                           ("the planted key of a period to come", entry(9, planted[9])), ("no key at all", entry(0, b"", flags=memory.UNKEYED))):
+            checked(f"an entry with {what}", honest + made, [here])
+        # The log of the new period rewritten from the rekey on: as many entries, all with the old key.
+        forged = before
+        while len(forged) < len(honest):
+            forged += entry(1, old, at=forged)
+        path.write_bytes(forged)
+        found = lab_.ada.ctl("vault", "log", "--verify")
+        lab_.hold(found.code == "logAltered" and found.json["check"]["notedHead"] == "differs", f"the period rewritten with the old log key: {found}")
+        path.write_bytes(honest)
+        found = lab_.ada.ctl("vault", "log", "--verify")
+        lab_.hold(found.status == 0, f"the true log: {found}")
+    finally:
+        outer.held, outer.succeeded = outer.held + lab_.held, outer.succeeded + lab_.succeeded
+        lab_.finish()
+
 
 def attack(lab_):
     lab_.members()
@@ -65,6 +126,7 @@ def attack(lab_):
             lab_.refuse(found, f"{what}: {victim.name} does not write")
     lab_.restore(new)
     lab_.must_hold(lab_.ada.get("closed"), "the true files")
+    old_log_key(lab_)
 
 
 if __name__ == "__main__":

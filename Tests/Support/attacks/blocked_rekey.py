@@ -278,7 +278,7 @@ def attack(lab_):
         lab_.refuse(lab_.ada.ctl("vault", "rekey", "--yes"), f"{what}: a plain rekey gives nothing up")
         found = lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes")
         lab_.hold(found.code == "rotationNotCompleted", f"{what}: the vault is given up: {found}")
-        found = lab_.ada.ctl("vault", "rotate")
+        found = lab_.ada.ctl("vault", "rotate", "--yes")
         lab_.hold(found.status == 0, f"{what}: and rotated: {found}")
         lab_.refuse(mallory.get("open"), f"{what}: the removed service")
         lab_.must_hold(lab_.service.put(f"after{number}", {"n": number}), "the other service writes")

@@ -299,7 +299,7 @@ def successions(lab_, yard, roster):
     lab_.refuse(lab_.ada.ctl("roster", "sign", "--lowest-period", "0", *yard.signing), "the former key signs nothing any more", "wrongTeamKey")
     key = yard.write("following.key", w.key_text(w.TEAM, w.protect(following, w.TEAM, WORDS, f.random(16))))
     third = yard.write("third.key", w.key_text(w.TEAM, f.random(32)))
-    lab_.ada.must("roster", "sign", "--team-key", key, "--team-passphrase-file", yard.words, "--succeeded-by", third)
+    lab_.ada.must("roster", "sign", "--team-key", key, "--team-passphrase-file", yard.words, "--succeeded-by", third, "--yes")
     found = yard.roster([former, public])
     lab_.hold([s[0] for s in found.successions] == [former, public] and found.team == w.public_of(w.TEAM, yard.read_key(third, w.TEAM)),
               "sealctl names the one after it, and writers.py follows from the first one on")

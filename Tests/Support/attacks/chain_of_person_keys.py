@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""The chain of person keys cut, reordered, forked and skipped, by a former person, for holders with a memory of the place,
-with the memory code alone, and with neither."""
+"""The chain of person keys cut, reordered, forked and skipped, and the old compartments put back, by a former person: for holders
+with a memory of the place, with the memory code alone, and with neither.
+
+As root each holder is a unix user; else they are one user with homes of their own."""
 import copy
+import os
 
 import lab
 from lab import format2 as f
@@ -56,34 +59,77 @@ def known_before(persons, old):
     return any(p.public == old.register.persons[-1].public for p in persons)
 
 
+def elsewhere(lab_, actor, name):
+    """The same holder and unix user in a home without any memory."""
+    again = lab_.person(name, uid=actor.uid)
+    again.options, again.credential = actor.options, actor.credential
+    return again
+
+
+def neither(lab_, what, dave, fingerprint):
+    """A holder who has not opened the vault before knows nothing but the fingerprint that ada tells."""
+    codes = ("notAccepted", "replaced", "corrupt", "rolledBack", "missing")
+    for words in (["vault", "find", "-s", "bank", "-a", "ada"], ["get", "closed"], ["get", "open"]):
+        lab_.refuse(dave.ctl(*words), f"{what}: dave, with neither: {' '.join(words)}", *codes)
+    lab_.refuse(dave.put("closed", {"to": "bob"}, "--accessible", "when-unlocked"), f"{what}: dave writes nothing", *codes)
+    lab_.refuse(dave.accept(fingerprint), f"{what}: dave does not accept it as ada's", *codes)
+    lab_.refuse(dave.get("open"), f"{what}: nor has the trial told his memory anything", *codes)
+
+
+def old_compartments(lab_, carol, dave, old, honest, fingerprint):
+    """What the former person kept of before the rekey, whole and in part."""
+    for what, names in (("the old vault.person", ["vault.person"]), ("the old vault", ["vault"]), ("both old files", ["vault.person", "vault"])):
+        lab_.restore(old, *names)
+        for victim in (lab_.ada, carol, lab_.service):
+            lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}, with memory", "replaced", "rolledBack")
+        alone = elsewhere(lab_, carol, "carol-old-" + "-".join(names))
+        if len(names) == 1:
+            # The two files do not fit each other: nothing of the lower class, whichever is the old one.
+            lab_.refuse(alone.put("open", {"to": "bob"}), f"{what}: carol, with her memory code alone", "replaced", "corrupt")
+        if "vault.person" in names:
+            # Section 15: without a memory she can be kept on the old period.
+            print(f"  documented {what}: carol, with an old memory code alone: {alone.find('bank', 'ada')}")
+        else:
+            lab_.answer(alone.find("bank", "ada"), b"pin 2", f"{what}: carol, with her memory code alone, reads what is true of the higher class")
+        neither(lab_, what, dave, fingerprint)
+        lab_.restore(honest, *names)
+
+
 def attack(lab_):
-    lab_.members()
-    carol = lab_.person("carol")
-    lab_.ada.must("vault", "slot", "add", "--recipient", lab_.recipient(carol))
+    is_root = os.geteuid() == 0
+    lab_.members(share=is_root)
+    carol = lab_.person("carol", uid=64_105 if is_root else None)
+    dave = lab_.person("dave", uid=64_106 if is_root else None)
+    for person in (carol, dave):
+        lab_.ada.must("vault", "slot", "add", "--recipient", lab_.recipient(person))
     lab_.must_hold(carol.accept(), "carol accepts")
     lab_.service.must("get", "open")
-    bob = lab_.bob.open()
+    bob, old = lab_.bob.open(), lab_.copy()
     lab_.rekey(bob.slot.id)
     for actor in (lab_.ada, lab_.service, carol):
         lab_.must_hold(actor.get("open"), f"{actor.name} follows the rekey")
-    honest = lab_.copy()
+    lab_.must_hold(lab_.ada.update("bank", "ada", b"pin 2"), "a new value after the rekey")
+    honest, fingerprint = lab_.copy(), lab_.fingerprint()
     new = f.Register.parse(f.Compartment.parse((lab_.vault / "vault.person").read_bytes(), f.PERSON).register_raw)
     for number, (what, persons, seed) in enumerate(chains(bob, new)):
         for name, data in rewritten(bob, seed, persons, max(new.period, persons[-1].period)).items():
             lab_.plant(lab_.vault / name, data)
         for victim in (lab_.ada, carol, lab_.service):
             lab_.refuse(victim.put("open", {"to": "bob"}), f"{what}: {victim.name}, with memory", "replaced", "forked", "rolledBack", "corrupt")
-        again = lab_.person(f"carol-elsewhere-{number}")
-        again.options, again.credential = carol.options, carol.credential
-        found = again.put("closed", {"to": "bob"}, "--accessible", "when-unlocked")
+        found = elsewhere(lab_, carol, f"carol-elsewhere-{number}").put("closed", {"to": "bob"}, "--accessible", "when-unlocked")
         if "true key" in what or not known_before(persons, bob):
             lab_.refuse(found, f"{what}: carol, with her memory code alone")
         else:
             # Section 15: her old slot carries a code over a key that bob knew. Without a memory she cannot know of the rekey.
             print(f"  documented {what}: carol, with an old memory code alone: {found}")
+        neither(lab_, what, dave, fingerprint)
     lab_.restore(honest)
+    old_compartments(lab_, carol, dave, old, honest, fingerprint)
     lab_.must_hold(carol.get("open"), "the true files")
+    lab_.refuse(dave.get("open"), "the true files: dave has not accepted them", "notAccepted")
+    lab_.must_hold(dave.accept(fingerprint), "dave accepts the true files")
+    lab_.answer(dave.find("bank", "ada"), b"pin 2", "the true files: dave reads")
 
 
 if __name__ == "__main__":
-    lab.run("the chain of person keys", attack)
+    lab.run("the chain of person keys, and old compartments", attack)

@@ -177,7 +177,7 @@ def former_team_key(lab_):
     for actor in (lab_.ada, lab_.service, lab_.bob):
         lab_.must_hold(actor.get("open"), f"{actor.name} sees the team key")
     bob = lab_.bob.open()
-    lab_.ada.must("roster", "sign", "--team-key", first, "--succeeded-by", second, options=[])
+    lab_.ada.must("roster", "sign", "--team-key", first, "--succeeded-by", second, "--yes", options=[])
     lab_.ada.must("vault", "certify", "--team-key", second, "--fingerprint", lab_.fingerprint())
     lab_.ada.must("vault", "rekey", "--remove-slot", bob.slot.id, "--yes", "--team-key", second)
     lab_.must_hold(lab_.ada.get("open"), "ada goes on")

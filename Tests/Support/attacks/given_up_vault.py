@@ -48,7 +48,7 @@ def wrong_mode_and_damaged(lab_, file):
     planted_by(lab_.mallory, file, b"garbage", 0o664)
     found = lab_.ada.ctl("vault", "rekey", "--without-vault", "--yes")
     lab_.hold(found.code == "rotationNotCompleted", f"garbage of mode 0664: it is given up: {found}")
-    lab_.ada.must("vault", "rotate")
+    lab_.ada.must("vault", "rotate", "--yes")
     lab_.must_hold(lab_.ada.add("db", "robot", b"word 1"), "the item again")
     inside = lab_.mallory.open()
     planted_by(lab_.mallory, file, damaged_index(inside), 0o640)
@@ -92,7 +92,7 @@ def sparse_files(lab_, file):
         lab_.hold(found.code == "rotationNotCompleted", f"{what}: it is given up: {found}")
         aside = os.stat(found.json["lost"]["setAside"][0]["to"])
         lab_.hold(aside.st_uid == lab_.mallory.uid and aside.st_blocks < 100, f"{what}: nothing of it is copied: {aside}")
-        lab_.ada.must("vault", "rotate")
+        lab_.ada.must("vault", "rotate", "--yes")
         lab_.must_hold(lab_.ada.add("db", "robot", b"word 1"), "the item again")
 
 

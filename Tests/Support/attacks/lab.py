@@ -1,7 +1,8 @@
 """What the attack programs share: a home of its own for each attack, the victims' sealctl, and vault.py as the attacker's tool.
 
 An attack program defines a function that stages its attack and calls `lab.hold` and `lab.refuse`, which state what must hold.
-Exit status: 0 the attack failed, 1 it succeeded, 2 it could not be staged, so that nothing is known.
+Exit status: 0 the attack failed, or it was skipped where the machine cannot have it; 1 it succeeded; 2 it could not be staged, so that
+nothing is known.
 """
 import ctypes
 import json
@@ -24,6 +25,10 @@ SEALCTL = os.environ.get("SEALCTL", "sealctl")
 
 class NotStaged(Exception):
     """The attack could not be made: neither held nor succeeded."""
+
+
+class Skipped(Exception):
+    """The machine lacks what the program needs: root, a tool."""
 
 
 class Result:
@@ -315,6 +320,9 @@ def run(title, attack):
     try:
         attack(lab)
         status = 1 if lab.succeeded else 0 if lab.held else 2
+    except Skipped as reason:
+        print(f"  skipped: {reason}")
+        status = 1 if lab.succeeded else 0
     except (NotStaged, format2.Refused) as reason:
         print(f"  not staged: {reason}")
         print("".join(f"    {line}\n" for line in lab.steps[-12:]), end="")

@@ -43,7 +43,7 @@ def attack(lab_):
         forged.before = register.persons[-1].public
         forged.register = f.H(32, f.H(32, mallory.service.root, b"vrk2"), b"plr1", raw)
         removed = {p: p.read_bytes() for p in lab_.bob.home.rglob("Watermarks/*")}
-        for state, contents in (("removed", None), ("damaged", true[:-1]), ("forged", forged.data()), ("forged, with a hash", None)):
+        for state, contents in (("removed", None), ("damaged", true[:-1]), ("emptied", b""), ("forged", forged.data()), ("forged, with a hash", None)):
             if contents is None:
                 place.unlink(missing_ok=True)
             else:

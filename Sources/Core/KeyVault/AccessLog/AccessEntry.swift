@@ -33,6 +33,8 @@ public struct AccessEntry: Hashable, Sendable {
 
     /// The number of the log key that it was entered under; 0 without a key.
     public let keyNumber: UInt32
+    /// The version of its form.
+    let version: UInt16
 
     /// Of the log's own bookkeeping, the code that the chain goes on from; nil in every other entry.
     let continuedCode: Bytes32?
@@ -54,6 +56,7 @@ extension AccessEntry {
         self.subject = subject == .zero ? nil : AccessSubject(bytes: subject)
         pid = bytes.number(at: Layout.pid)
         keyNumber = bytes.number(at: Layout.keyNumber)
+        version = bytes.number(at: Layout.versionField)
         uid = bytes.number(at: Layout.uid)
         executable = String(decoding: bytes.part(Layout.executable, size), as: UTF8.self)
         isExecutableCut = flags & Layout.executableCut != 0

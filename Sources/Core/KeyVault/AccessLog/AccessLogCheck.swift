@@ -45,7 +45,10 @@ struct AccessLogCheck {
         }
         takeZerosAsBad()
         let entry = AccessEntry(parsing: entryBytes)
-        let isAuthentic = isAuthentic(entry, bytes) && isInPlace(entry, isFirstOfFile: beginning != nil)
+        // Every version has the fields by which an entry is authentic in its place: one of another version is not tampered.
+        let isChained = isAuthentic(entry, bytes) && isInPlace(entry, isFirstOfFile: beginning != nil)
+        let isAuthentic = isChained && entry.version == Layout.version
+        if isChained, !isAuthentic { found.unsupportedCount += 1 }
         if beginning == .current && files == 1 {
             found.isOlderFileMissing = isAuthentic && entry.event == .continued
         }

@@ -23,6 +23,8 @@ public struct AccessLogVerification: Sendable, Hashable {
     /// The numbers of the first 100 of them, counted on from the last authentic entry before. Where entries are missing,
     /// the one that follows them is not authentic in its place.
     public internal(set) var badIndexes: [UInt64] = []
+    /// The number of those entries that nobody changed, and whose version this program does not know.
+    public internal(set) var unsupportedCount = 0
     /// How many entries a crash had torn, all mended by the next entry.
     public internal(set) var tornCount = 0
     /// Whether the log ends in an entry that a crash has torn; the next entry mends it.
@@ -36,6 +38,13 @@ public struct AccessLogVerification: Sendable, Hashable {
     public internal(set) var unloggedCount: UInt64 = 0
     /// How the log stands to the head that was noted.
     public internal(set) var notedHead = NotedHead.none
+
+    /// Whether nothing but entries of an unknown version keeps the log from being intact.
+    public var isOnlyUnsupported: Bool {
+        var others = self
+        others.badCount -= unsupportedCount
+        return unsupportedCount > 0 && others.isIntact
+    }
 
     /// Whether nothing was found that honest programs and crashes do not explain.
     public var isIntact: Bool {

@@ -13,10 +13,12 @@ extension Vault {
         let contents = try current()
         let noted = try contents.service.state.logHead
         var logged: Set<VaultWrite> = []
+        var rekeyed: Set<VaultWrite> = []
         var found = try VaultError.onFiles("read the access log") { () throws(FileError) in
             try log.read(noted: noted) { entry, isAuthentic in
                 if isAuthentic, entry.outcome == .intended || entry.event == .created {
                     logged.insert(VaultWrite(entry))
+                    if entry.event == .rekeyed { rekeyed.insert(VaultWrite(entry)) }
                 }
                 body(entry, isAuthentic)
             }
@@ -27,7 +29,9 @@ extension Vault {
             }
             found.compare(with: again.notedHead)
         }
-        found.unloggedCount = contents.writes.reduce(0) { $0 + $1.unlogged(in: logged, isWhole: found.firstIndex == 0) }
+        found.unloggedCount = contents.writes.reduce(0) {
+            $0 + $1.unlogged(in: logged, rekeyed: rekeyed, isWhole: found.firstIndex == 0)
+        }
         return found
     }
 
@@ -76,12 +80,22 @@ extension VaultWrite {
 
     /// The number of writes up to this one, in its period, that have no entry.
     ///
-    /// - Parameter isWhole: Whether the log begins with the vault.
-    fileprivate func unlogged(in logged: Set<VaultWrite>, isWhole: Bool) -> UInt64 {
-        let generations = Set(logged.filter { $0.period == period && $0.isPerson == isPerson }.map(\.generation))
-        guard let first = generations.min(), first <= generation else { return 1 }
-        let start = isWhole && period == 1 && !isPerson ? 1 : first
-        return generation - start + 1 - UInt64(generations.count { $0 >= start && $0 <= generation })
+    /// - Parameters:
+    ///   - rekeyed: The writes of rekeys. The completion of one goes some generations on, so that two completions are not
+    ///     two writes of one number: no program wrote those.
+    ///   - isWhole: Whether the log begins with the vault.
+    fileprivate func unlogged(in logged: Set<VaultWrite>, rekeyed: Set<VaultWrite>, isWhole: Bool) -> UInt64 {
+        let writes = logged.filter {
+            $0.period == period && $0.isPerson == isPerson && $0.generation <= generation
+        }.sorted { $0.generation < $1.generation }
+        guard let first = writes.first else { return 1 }
+        var known = isWhole && period == 1 && !isPerson ? 0 : first.generation - 1
+        var missing: UInt64 = 0
+        for write in writes where write.generation > known {
+            if !rekeyed.contains(write) { missing += write.generation - known - 1 }
+            known = write.generation
+        }
+        return missing + generation - known
     }
 }
 

@@ -53,14 +53,13 @@ extension Vault {
             importing)
     }
 
-    /// The vault that is there; nil where none is, though this user's programs may remember one: a backup brings it back.
+    /// The vault that is there; nil where none is, whatever this user's programs remember of one: a backup brings it back.
     private static func openUnlessGone(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
     ) throws(VaultError) -> Vault? {
         do throws(VaultError) { return try openIfPresent(place, with: credential, options) } catch {
-            guard error.code == .missing else { throw error }
+            guard let directory = try place.openDirectory() else { return nil }
             for leaf in VaultPlace.leaves {
-                guard let directory = try place.openDirectory() else { return nil }
                 let isThere = try VaultError.onFiles("open the vault") { () throws(FileError) in
                     try directory.exists(leaf)
                 }

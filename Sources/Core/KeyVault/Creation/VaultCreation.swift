@@ -93,6 +93,8 @@ struct VaultCreation {
         try underLock { directory, lock, makers throws(VaultError) in
             let new = try vaultForAFreePlace(in: directory, makers)
             let doubt = try write(new, in: directory, under: lock)
+            // A damaged memory would refuse the vault that a backup has brought back.
+            if plan.backup != nil, (try? place.memory.load()) == nil { place.memory.remove() }
             note(event, of: new, in: directory)
             if let doubt { throw doubt }
             return new.epoch

@@ -218,7 +218,7 @@ extension Vault {
         let isSecondWritten = try contents.service.head.period == register.period
         if !isSecondWritten {
             if givingUp {
-                draft.takeOlderService(lostWrites(of: contents))
+                draft.takeOlderService(lostWrites(of: contents), contents.seenMinimum)
                 draft.giveUpDamagedItems()
                 try requireConfirmed(draft.service.losses, confirmed)
             }
@@ -256,6 +256,8 @@ extension Vault {
     private func contentsForRekey(givingUp: Bool) throws(VaultError) -> VaultContents {
         let contents = try freshContents(passing: givingUp ? [.mode, .older] : .mode)
         if contents.modeFault == nil, !isOlder(contents) { publish(contents) }
+        // Contents that are not published have the log's keys all the same.
+        if let keys = contents.logKeys { log.follow(keys) }
         return contents
     }
 
@@ -295,7 +297,7 @@ extension Vault {
                 advice: "Let its owner read it: "
                     + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
         }
-        draft.takeOlderService(lostWrites(of: contents))
+        draft.takeOlderService(lostWrites(of: contents), contents.seenMinimum)
         try draft.rebuildServices(after: obstacle)
     }
 

@@ -6,7 +6,8 @@ extension Vault {
     /// Unlocks the vault for all programs of this user: they open it without a credential, with `.automatic` or
     /// `.unlocked`.
     ///
-    /// What is protected *after first unlock* stays available until the machine restarts or is locked with `everything`.
+    /// What is protected *after first unlock* stays available until the machine restarts, or until the vault is locked
+    /// with `everything` or has no unattended slots when it is locked.
     /// What is protected *when unlocked* is made available too if this vault was opened by a person's slot, and stays so
     /// until it is locked or the time is up; from here on that holds for this vault as well.
     ///
@@ -44,45 +45,35 @@ extension Vault {
     /// Locks the vault for all programs of this user. Takes no credential, and it may be locked already.
     ///
     /// What is protected *when unlocked* is refused from each program's next use on, whether it found the key in memory or
-    /// was given the passphrase itself. What is protected *after first unlock* stays available, as on a device.
+    /// was given the passphrase itself. Where a service has a slot, what is protected *after first unlock* stays available, as
+    /// on a device; in a vault without unattended slots both classes are locked, as with `everything`. The result states which.
     /// It is complete once the vault's lock stamp is replaced: also from within a sandbox that cannot reach the place where
     /// the keys wait.
     /// - Parameter everything: Takes back the keys of *after first unlock* as well, as a restart would: programs that
     ///   have the vault open keep them until they end, others need a credential again. This takes them only out of places
     ///   that this program can reach.
-    /// - Throws: `VaultError` `.absent`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an error as many programs
-    ///   as could be reached are locked: of a damaged vault all, from what is protected *when unlocked*.
+    ///
+    /// The keys of the vault that this user's programs remember at the place are taken back whatever is there now.
+    /// - Throws: `VaultError` `.absent`, `.missing`, `.replaced`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an
+    ///   error as many programs as could be reached are locked: of a damaged vault all, from what is protected *when
+    ///   unlocked*; of a vault that is gone or replaced all, from both classes.
     @discardableResult
     public static func lock(
         _ accessGroup: AccessGroup, in home: GroupsHome, everything: Bool = false,
         options: VaultOptions = VaultOptions()
     ) throws(VaultError) -> LockReport {
-        let place = VaultPlace(accessGroup, in: home)
-        guard let directory = try place.openDirectory() else { throw absent(place) }
-        // The stamp first: it takes nothing but the directory, and a program that stores a key after the caches were
-        // emptied looks at it once more.
-        var failure: VaultError?
-        do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
-        guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else { throw absent(place) }
-        let caches = UnlockCaches.current
-        let log = try? logAtHand(files, place, directory, caches, options)
+        var locking = VaultLocking(VaultPlace(accessGroup, in: home), everything: everything)
+        let (directory, files) = try locking.begin()
+        let log = try? logAtHand(files, locking.place, directory, locking.caches, options)
         // Where no service opens the vault, nobody else is meant to go on after a lock.
         let hasServices = files.slots().contains { $0.reach == .afterFirstUnlock }
-        let locksAll = everything || !hasServices
+        let locked = everything || !hasServices ? ProtectionClass.allCases : [.whenUnlocked]
         let head = files.service?.head
         let write = VaultWrite(.service, period: head?.period ?? 0, generation: head?.generation ?? 0)
-        for protection in locksAll ? ProtectionClass.allCases : [.whenUnlocked] {
-            let name = UnlockName(vaultID: files.vaultID, protection)
-            do throws(VaultError) { try caches.remove(name) } catch { failure = failure ?? error }
-        }
-        if let failure { throw failure }
+        locking.takeBack(files.vaultID, locked)
+        try locking.end(files.vaultID)
         _ = try? log?.append(.locked, outcome: .succeeded, subject: nil, generation: write.encoded)
-        return LockReport(
-            locked: locksAll ? ProtectionClass.allCases : [.whenUnlocked], hasUnattendedSlots: hasServices)
-    }
-
-    private static func absent(_ place: VaultPlace) -> VaultError {
-        VaultError(.absent, "lock", place.path, "There is none for \(place.accessGroup).")
+        return LockReport(locked: locked, hasUnattendedSlots: hasServices)
     }
 
     /// The access log, while the root that is about to be taken back still gives its key; nil without it.
@@ -99,6 +90,68 @@ extension Vault {
                 contents.secrets, period: contents.head.period, vaultID: files.vaultID, root: root, path: place.path)
         else { return nil }
         return AccessLog(directory: directory, mode: directory.fileMode, keys: keys)
+    }
+}
+
+/// A lock: it reaches the keys of the vault that is remembered at a place and of the one that is there.
+private struct VaultLocking {
+    let place: VaultPlace
+    let caches = UnlockCaches.current
+    private let isWhole: Bool
+    /// The vault that this user's programs remember: another member can put the files of another one in its place.
+    private let known: [UInt8]?
+    private var failure: VaultError?
+
+    init(_ place: VaultPlace, everything: Bool) {
+        self.place = place
+        isWhole = everything
+        known = (try? place.memory.load())?.vaultID
+    }
+
+    /// Locks all programs out of what is protected *when unlocked*, and reads the files.
+    mutating func begin() throws(VaultError) -> (Directory, VaultFiles) {
+        do throws(VaultError) {
+            guard let directory = try place.openDirectory() else { throw nothing }
+            // The stamp first: it takes nothing but the directory, and a program that stores a key after the caches were
+            // emptied looks at it once more.
+            do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
+            takeBack(known, [.whenUnlocked])
+            guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else { throw nothing }
+            return (directory, files)
+        } catch {
+            let isGone = error.code == .absent || error.code == .missing
+            takeBack(known, isWhole || isGone ? ProtectionClass.allCases : [.whenUnlocked])
+            throw error
+        }
+    }
+
+    /// Takes back the keys of a vault, as many as can be reached.
+    mutating func takeBack(_ vaultID: [UInt8]?, _ classes: [ProtectionClass]) {
+        guard let vaultID else { return }
+        for protection in classes {
+            do throws(VaultError) { try caches.remove(UnlockName(vaultID: vaultID, protection)) } catch {
+                failure = failure ?? error
+            }
+        }
+    }
+
+    /// - Throws: `VaultError` `.replaced` where another vault is there, whose slots say nothing about the known one; the
+    ///   first failure.
+    mutating func end(_ vaultID: [UInt8]) throws(VaultError) {
+        let isReplaced = known.map { $0 != vaultID } ?? false
+        if isReplaced { takeBack(known, ProtectionClass.allCases) }
+        if let failure { throw failure }
+        guard isReplaced else { return }
+        throw VaultError(
+            .replaced, "lock", place.path,
+            "It is another vault than this user's programs have seen there. What was unlocked of both is locked.",
+            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+    }
+
+    private var nothing: VaultError {
+        known == nil
+            ? VaultError(.absent, "lock", place.path, "There is none for \(place.accessGroup).")
+            : .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
     }
 }
 

@@ -12,6 +12,8 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
     case denied
     /// There is none.
     case absent
+    /// This user's programs have opened one, and it, or one of its files, is gone.
+    case missing
     /// Its file is damaged, or not what belongs in its place.
     case damaged
 
@@ -24,7 +26,8 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
             .wrongIdentity, .tooCostly, .notAccepted:
             self = .locked
         case .denied, .unsafeFile: self = .denied
-        case .absent, .missing: self = .absent
+        case .absent: self = .absent
+        case .missing: self = .missing
         case .corrupt, .wrongGroup, .isAnExport, .replaced, .forked, .rolledBack: self = .damaged
         default: return nil
         }
@@ -52,6 +55,8 @@ extension Vault {
         let slots: [SlotSummary]
         let generation: UInt64?
         let register: Register?
+        /// Whether nothing is known against the service compartment.
+        var isServiceGood = true
     }
 
     /// The fingerprint is shown beside a damaged memory: a person compares it.
@@ -71,12 +76,14 @@ extension Vault {
                     place, in: directory, memory: memory, team: KnownTeam(place: place, memory: memory))
             else {
                 if let damage { throw damage }
-                return found
+                guard memory != nil else { return found }
+                throw VaultError.missing(place.path, "This user's programs have opened a vault there, and it is gone.")
             }
             found = Look(
                 availability: .ready, vaultID: files.vaultID,
                 slots: files.slots().sorted { $0.id < $1.id }.map { SlotSummary($0, in: files.register) },
-                generation: files.service?.head.generation, register: files.register)
+                generation: files.service?.head.generation, register: files.register,
+                isServiceGood: files.serviceFailure == nil)
             let opening = CredentialOpening(
                 slots: files.slots(), vaultID: files.vaultID, register: files.register, place)
             if let failure = damage ?? files.serviceFailure { throw failure }
@@ -89,7 +96,7 @@ extension Vault {
             guard let availability = VaultAvailability(error.code) else { throw error }
             return Look(
                 availability: availability, vaultID: found.vaultID, slots: found.slots, generation: found.generation,
-                register: found.register)
+                register: found.register, isServiceGood: found.isServiceGood)
         }
     }
 }

@@ -55,6 +55,8 @@ extension Vault {
                     of: UnlockName(vaultID: id, protection), in: place.directoryPath, look.register)
             }
         }
+        // The root of a file that does not open makes nothing available.
+        if !look.isServiceGood { states[.afterFirstUnlock] = .locked }
         return VaultStatus(
             availability: look.availability, afterFirstUnlock: states[.afterFirstUnlock] ?? .locked,
             whenUnlocked: states[.whenUnlocked] ?? .locked, slots: look.slots, generation: look.generation,

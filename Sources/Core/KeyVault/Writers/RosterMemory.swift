@@ -33,7 +33,8 @@ package struct RosterMemory: Sendable {
     /// The memory of this process's user.
     package init(of group: AppGroup, in home: GroupsHome) {
         file = MemoryFile(
-            directory: home.watermarksPath.removingLastComponent().appending("Rosters"),
+            directory: VaultPlace(AccessGroup(group), in: home).watermarksPath.removingLastComponent()
+                .appending("Rosters"),
             leaf: "\(group.identifier).roster")
         self.group = group.identifier
     }

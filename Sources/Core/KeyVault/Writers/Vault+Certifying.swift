@@ -52,7 +52,9 @@ extension AccessEvent {
 extension VaultDraft {
     /// The certificate of a new person key; names the team key in the register.
     mutating func certificate(of key: Ed25519.PublicKey, period: UInt32) throws(VaultError) -> [UInt8] {
-        let certificate = try KnownTeam(place: place, memory: try place.memory.load()).certificate(
+        // A damaged memory refuses neither a restored vault nor one that follows one given up.
+        let memory = isNew ? try? place.memory.load() : try place.memory.load()
+        let certificate = try KnownTeam(place: place, memory: memory).certificate(
             of: key, vaultID: vaultID, period: period, vault: register.team, by: certifier)
         if let certifier { register.teamKey = certifier.publicKey.key.bytes }
         return certificate

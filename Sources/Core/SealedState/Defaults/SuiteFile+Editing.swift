@@ -106,7 +106,9 @@ extension SuiteFile {
         keep(nil, of: store)
         var request = request(options, store)
         request.isReduction = isReduction
-        let sequence = try writer.write(payload, request)
+        guard let sequence = try writer.write(payload, request) else {
+            throw .downgraded(writing: place.name.text)
+        }
         keep(written(values, sequence, in: store), of: store)
     }
 

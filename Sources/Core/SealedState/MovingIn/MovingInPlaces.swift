@@ -17,11 +17,12 @@ struct MovingInPlaces {
     init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
-        let state = home.watermarksPath.removingLastComponent()
-        homes = [
-            home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath, home.watermarksPath,
-            state.appending("Places"), state.appending("Rosters"),
-        ].map { Self.real($0.string) }
+        let memories = [home.watermarksPath, home.formerWatermarksPath].compactMap { $0 }.flatMap { path in
+            [path] + ["Places", "Rosters"].map { path.removingLastComponent().appending($0) }
+        }
+        homes =
+            ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
+            .map { Self.real($0.string) }
         let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.spared.sorted()
         spared = paths.compactMap { Self.number(of: $0) }
     }

@@ -15,6 +15,8 @@ struct SurveyedBlob {
     let header: Result<VerifiedHeader, StoreError>
     /// Where it is locked: the key that its header claims. That one opens it or none.
     var claimedKey: KeyID?
+    /// Whether it claims a key that the vault does not hold, and did not destroy: a backup may hold it.
+    var isKeyMissing = false
     /// The file's facts right before its header was read.
     let attributes: FileAttributes?
     /// Whether it cannot be looked at because another user has closed it, in a place where no record can lie.
@@ -116,7 +118,10 @@ struct BlobSurvey {
         }
         var blob = SurveyedBlob(
             path: path, place: place, header: verified(path, prefix.bytes, keys), attributes: entry.attributes)
-        if case .failure(let error) = blob.header, error.code == .locked { blob.claimedKey = claimed.keyID }
+        if case .failure(let error) = blob.header {
+            if error.code == .locked { blob.claimedKey = claimed.keyID }
+            blob.isKeyMissing = error.code == .unknownKey && !store.isKeyDestroyed(of: prefix.bytes)
+        }
         return blob
     }
 

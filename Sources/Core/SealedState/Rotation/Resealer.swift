@@ -31,7 +31,7 @@ struct Resealer {
         try throttle.take(blobs: 1, bytes: isLocked ? Int(blob.attributes?.size ?? 0) : 0)
         var opened: BlobIdentity?
         do throws(StoreError) {
-            try store.prepareKey(for: blob.protection(in: store))
+            try store.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
             return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
@@ -40,6 +40,18 @@ struct Resealer {
             if (error.cause as? FileError)?.code == .notFound { return .changed }
             return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
         }
+    }
+
+    /// The name of a record of *when unlocked* that the list of names may lack, as one does that was restored from before the
+    /// record's first write. A copy that was put back, or a copy of another record, lists no name.
+    private func nameToList(_ blob: SurveyedBlob) -> String? {
+        guard blob.protection(in: store) == .whenUnlocked, let place = blob.place,
+            case .success(let verified) = blob.header, verified.header.kind == .record,
+            blob.context(in: store.group) != nil
+        else { return nil }
+        store.watermarks.refresh()
+        let verdict = store.watermarks.verdict(on: verified)
+        return verdict == .advances || verdict == .same ? place.name.text : nil
     }
 
     /// What is wrong with one blob or its place. Everything else ends the rotation for now.

@@ -39,6 +39,19 @@ extension SealedStore {
     /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
     public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
 
+    /// The blobs whose key the vault does not hold, by path. A backup that holds the key opens them, unless a rotation is
+    /// completed before it is brought in. Walks the whole container.
+    ///
+    /// A member who can write the container can make such blobs at will.
+    /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
+    package func blobsWithoutKey() throws(StoreError) -> [String] {
+        var paths: [String] = []
+        try BlobSurvey(self).visit { blob throws(StoreError) in
+            if blob.isKeyMissing { paths.append(blob.path) }
+        }
+        return paths.sorted()
+    }
+
     /// - Throws: `StoreError` `.noSpace` with the bytes that are needed and those that are free; nothing was changed.
     private func requireSpaceToRotate() throws(StoreError) {
         let needed = try rotationSize()

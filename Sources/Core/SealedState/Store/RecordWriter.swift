@@ -26,8 +26,21 @@ struct RecordWriter: ~Copyable {
         try require(condition, try store.standing(at: place))
     }
 
+    /// Whether a blob of *when unlocked* stands under a name that is not listed.
+    func isUnlisted() throws(StoreError) -> Bool {
+        guard store.vault.keyring.whenUnlockedEpoch != nil, !store.isProtected(place) else { return false }
+        return isUnlisted(try store.standing(at: place))
+    }
+
+    private func isUnlisted(_ standing: StandingBlob) -> Bool {
+        guard case .value(let header) = standing, !store.isProtected(place) else { return false }
+        return store.protection(of: header) == .whenUnlocked
+    }
+
     /// Seals and writes the next value.
-    func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+    ///
+    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64? {
         guard payload.count <= store.options.maximumRecordSize else {
             throw StoreError(
                 .tooLarge, "write", place.name.text,
@@ -39,7 +52,11 @@ struct RecordWriter: ~Copyable {
         try requireNoNewer(than: payload.schemaVersion, standing)
         let sequence = try nextSequence(standing)
         let stated = payload.protection ?? store.protection(of: standing, at: place)
-        let protection = request.lowersClass || !store.isProtected(place) ? stated : .whenUnlocked
+        let isListed = store.isProtected(place)
+        let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
+        if request.listsName, !isListed, protection == .whenUnlocked || isUnlisted(standing) && !payload.mayLowerClass {
+            return nil
+        }
         keepIfRefused(standing)
         return try payload.withUnsafeBytes { bytes in
             put(
@@ -49,7 +66,9 @@ struct RecordWriter: ~Copyable {
     }
 
     /// Writes a tombstone.
-    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64 {
+    ///
+    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64? {
         let grant = try store.requireRight(to: place, deleting: true)
         let standing = try store.standing(at: place)
         try require(request.condition, standing)
@@ -60,6 +79,7 @@ struct RecordWriter: ~Copyable {
             throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
         case .tombstone:
             throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
+        case .value where request.listsName && isUnlisted(standing): return nil
         default: break
         }
         let sequence = try nextSequence(standing)

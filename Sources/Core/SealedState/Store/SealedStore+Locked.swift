@@ -13,12 +13,13 @@ extension SealedStore {
     func write(
         _ payload: RecordPayload, at place: RecordPlace, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
+        var request = request
+        request.listsName = true
         let sequence = try lockedPlainly(place, request, payload.protection) { writer throws(StoreError) in
             try writer.write(payload, request)
         }
         if let sequence { return sequence }
         lookAtVault()
-        var request = request
         request.lowersClass =
             payload.mayLowerClass && payload.protection == .afterFirstUnlock && isProtected(place)
         if request.lowersClass {
@@ -26,13 +27,29 @@ extension SealedStore {
             let sequence = try locked(place, request) { writer throws(StoreError) in
                 try writer.write(payload, request)
             }
+            guard let sequence else { throw .downgraded(writing: place.name.text) }
             // After the blob: a write that is refused or interrupted takes no protection away.
             try lowerClass(place)
             return sequence
         }
-        return try raising(place, to: payload.protection ?? protection(at: place)) { place throws(StoreError) in
+        return try raisingToStanding(place, to: payload.protection ?? protection(at: place)) {
+            place throws(StoreError) in
             try locked(place, request) { writer throws(StoreError) in try writer.write(payload, request) }
         }
+    }
+
+    /// Writes as `raising` does. Where a blob of *when unlocked* stands under a name that is not listed, `body` returns nil
+    /// and runs once more with the name listed: a list of names that was restored from before the name's first write would
+    /// let the class fall.
+    private func raisingToStanding(
+        _ place: RecordPlace, to protection: ProtectionClass,
+        _ body: (RecordPlace) throws(StoreError) -> UInt64?
+    ) throws(StoreError) -> UInt64 {
+        if let sequence = try raising(place, to: protection, body) { return sequence }
+        if let sequence = try raising(place, to: .whenUnlocked, body) { return sequence }
+        throw StoreError(
+            .conflict, "write", place.name.text, "Another program took its name off the vault's list meanwhile.",
+            advice: "Try again.")
     }
 
     /// Sees to the key of a class, which lists a name that is raised, and writes. Where the write fails, a name that it has
@@ -60,8 +77,11 @@ extension SealedStore {
         _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
         lookAtVault()
-        return try raising(place, to: Record.protection.stated ?? protection(at: place)) { place throws(StoreError) in
-            try locked(place, request) { writer throws(StoreError) in
+        let protection = Record.protection.stated ?? protection(at: place)
+        return try raisingToStanding(place, to: protection) { place throws(StoreError) in
+            try locked(place, request) { writer throws(StoreError) -> UInt64? in
+                // Before the change: it runs once.
+                if try writer.isUnlisted() { return nil }
                 try writer.require(request.condition)
                 var value = try current(type, at: place, startingWith: initial)
                 do { try change(&value) } catch { throw Self.declined(error, place) }
@@ -73,13 +93,16 @@ extension SealedStore {
     }
 
     func delete(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+        var request = request
+        request.listsName = true
         let sequence = try lockedPlainly(place, request, .afterFirstUnlock) { writer throws(StoreError) in
             try writer.delete(request)
         }
         if let sequence { return sequence }
         lookAtVault()
-        try prepareKey(for: deletionProtection(at: place), named: place.name.text)
-        return try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
+        return try raisingToStanding(place, to: deletionProtection(at: place)) { place throws(StoreError) in
+            try locked(place, request) { writer throws(StoreError) in try writer.delete(request) }
+        }
     }
 
     func purge(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) {
@@ -98,7 +121,7 @@ extension SealedStore {
     /// - Returns: Nil where the name is *when unlocked* or gets that class by now; nothing is written then.
     private func lockedPlainly(
         _ place: RecordPlace, _ request: WriteRequest, _ protection: ProtectionClass?,
-        _ body: (borrowing RecordWriter) throws(StoreError) -> UInt64
+        _ body: (borrowing RecordWriter) throws(StoreError) -> UInt64?
     ) throws(StoreError) -> UInt64? {
         func isPlain() -> Bool {
             (protection ?? vault.defaultProtection) == .afterFirstUnlock && !isProtected(place)

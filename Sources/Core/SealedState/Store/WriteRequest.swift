@@ -13,6 +13,9 @@ struct WriteRequest {
     var isReduction = false
     /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
     var lowersClass = false
+    /// Whether nothing is written where a blob of *when unlocked* stands, or is to be written, under a name that is not
+    /// listed: the caller lists the name and writes again.
+    var listsName = false
 }
 
 extension SealedStore {

@@ -12,7 +12,8 @@ struct DefaultsImportCommand: SealctlCommand {
         discussion: """
             The file is a dictionary, as a binary, XML or OpenStep property list. It stays where it is, in the clear: \
             sealctl import defaults moves one in. A suite that is refused is begun anew, but not with --merge; what was \
-            there is kept in quarantine.
+            there is kept in quarantine. Where the suite has keys that the file does not have, the command names them and \
+            asks, unless --yes says yes.
 
             Examples:
               sealctl defaults import group.com.example.app settings.plist
@@ -28,6 +29,7 @@ struct DefaultsImportCommand: SealctlCommand {
     var file: String
     @Flag(help: "Keep the keys of the suite that the file does not have.")
     var merge = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var access: DefaultsAccess
     var output: OutputOptions { access.output }
 
@@ -42,9 +44,26 @@ struct DefaultsImportCommand: SealctlCommand {
             return try Self.values(in: bytes, input.name)
         }
         try access.open(suite).work { domain throws(Failure) in
-            guard merge else { return try domain.replace(new) }
+            guard merge else {
+                try confirm(new, in: domain)
+                return try domain.replace(new)
+            }
             try domain.edit { $0.merge(new) { $1 } }
         }
+    }
+
+    /// Asks where keys would be dropped. A suite that is refused has none that a program could read, and is kept in
+    /// quarantine.
+    private func confirm(_ new: [String: PropertyListValue], in domain: DefaultsDomain) throws(Failure) {
+        guard let old = try? domain.defaults.persistentDomain() else { return }
+        let dropped = old.keys.filter { new[$0] == nil }.sorted()
+        guard !dropped.isEmpty else { return }
+        try confirmation.require(
+            "replace the suite \(domain.name)",
+            [
+                "Every program of \(domain.store.group.identifier) loses the settings that the file does not have: "
+                    + "\(Affected.list(dropped, orElse: "none")). With --merge they stay."
+            ])
     }
 
     private static func values(

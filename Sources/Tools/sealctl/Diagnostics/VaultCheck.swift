@@ -45,8 +45,23 @@ enum VaultCheck {
         let reason = isKeyFileGone ? ", as the key file \(place.keyFilePath) is not there" : ""
         return .warn(
             "vault", "\(place.path) is locked\(reason); it opens with: \(openers)",
-            mend: (isKeyFileGone ? "Bring the key file back, or: " : "")
-                + "sealctl vault unlock, or --passphrase, --key-file or --identity.")
+            mend: (isKeyFileGone ? "Bring the key file back, or: " : "") + opening(slots))
+    }
+
+    /// The commands and options that can open a vault with these slots. `vault unlock` keeps what a person opens; without a
+    /// person's slot there is nothing that it could ask for.
+    private static func opening(_ slots: [SlotSummary]) -> String {
+        let kinds = SlotKind.allCases.filter { kind in slots.isEmpty || slots.contains { $0.kind == kind } }
+        let options = kinds.map { kind in
+            switch kind {
+            case .passphrase: "--passphrase"
+            case .keyFile: "--key-file FILE"
+            case .credential: "--credential NAME"
+            case .recipient: "--identity FILE"
+            }
+        }
+        let unlock = slots.contains { $0.reach == .whenUnlocked } ? ["sealctl vault unlock"] : []
+        return "\((unlock + options).joined(separator: ", or ")) opens it."
     }
 
     /// A program that can read a key's file without a passphrase can do everything that its owner can.

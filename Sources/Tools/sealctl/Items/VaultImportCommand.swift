@@ -15,8 +15,8 @@ struct VaultImportCommand: SealctlCommand {
             group's own key file. Where there is one, the backup is added in one step: keys that it lacks come in to \
             open only, items that it has stay and are named. With both passphrases on standard input the vault's \
             comes first. A vault that is made of a backup needs --team-key where the group's team key is known. Bring in \
-            only backups whose origin you know. Before --set-vault-aside renames a vault, the \
-            command says whose it is and asks; --yes says yes.
+            only backups whose origin you know. Before --set-vault-aside renames a vault, and before \
+            --replace-items replaces items of one, the command says whose it is and asks; --yes says yes.
 
             Examples:
               sealctl vault import backup.vault --passphrase
@@ -55,7 +55,7 @@ struct VaultImportCommand: SealctlCommand {
         let options = ImportOptions(
             contents: part.contents, replacesItems: replaceItems, setsVaultAside: setVaultAside,
             sharing: try share.sharing())
-        if setVaultAside { try confirm(group, in: home) }
+        if setVaultAside || replaceItems { try confirm(group, in: home) }
         let isNew = setVaultAside || !VaultPlace(group, in: home).isTaken
         let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
         let credential = stated ?? .automatic
@@ -76,11 +76,21 @@ struct VaultImportCommand: SealctlCommand {
         let place = VaultPlace(group, in: home)
         guard place.isTaken else { return }
         let slots = (try? Vault.status(group, in: home))?.slots ?? []
+        let users = Affected.list(slots.map { SlotView($0).text }, orElse: "every user and program of it")
+        let affected = "Affected: \(users)."
+        if setVaultAside {
+            return try confirmation.require(
+                "set the vault \(place.path) aside",
+                [
+                    "It no longer opens anything of \(group): what it holds and the backup lacks is lost to the group.",
+                    affected,
+                ])
+        }
+        guard part.contents != .keysOnly else { return }
         try confirmation.require(
-            "set the vault \(place.path) aside",
+            "replace items of the vault \(place.path)",
             [
-                "It no longer opens anything of \(group): what it holds and the backup lacks is lost to the group.",
-                "Affected: \(Affected.list(slots.map { SlotView($0).text }, orElse: "every user and program of it")).",
+                "Items that the backup has as well get the backup's values; their present values are lost.", affected,
             ])
     }
 

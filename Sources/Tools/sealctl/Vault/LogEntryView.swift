@@ -44,7 +44,7 @@ struct LogCheckView {
 
     var text: String {
         var fields = FieldList([
-            ("log", found.isIntact ? "intact" : "ALTERED"),
+            ("log", found.isIntact ? "intact" : found.isOnlyUnsupported ? "of a newer version" : "ALTERED"),
             ("entries", found.firstIndex > 0 ? "\(found.count), from number \(found.firstIndex) on" : "\(found.count)"),
             ("noted head", notedHead.text),
         ])
@@ -52,6 +52,7 @@ struct LogCheckView {
             let numbers = found.badIndexes.prefix(10).map { String($0) }.joined(separator: ", ")
             fields.add("not authentic", "\(found.badCount), at \(numbers)\(found.badCount > 10 ? ", ..." : "")")
         }
+        if found.unsupportedCount > 0 { fields.add("of them unknown", "\(found.unsupportedCount) of another version") }
         if found.isOlderFileMissing { fields.add("older file", "missing") }
         if found.tornCount > 0 || found.endsTorn {
             fields.add("torn by crashes", String(found.tornCount + (found.endsTorn ? 1 : 0)))
@@ -80,6 +81,7 @@ struct LogCheckView {
             ("intact", .bool(found.isIntact)), ("count", .number(found.count)),
             ("firstIndex", .unsigned(found.firstIndex)), ("bad", .number(found.badCount)),
             ("badIndexes", .array(found.badIndexes.map { .unsigned($0) })), ("torn", .number(found.tornCount)),
+            ("unsupported", .number(found.unsupportedCount)),
             ("endsTorn", .bool(found.endsTorn)), ("uncovered", .number(found.uncoveredCount)),
             ("unlogged", .unsigned(found.unloggedCount)),
             ("olderFileMissing", .bool(found.isOlderFileMissing)), ("notedHead", .string(notedHead.code)),

@@ -13,7 +13,8 @@ struct RosterSignCommand: SealctlCommand {
             A pattern is a record's name, whole segments and /*, or * for every name; the longest one that governs a name \
             counts, and a name that none governs may be written by every program with the group's keys. RIGHTS are \
             write, delete or both; both unless stated. A change that takes a right of a writer, or by which readers refuse \
-            records that they accept now, names both and asks first; --yes answers. With --dry-run nothing is signed: \
+            records that they accept now, names both and asks first, as another team key and a lower lowest period do; --yes \
+            answers. With --dry-run nothing is signed: \
             listed are those records. Where the team key has certified the vault (sealctl vault certify), the roster ends \
             the vault's periods before the one that this user's programs have seen; --lowest-period states another one.
 
@@ -71,14 +72,34 @@ struct RosterSignCommand: SealctlCommand {
             return try StandardStreams.print(
                 output.json ? JSONText.array(lost.map { .string($0) }).text : lost.joined(separator: "\n"))
         }
-        try RosterLoss(from: place.roster().roster, to: next).confirm(
-            "sign version \(next.roster.version) of the roster of \(place.group)", confirmation
+        let present = try place.roster().roster
+        try RosterLoss(from: present, to: next).confirm(
+            "sign version \(next.roster.version) of the roster of \(place.group)", confirmation,
+            losses: Self.losses(from: present, to: next.roster)
         ) { () throws(Failure) in try keyOptions.openStore(of: place.group) }
         try place.put(next)
         try StandardStreams.print(
             output.json
                 ? JSONText.object([("version", .unsigned(next.roster.version))]).text
                 : "version \(next.roster.version) signed")
+    }
+
+    /// What a change of the roster's own fields takes.
+    private static func losses(from present: Roster, to next: Roster) -> [String] {
+        var losses: [String] = []
+        if next.team != present.team {
+            losses.append(
+                "The team key \(next.team) takes the place of \(present.team), whose holders then sign no roster and certify "
+                    + "no vault any more.")
+        }
+        if next.floor.isBelow(present.floor) {
+            let (old, new) = (present.floor, next.floor)
+            losses.append(
+                "Readers that have not seen the vault's later periods accept it again from period \(new.period) and person "
+                    + "key period \(new.keyPeriod) on, with the slots of then, not from \(old.period) and "
+                    + "\(old.keyPeriod) on.")
+        }
+        return losses
     }
 
     /// A period that no program has seen would end every vault that there is.

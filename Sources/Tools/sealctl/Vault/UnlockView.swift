@@ -2,18 +2,23 @@ internal import KeyVault
 
 /// What the user's unlocking makes available, by class; the same in every command.
 struct UnlockView {
-    private let status: VaultStatus
+    let afterFirstUnlock: UnlockState
+    let whenUnlocked: UnlockState
+    private let isReady: Bool
     private let now: Timestamp
 
-    init(_ status: VaultStatus, at now: Timestamp = .now) {
-        self.status = status
+    /// - Parameter isServiceOpen: Whether the service compartment opens, as far as is known.
+    init(_ status: VaultStatus, isServiceOpen: Bool = true, at now: Timestamp = .now) {
+        afterFirstUnlock = isServiceOpen ? status.afterFirstUnlock : .locked
+        whenUnlocked = status.whenUnlocked
+        isReady = isServiceOpen && status.availability == .ready
         self.now = now
     }
 
     var fields: [(String, JSONText)] {
         [
-            ("afterFirstUnlock", json(status.afterFirstUnlock)), ("whenUnlocked", json(status.whenUnlocked)),
-            ("isAfterFirstUnlockOpen", .bool(status.afterFirstUnlock.isUnlocked || status.availability == .ready)),
+            ("afterFirstUnlock", json(afterFirstUnlock)), ("whenUnlocked", json(whenUnlocked)),
+            ("isAfterFirstUnlockOpen", .bool(afterFirstUnlock.isUnlocked || isReady)),
         ]
     }
 

@@ -77,6 +77,12 @@ struct VaultLogCommand: SealctlCommand {
         }
         let check = LogCheckView(found)
         try StandardStreams.print(output.json ? json(entries, check) : text(entries, check))
+        if found.isOnlyUnsupported {
+            throw Failure(
+                .newerVersion, "unsupported",
+                "the access log of \(vault.accessGroup) has \(found.unsupportedCount) entries of another version",
+                hint: "Update sealctl.")
+        }
         guard found.isIntact else {
             throw Failure(
                 .dataError, "logAltered", "the access log of \(vault.accessGroup) is not as it was written",

@@ -87,15 +87,18 @@ struct Rekeying {
         }
         if store == nil { try target.requireNoContainer(of: vault) }
         let asksForMore = stated.renewsPersons || stated.rebuildsServices
+        // A completed rotation would refuse what a backup's keys open. Of a container that cannot be searched the rotation
+        // says why.
+        let unheld = (try? UnheldBlobs(in: store)) ?? UnheldBlobs()
         if !isPending, !asksForMore, options.removing.isEmpty, !stated.removing.isEmpty {
-            return try goOn(stated, store, vault)
+            return try goOn(stated, store, vault, unheld)
         }
         let certifier = try certifying.open(for: group)
         let needed = try NeededBytes(vault, store)
         if options.rebuildsServices {
             options.confirmedLosses = try Failure.onVault { () throws(VaultError) in try vault.lossesOfGivingUp() }
         }
-        try confirm(options, slots, vault, store, needed)
+        try confirm(options, slots, vault, store, needed, unheld)
         options.confirmed = Set(slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in
             try vault.rekey(options, certifiedBy: certifier.team)
@@ -108,9 +111,11 @@ struct Rekeying {
                 .report(asJSON: output.json)
         }
         warnOfWriters(report)
-        // A completed rotation would refuse what a backup's keys open.
         let needsBackup = report.losses.isCompartmentLost || report.losses.isCompartmentOlder
-        let (isCompleted, hint) = needsBackup ? (false, losses.advice) : rotation(of: store, vault)
+        let (isCompleted, hint) =
+            needsBackup
+            ? (false, (try? UnheldBlobs(in: store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
+            : isRotating && !unheld.isEmpty ? (false, unheld.hint) : rotation(of: store, vault)
         try print(report, losses, needed, isCompleted: isCompleted)
         if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
     }
@@ -124,9 +129,13 @@ struct Rekeying {
     }
 
     /// The rotation of a rekey that removed the slots before.
-    private func goOn(_ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault) throws(Failure) {
+    ///
+    /// - Parameter unheld: The blobs whose key a backup may hold. Nobody was asked about them, so the rotation waits.
+    private func goOn(
+        _ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault, _ unheld: UnheldBlobs
+    ) throws(Failure) {
         let slots = stated.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
-        let (isCompleted, hint) = rotation(of: store, vault)
+        let (isCompleted, hint) = unheld.isEmpty ? rotation(of: store, vault) : (false, unheld.hint)
         try StandardStreams.print(
             output.json
                 ? JSONText.object([("period", .unsigned(UInt64(vault.period))), ("isCompleted", .bool(isCompleted))])
@@ -138,7 +147,7 @@ struct Rekeying {
     private func incomplete(_ what: String, _ hint: String) -> Failure {
         Failure(
             .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs are left",
-            hint: "\(hint) Run: sealctl vault rotate.")
+            hint: hint.contains("sealctl vault rotate") ? hint : "\(hint) Run: sealctl vault rotate.")
     }
 
     /// Who opens nothing any more, and can write all the same, still has a say.
@@ -168,15 +177,20 @@ struct Rekeying {
                 return (try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }, "")
             }
             let report = try Failure.onStore { () throws(StoreError) in try store.rotate() }
-            let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }
-            return (report.isCompleted, left.joined(separator: " "))
+            let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }.joined(separator: " ")
+            if report.isCompleted, !left.isEmpty {
+                let count = report.left.count == 1 ? "1 blob stays" : "\(report.left.count) blobs stay"
+                Warning("left", "\(count) as it was, and no reader takes it", hint: left).report(asJSON: output.json)
+            }
+            return (report.isCompleted, left)
         } catch {
             return (false, "\(error.message).")
         }
     }
 
     private func confirm(
-        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ store: SealedStore?, _ needed: NeededBytes
+        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ store: SealedStore?, _ needed: NeededBytes,
+        _ unheld: UnheldBlobs
     ) throws(Failure) {
         var sentences: [String] = []
         for id in options.removing.sorted() {
@@ -201,6 +215,7 @@ struct Rekeying {
                     + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")"
             )
         }
+        sentences += unheld.sentences
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
         sentences.append(needed.sentence)
         let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
@@ -296,9 +311,13 @@ private struct RekeyLossesView {
         var parts: [String] = []
         if losses.isCompartmentOlder {
             let count = losses.lostWriteCount == 0 ? "" : "at least the \(losses.lostWriteCount) last "
-            parts.append("\(count)changes to keys and items that need no person, made since the older file was written")
+            parts.append(
+                "\(count)changes to keys and items that need no person, made since the older file was written, with the "
+                    + "records that were sealed under keys made since")
         }
-        if losses.isCompartmentLost { parts.append("all keys and items that need no person") }
+        if losses.isCompartmentLost {
+            parts.append("all keys and items that need no person, with the records that were sealed under those keys")
+        }
         if losses.isItemIndexLost { parts.append("all items that need no person") }
         if !losses.keys.isEmpty {
             let named = losses.keys.prefix(5).map { "\($0.id) of epoch \($0.epoch)" }.joined(separator: ", ")

@@ -12,7 +12,8 @@ struct VaultRotateCommand: SealctlCommand {
             Programs read and write on meanwhile. A rotation that was interrupted, killed even, goes on when this is run \
             again. When no blob of an older epoch is left the rotation is completed, and from then on one that is \
             sealed or put back under an old key is refused. The old keys still open what lies elsewhere, such as \
-            backups, until sealctl vault destroy-key. Where something is in the way the status is 75.
+            backups, until sealctl vault destroy-key. Where something is in the way the status is 75. Where blobs are \
+            sealed under keys that only a backup may hold, the command asks first; --yes says yes.
 
             Examples:
               sealctl vault rotate
@@ -28,6 +29,7 @@ struct VaultRotateCommand: SealctlCommand {
         help: ArgumentHelp(
             "Leave PATH in the container as it is, and what lies below it; may be repeated.", valueName: "PATH"))
     var passOver: [String] = []
+    @OptionGroup var confirmation: Confirmation
     @Flag(help: "Only say which blobs and programs hold which key, and which may be destroyed.")
     var status = false
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -49,6 +51,10 @@ struct VaultRotateCommand: SealctlCommand {
             let needed = try Failure.onStore { () throws(StoreError) in try store.rotationSize() }
             let view = RotationStatusView(status: found, neededBytes: needed)
             return try StandardStreams.print(output.json ? view.json.text : view.text)
+        }
+        let unheld = try UnheldBlobs(in: store)
+        if !unheld.isEmpty {
+            try confirmation.require("rotate the keys of \(group)", unheld.sentences)
         }
         let found = try rotate(store)
         warnOfLog(store.vault)

@@ -11,7 +11,8 @@ struct VaultSlotChangeCommand: SealctlCommand {
             Without options the present and the new passphrase are asked for on the terminal. The change is one step: \
             killed on the way it leaves the old passphrase or the new one, and of two changes at once one is \
             refused. The slot gets a new number. ID is needed only where the vault has several passphrases. The users \
-            of any other slot than a passphrase are locked out: the command names them and asks first; --yes says yes.
+            of any other slot than the passphrase that opened the vault are locked out: the command names them and asks \
+            first; --yes says yes.
 
             Examples:
               sealctl vault slot change
@@ -32,7 +33,9 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let vault = try keyOptions.openVault(of: group, asksUnasked: true)
         let old = if let id { id } else { try onlyPassphrase(of: vault) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
-        if let loss = SlotLoss(of: old, among: slots), slots.first(where: { $0.id == old })?.kind != .passphrase {
+        // Who gives the passphrase that is replaced knows of the change; every other holder is locked out by it.
+        let isOwn = vault.openingSlot == old && slots.first { $0.id == old }?.kind == .passphrase
+        if !isOwn, let loss = SlotLoss(of: old, among: slots) {
             try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences)
         }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)

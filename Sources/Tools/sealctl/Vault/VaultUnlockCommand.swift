@@ -36,19 +36,26 @@ struct VaultUnlockCommand: SealctlCommand {
         }
         let home = try GroupOptions.home()
         let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
-        let fields = [("accessGroup", JSONText.string(group.identifier))] + UnlockView(status).fields
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : text(status, isWhole))
+        let failure = vault.serviceFailure
+        if let cause = failure.map({ Failure($0) }) {
+            Warning(
+                "afterFirstUnlock", "what is protected after first unlock stays closed: \(cause.message)",
+                hint: cause.hint
+            ).report(asJSON: output.json)
+        }
+        let view = UnlockView(status, isServiceOpen: failure == nil)
+        let fields = [("accessGroup", JSONText.string(group.identifier))] + view.fields
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : text(view, isWhole))
     }
 
-    private func text(_ status: VaultStatus, _ isWhole: Bool) -> String {
-        let view = UnlockView(status)
+    private func text(_ view: UnlockView, _ isWhole: Bool) -> String {
         /// - Parameter end: When it ends without a time limit.
         func words(_ state: UnlockState, _ end: String) -> String {
             state == .unlocked(for: nil) ? "unlocked until \(end)" : view.words(state)
         }
-        let person = words(status.whenUnlocked, "it is locked or the machine restarts")
+        let person = words(view.whenUnlocked, "it is locked or the machine restarts")
         return FieldList([
-            ("after first unlock", words(status.afterFirstUnlock, "the machine restarts")),
+            ("after first unlock", words(view.afterFirstUnlock, "the machine restarts")),
             ("when unlocked", isWhole ? person : "\(person): this takes a person's slot"),
         ]).text
     }

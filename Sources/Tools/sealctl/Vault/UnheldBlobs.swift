@@ -1,0 +1,44 @@
+internal import SealedState
+
+/// Blobs of a container under keys that the vault does not hold: after a completed rotation a backup's keys no longer open
+/// them, so what completes one asks first or waits.
+struct UnheldBlobs {
+    private let paths: [String]
+
+    /// None.
+    init() { paths = [] }
+
+    /// - Parameter store: Nil without a container, which has no blobs.
+    /// - Throws: `Failure` where the container cannot be searched.
+    init(in store: SealedStore?) throws(Failure) {
+        guard let store else {
+            paths = []
+            return
+        }
+        paths = try Failure.onStore { () throws(StoreError) in try store.blobsWithoutKey() }
+    }
+
+    var isEmpty: Bool { paths.isEmpty }
+
+    /// The blobs, as the subject of a sentence.
+    private var named: String {
+        let count = paths.count == 1 ? "1 blob is" : "\(paths.count) blobs are"
+        return "\(count) sealed under keys that the vault does not hold: \(Affected.list(paths, orElse: ""))."
+    }
+
+    /// What a completed rotation loses; empty where there is nothing.
+    var sentences: [String] {
+        guard !isEmpty else { return [] }
+        return [
+            named,
+            "Once the rotation is completed, a backup that holds those keys no longer opens them. Bring it in before: "
+                + "sealctl vault import.",
+        ]
+    }
+
+    /// What to do where a rotation waits for them.
+    var hint: String {
+        "\(named) Bring in the backup that holds their keys (sealctl vault import), then run: sealctl vault rotate. To "
+            + "give them up instead, sealctl vault rotate --yes."
+    }
+}
