@@ -261,7 +261,8 @@ import Testing
         #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
-    @Test(arguments: [Fault.damaged, .empty, .tooLong]) func aBackupIsRestoredOverADamagedMemory(_ fault: Fault) throws {
+    @Test(arguments: [Fault.damaged, .empty, .tooLong]) func aBackupIsRestoredOverADamagedMemory(_ fault: Fault) throws
+    {
         let vault = try create()
         let words = try passphrase("backup")
         let backup = fixture.directory.path("backup")

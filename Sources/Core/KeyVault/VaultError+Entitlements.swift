@@ -15,7 +15,8 @@ extension VaultOptions {
         do throws(AppGroupError) { try entitlements.require(accessGroup) } catch {
             throw VaultError(
                 error.code == .notEntitled ? .notEntitled : .entitlements, "open the vault of",
-                accessGroup.identifier, error.code == .notEntitled ? error.reason : "\(error.subject): \(error.reason.clause).",
+                accessGroup.identifier,
+                error.code == .notEntitled ? error.reason : "\(error.subject): \(error.reason.clause).",
                 advice: error.advice, underlying: error.underlying)
         }
     }

@@ -45,7 +45,8 @@ extension AppGroupError {
         guard code != .file else { return self }
         let isWhole = subject == Self.wholeFile
         return Self(
-            code: code, operation: operation, subject: path, reason: isWhole ? reason.clause : "\(subject): \(reason.clause)",
+            code: code, operation: operation, subject: path,
+            reason: isWhole ? reason.clause : "\(subject): \(reason.clause)",
             advice: advice, underlying: underlying)
     }
 

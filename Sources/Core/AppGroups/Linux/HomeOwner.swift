@@ -33,7 +33,9 @@ enum HomeOwner {
     /// A path and every directory on the way to it, the longest first.
     private static func prefixes(of path: FilePath) -> [FilePath] {
         var prefixes = [path]
-        while let last = prefixes.last, case let shorter = last.removingLastComponent(), shorter != last, !shorter.isEmpty {
+        while let last = prefixes.last, case let shorter = last.removingLastComponent(), shorter != last,
+            !shorter.isEmpty
+        {
             prefixes.append(shorter)
         }
         return prefixes

@@ -53,7 +53,8 @@ public enum NewSlot: Sendable {
     private static func lastingKeyFile(_ path: String) throws(VaultError) -> SecretBytes {
         let kind = (try? Descriptor.openForReading(path: path).attributes())?.kind
         guard kind == nil || kind == .regular else {
-            throw VaultError(FileError(.notRegularFile, operation: "read", path: path), "read the key file", role: .input)
+            throw VaultError(
+                FileError(.notRegularFile, operation: "read", path: path), "read the key file", role: .input)
         }
         return try KeyFile.read(path: path)
     }

@@ -81,7 +81,9 @@ final class WatermarkLog: Sendable {
                     floors: Self.floors(of: entries), condition: condition,
                     isForeign: entries.isEmpty && !scan.damage.isEmpty)
             } catch {
-                guard error.code == .notFound else { return Contents(condition: .unreadable("\(error.sentence) \(error.advice)")) }
+                guard error.code == .notFound else {
+                    return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
+                }
                 return Contents(condition: isLost ? .lost : .firstContact)
             }
         }

@@ -162,7 +162,8 @@ extension KnownTeam {
         } catch {
             if error.code == .containerMissing { return }
             throw VaultError(
-                .containerAway, "look for the roster of", place.path, error.details.message.sentence, advice: "Fix that first.")
+                .containerAway, "look for the roster of", place.path, error.details.message.sentence,
+                advice: "Fix that first.")
         }
         let standing = try RosterAuthority.find(
             group, in: container.root, home: place.home, teamKey: team)?.standing()

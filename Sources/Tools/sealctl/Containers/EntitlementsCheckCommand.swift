@@ -1,8 +1,8 @@
 internal import AppGroups
 internal import ArgumentParser
 internal import PropertyLists
-internal import XcodeEntitlements
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// `sealctl entitlements check`: a matrix of targets and groups, and what is wrong with it.
 struct EntitlementsCheckCommand: SealctlCommand {

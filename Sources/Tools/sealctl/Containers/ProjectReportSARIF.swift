@@ -1,5 +1,5 @@
-internal import XcodeEntitlements
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// The findings of a check for code hosts.
 struct ProjectReportSARIF {

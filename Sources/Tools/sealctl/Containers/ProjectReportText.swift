@@ -1,5 +1,5 @@
-internal import XcodeEntitlements
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// The report of a check for people: the matrix, what its columns are, and the findings.
 struct ProjectReportText {

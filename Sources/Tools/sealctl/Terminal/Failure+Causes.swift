@@ -2,10 +2,10 @@ internal import AppGroups
 internal import ContainerAudit
 internal import Glibc
 internal import KeyVault
-internal import XcodeEntitlements
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// What errors of the floors below mean for the person at the command line.
 extension Failure {

@@ -1,10 +1,10 @@
 internal import AppGroups
 internal import ContainerAudit
 internal import KeyVault
-internal import XcodeEntitlements
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// Which error of which floor ends with which status; what is not listed has the status beside it.
 enum StatusTable {
