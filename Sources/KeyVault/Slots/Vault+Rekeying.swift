@@ -130,13 +130,8 @@ extension Vault {
             &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
         if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
-        if draft.service.losses.isCompartmentLost {
-            // The writes that follow begin the new log: both files note its head.
-            let keys = try AccessLogKeys(
-                draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
-                path: place.path(of: .service))
-            if let keys { log.follow(keys) }
-        }
+        // The writes that follow begin the new log: both files note its head.
+        if draft.service.losses.isCompartmentLost { try followLogKeys(of: draft) }
         return try finish(plan, &draft, after: contents, under: lock) && isLogged
     }
 
@@ -155,8 +150,17 @@ extension Vault {
                     &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
                     publishing: role == .person)
                 isLogged = isLogged && isEntered
+                // Services have the new log key from here on, and use it: no entry under the former one may follow.
+                if role == .service { try self.followLogKeys(of: draft) }
             })
         return isLogged
+    }
+
+    private func followLogKeys(of draft: VaultDraft) throws(VaultError) {
+        let keys = try AccessLogKeys(
+            draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
+            path: place.path(of: .service))
+        if let keys { log.follow(keys) }
     }
 
     private var writableDirectories: [WritableDirectory] {

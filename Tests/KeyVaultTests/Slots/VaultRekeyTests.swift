@@ -279,6 +279,30 @@ struct RekeyYard {
         #expect(events.contains(.rekeyed) && events.contains(.created))
     }
 
+    /// A service that opens the vault between the writes 2 and 3 uses the new key already.
+    @Test func theThirdWriteIsEnteredUnderTheNewLogKey() throws {
+        let vault = try yard.person()
+        let number = vault.log.keyNumber
+        try vault.rekey()
+        var numbers: [UInt32] = []
+        _ = try vault.readAccessLog { entry, _ in
+            if entry.event == .rekeyed, entry.outcome == .intended { numbers.append(entry.keyNumber) }
+        }
+        #expect(numbers == [number, number, number + 1])
+    }
+
+    /// It enters its reading after an entry under the new key: the log stays whole, and has the entry.
+    @Test func aProgramThatHadTheVaultOpenEntersUnderTheNewLogKey() throws {
+        let (service, vault) = (try fixture.open(), try yard.person())
+        try vault.rekey()
+        vault.note(.exported)
+        service.note(.itemRead)
+        #expect(service.log.keyNumber == vault.log.keyNumber)
+        var last: AccessEvent?
+        let found = try vault.readAccessLog { entry, _ in last = entry.event }
+        #expect(found.isIntact && last == .itemRead, "\(found)")
+    }
+
     // MARK: Slots without a person's word
 
     @Test func aSlotThatNoPersonVouchedForStaysOnlyByName() throws {
