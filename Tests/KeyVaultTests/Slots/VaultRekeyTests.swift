@@ -322,6 +322,28 @@ struct RekeyYard {
         #expect(throws: Never.self) { try person.rekey() }
     }
 
+    /// The number that the caller names says nothing of the reach, which no person has stated.
+    @Test func aSlotOfAPersonThatNoPersonVouchedForDoesNotStay() throws {
+        let vault = try yard.person()
+        let contents = try vault.current()
+        var draft = try vault.keys.withPerson { root throws(VaultError) in
+            try VaultDraft(
+                contents, root: vault.keys.service, person: (root, try contents.person(root, place: vault.place)),
+                slotID: 1, place: vault.place)
+        }
+        draft.register.slots = draft.register.slots.map { slot in
+            RegisteredSlot(
+                id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: slot.id != yard.bobSlot,
+                createdAt: slot.createdAt, addedBy: slot.addedBy, publicKey: slot.publicKey,
+                parameters: slot.parameters, label: slot.label)
+        }
+        func refusal(_ options: RekeyOptions) -> VaultError.Code? {
+            code { () throws(VaultError) in _ = try RekeyPlan(draft, options) }
+        }
+        #expect(refusal(RekeyOptions(keeping: [yard.bobSlot])) == .unvouchedSlots)
+        #expect(refusal(RekeyOptions(removing: [yard.bobSlot])) == nil)
+    }
+
     @Test func aSlotThatIsNotThereOrTheLastOneIsRefusedAndNothingWritten() throws {
         let vault = try yard.person()
         let before = try fixture.copy().files
