@@ -92,6 +92,14 @@ extension Vault {
             isLogged: outcome.isLogged, writableDirectories: writableDirectories)
     }
 
+    /// The report of a vault whose rekey was made before, for a caller that goes on with its rotation: nothing is removed.
+    ///
+    /// - Throws: `VaultError` as `current()`.
+    public func reportAfterRekey() throws(VaultError) -> RekeyReport {
+        _ = try current()
+        return report(RekeyOutcome(isLogged: unloggedChangeCount == 0), removed: [])
+    }
+
     /// The draft of a new period: with a fresh service compartment where that is asked for.
     private func draft(
         of contents: VaultContents, for rekeying: RekeyOptions, after before: Completion
