@@ -116,7 +116,7 @@ struct RosterInitCommand: SealctlCommand {
     }
 
     private func write(_ key: TeamKey) throws(Failure) {
-        let protection = try KeyFilePassphrase(file: keys.teamPassphraseFile)
+        let protection = try KeyFilePassphrase.team(keys.teamPassphraseFile)
             .protection(of: keys.teamKey, isUnprotected: unprotected)
         try Failure.onVault { () throws(VaultError) in try key.write(to: keys.teamKey, protectedBy: protection) }
     }
