@@ -584,6 +584,7 @@ class Register:
         slots = cls.parse_slots(fields[5][1])
         following = struct.unpack("<I", fields[9][1])[0]
         require(all(s.id < following for s in slots), "V8", "corrupt", "next slot")
+        require(6 in fields or all(s.reach == SERVICE for s in slots), "V8", "corrupt", "reach without persons")
         register = cls(vault_id, period, generation, persons, fields.get(3, (1, b""))[1] if 6 in fields else b"", [roots[i:i + 32] for i in (0, 32, 64, 96)],
                        slots, following, others={n: f for n, f in fields.items() if n not in REGISTER_FIELDS}, raw=raw)
         if 6 in fields:

@@ -15,6 +15,7 @@ def make(maker):
     Pairs(maker).make()
     largest_epochs(maker)
     minimum_epochs(maker)
+    edges.reaches()
     return maker
 
 
@@ -133,6 +134,17 @@ class Edges:
         self.maker.write("good-generation", "The user's programs have seen this generation, before a restart.", files, ["keyFile"], items=v.LOWER, marks=marks(seen))
         self.maker.write("good-generation-ahead", "They have seen an earlier one.", files, ["keyFile"], items=v.LOWER, marks=marks(1))
         self.maker.write("v21-generation", "They have seen the next one.", files, ["keyFile"], "rolledBack", "V21", marks=marks(seen + 1))
+
+
+    def reaches(self):
+        vault = self.maker.fresh(v.services() + [(v.ADA, f.RECIPIENT, f.SERVICE, "program")])
+        opened = ["keyFile", "ada"]
+        self.maker.write("good-unattended", "A recipient of reach 1, no person.", self.maker.files(vault), opened, items=[])
+        vault.register.entry(3).reach = f.PERSON
+        files = self.maker.files(vault)
+        vault.reread = lambda one, data, root: files.__setitem__(f.FILES[one], data)
+        vault.save_service(fresh=True)
+        self.maker.write("v08-reach-without-persons", "The register of a vault without persons lists it with reach 2.", files, opened, "corrupt", "V8")
 
 
 class Pairs:

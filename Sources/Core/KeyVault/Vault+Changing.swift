@@ -90,9 +90,11 @@ extension Vault {
         let endsAccess = [.rekeyed, .rotationBegun, .rotationCompleted].contains(event)
         let mayBeUnlogged = event.isDeletion || endsAccess || draft.isRebuilt || hasNoKey
         var isLogged = true
+        if let keys = contents.logKeys { log.follow(keys) }
         // The log first, and synced: the head that the vault notes must never be ahead of the log.
         for role in order where files.contains(role) {
-            let noted = try noteChange(event, subject, draft.nextWrite(role), mayBeUnlogged: mayBeUnlogged)
+            let noted = try noteChange(
+                event, subject, draft.nextWrite(role), mayBeUnlogged: mayBeUnlogged, isKeyNewest: !hasNoKey)
             guard let (head, key) = noted else {
                 isLogged = false
                 continue
@@ -216,22 +218,25 @@ extension Vault {
         guard options.accessLog != .off else { return }
         let head = heldContents.serviceHead
         let write = VaultWrite(.service, period: head?.period ?? 0, generation: head?.generation ?? 0)
-        _ = try? log.append(event, outcome: outcome, subject: subject, generation: write.encoded)
+        let entry = NewEntry(event: event, outcome: outcome, generation: write.encoded, subject: subject)
+        _ = try? log.append(entry) { (try? current()) != nil }
     }
 
     /// Notes a change that is about to be written.
     ///
-    /// - Parameter mayBeUnlogged: Whether the change is made where the log cannot be written, whatever the policy.
+    /// - Parameters:
+    ///   - mayBeUnlogged: Whether the change is made where the log cannot be written, whatever the policy.
+    ///   - isKeyNewest: Whether the log's key was read under the vault's lock.
     /// - Returns: How far the log has come with it, and the number of its key; nil where it is off or could not be written
     ///   and need not.
     /// - Throws: `VaultError` `.logFailed`.
     func noteChange(
-        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite, mayBeUnlogged: Bool
+        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite, mayBeUnlogged: Bool, isKeyNewest: Bool
     ) throws(VaultError) -> (AccessLogHead, UInt32)? {
         guard options.accessLog != .off else { return nil }
         do throws(FileError) {
-            let head = try log.append(
-                event, outcome: .intended, subject: subject, generation: write.encoded, durable: true)
+            let entry = NewEntry(event: event, outcome: .intended, generation: write.encoded, subject: subject)
+            let head = try log.append(entry, isNewest: isKeyNewest, durable: true) { false }
             return (head, log.keyNumber)
         } catch {
             guard options.accessLog == .requiredForChanges, !mayBeUnlogged else { return nil }

@@ -28,8 +28,9 @@ import Testing
     @Test func aCutExecutableIsMarkedInTheLog() throws {
         let fixture = try AccessLogFixture()
         let path = Array("/start/".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 200)
-        let draft = AccessDraft(event: .opened, executable: ExecutableName(path: path))
-        _ = try fixture.log.append(draft, durable: false, timeLimit: .seconds(1))
+        let draft = AccessDraft(event: .openFailed, executable: ExecutableName(path: path))
+        let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
+        _ = try fixture.log.file.append(draft, key: noKey, number: 0, durable: false, timeLimit: .seconds(1))
         let entry = try #require(try fixture.entries().first)
         #expect(entry.isExecutableCut)
         #expect(entry.executable == String(repeating: "x", count: 160))

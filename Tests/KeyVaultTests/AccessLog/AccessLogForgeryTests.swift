@@ -151,6 +151,45 @@ import Testing
         #expect(try verify().isIntact)
     }
 
+    /// Logs under the first key, and under the first and a second one.
+    private func rekeyed() throws -> (former: AccessLog, new: AccessLog, keys: AccessLogKeys) {
+        let secret = SecretBytes(count: 32) { for index in 0..<32 { $0[index] = UInt8(index) } }
+        let keys = AccessLogKeys([(1, SecretBytesBox(secret)), (2, SecretBytesBox(.random(count: 32)))])
+        return (fixture.log, AccessLog(directory: fixture.directory, mode: 0o600, keys: keys), keys)
+    }
+
+    /// A rekey by another program must not make the log of an honest one damaged for good.
+    @Test(arguments: [false, true]) func noEntryUnderAFormerKeyFollowsALaterKey(unkeyedBetween: Bool) throws {
+        let (former, new, keys) = try rekeyed()
+        try new.append(.rekeyed, generation: 8)
+        if unkeyedBetween { for _ in 0..<3 { try fixture.noteFailedOpening() } }
+        let before = try fixture.bytes()
+        #expect { try former.append(.itemRead, generation: 7) } throws: { ($0 as? FileError)?.code == .overtaken }
+        #expect(try fixture.bytes() == before)
+        // With a look at the vault it goes on under the newer key.
+        let entry = NewEntry(event: .itemRead, generation: 8, subject: [1])
+        _ = try former.append(entry) {
+            former.follow(keys)
+            return true
+        }
+        #expect(former.keyNumber == 2)
+        let result = try new.verify(noted: head)
+        #expect(result.isIntact && result.count == (unkeyedBetween ? 11 : 8))
+    }
+
+    /// A vault that has no such key shows that the number was forged.
+    @Test func aForgedKeyNumberKeepsNoEntryOut() throws {
+        var slots = try fixture.slots()
+        for byte in 0..<4 { slots[5][AccessEntryLayout.keyNumber + byte] = 0xFF }
+        try fixture.write(slots.flatMap { $0 })
+        let entry = NewEntry(event: .itemRead, generation: 7)
+        #expect(throws: FileError.self) { _ = try fixture.log.append(entry) { false } }
+        #expect(try fixture.log.append(entry) { true }.count == 7)
+        try fixture.write(slots.flatMap { $0 })
+        #expect(try fixture.log.append(entry, isNewest: true) { false }.count == 7)
+        #expect(try verify().badIndexes == [5])
+    }
+
     @Test func theLogGoesOnBehindADamagedEntry() throws {
         var bytes = try fixture.bytes()
         bytes[bytes.count - 1] ^= 1

@@ -35,6 +35,24 @@ import Testing
         #expect(copy.period == vault.period + 1)
     }
 
+    /// The creation makes the first write of both files: neither is a write without an entry.
+    @Test func theLogOfANewVaultNamesItsFirstWrite() throws {
+        let vault = try yard.vault()
+        #expect(try vault.readAccessLog().unloggedCount == 0)
+        let fresh = try VaultFixture()
+        #expect(try fresh.create(with: yard.credential).readAccessLog().unloggedCount == 0)
+        try yard.export(vault)
+        try yard.bringIn()
+        let copy = try yard.opened()
+        var writes: [AccessEvent: [UInt64]] = [:]
+        let found = try copy.readAccessLog { entry, _ in
+            writes[entry.event, default: []] += [UInt64(entry.period), entry.generation]
+        }
+        let first = [UInt64(vault.period) + 1, 1]
+        #expect(writes[.created] == first && writes[.imported] == first)
+        #expect(found.isIntact && found.unloggedCount == 0, "\(found)")
+    }
+
     @Test func blobsThatWereSealedBeforeOpenAfterwards() throws {
         let vault = try yard.vault()
         let old = SealedFile(yard.here, under: try vault.activeKey())

@@ -156,6 +156,7 @@ import Testing
         }
         add("persons without a root") { $0.personRoot = .zero }
         add("a root without persons") { $0.person = nil }
+        add("a slot of a person without persons") { ($0.person, $0.personRoot) = (nil, .zero) }
         add("a key of a later period") { $0.period = 1 }
         add("no key") { $0.chain = [] }
         for (name, bad) in cases {

@@ -24,6 +24,7 @@ import Testing
         }
     }
 
+    /// With the refusal of any identity: another one would show that the identity is the holder's.
     @Test(arguments: lowOrder)
     func aSlotWhoseEphemeralKeyEverybodyCanGuessIsRefused(point: [UInt8]) throws {
         let identity = try Identity.random()
@@ -33,7 +34,7 @@ import Testing
             slot.ephemeral = point
             slot.ephemeral[31] |= topBit
             #expect(refusal(of: slot, opener, yard.vaultID) == .lowOrderPoint)
-            #expect(yard.search([slot]).failure(with: [opener]) == .corrupt)
+            #expect(yard.search([slot]).failure(with: [opener]) == .wrongIdentity)
         }
     }
 

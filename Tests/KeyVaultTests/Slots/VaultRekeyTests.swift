@@ -279,6 +279,30 @@ struct RekeyYard {
         #expect(events.contains(.rekeyed) && events.contains(.created))
     }
 
+    /// A service that opens the vault between the writes 2 and 3 uses the new key already.
+    @Test func theThirdWriteIsEnteredUnderTheNewLogKey() throws {
+        let vault = try yard.person()
+        let number = vault.log.keyNumber
+        try vault.rekey()
+        var numbers: [UInt32] = []
+        _ = try vault.readAccessLog { entry, _ in
+            if entry.event == .rekeyed, entry.outcome == .intended { numbers.append(entry.keyNumber) }
+        }
+        #expect(numbers == [number, number, number + 1])
+    }
+
+    /// It enters its reading after an entry under the new key: the log stays whole, and has the entry.
+    @Test func aProgramThatHadTheVaultOpenEntersUnderTheNewLogKey() throws {
+        let (service, vault) = (try fixture.open(), try yard.person())
+        try vault.rekey()
+        vault.note(.exported)
+        service.note(.itemRead)
+        #expect(service.log.keyNumber == vault.log.keyNumber)
+        var last: AccessEvent?
+        let found = try vault.readAccessLog { entry, _ in last = entry.event }
+        #expect(found.isIntact && last == .itemRead, "\(found)")
+    }
+
     // MARK: Slots without a person's word
 
     @Test func aSlotThatNoPersonVouchedForStaysOnlyByName() throws {
@@ -296,6 +320,28 @@ struct RekeyYard {
         #expect(throws: Never.self) { try fixture.open() }
         // Whoever names it vouches for it.
         #expect(throws: Never.self) { try person.rekey() }
+    }
+
+    /// The number that the caller names says nothing of the reach, which no person has stated.
+    @Test func aSlotOfAPersonThatNoPersonVouchedForDoesNotStay() throws {
+        let vault = try yard.person()
+        let contents = try vault.current()
+        var draft = try vault.keys.withPerson { root throws(VaultError) in
+            try VaultDraft(
+                contents, root: vault.keys.service, person: (root, try contents.person(root, place: vault.place)),
+                slotID: 1, place: vault.place)
+        }
+        draft.register.slots = draft.register.slots.map { slot in
+            RegisteredSlot(
+                id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: slot.id != yard.bobSlot,
+                createdAt: slot.createdAt, addedBy: slot.addedBy, publicKey: slot.publicKey,
+                parameters: slot.parameters, label: slot.label)
+        }
+        func refusal(_ options: RekeyOptions) -> VaultError.Code? {
+            code { () throws(VaultError) in _ = try RekeyPlan(draft, options) }
+        }
+        #expect(refusal(RekeyOptions(keeping: [yard.bobSlot])) == .unvouchedSlots)
+        #expect(refusal(RekeyOptions(removing: [yard.bobSlot])) == nil)
     }
 
     @Test func aSlotThatIsNotThereOrTheLastOneIsRefusedAndNothingWritten() throws {

@@ -52,9 +52,13 @@ def stays_stopped(child):
     """Whether it is stopped by the signal, and not for a moment at one of its calls."""
     for _ in range(20):
         time.sleep(0.01)
-        with open(f"/proc/{child}/stat") as stat:
-            if stat.read().rpartition(")")[2].split()[0] not in "tT":
-                return False
+        try:
+            with open(f"/proc/{child}/stat") as stat:
+                state = stat.read().rpartition(")")[2].split()[0]
+        except FileNotFoundError:  # strace tries the kernel with children of its own
+            return False
+        if state not in "tT":
+            return False
     return True
 
 

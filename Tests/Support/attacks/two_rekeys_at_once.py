@@ -111,7 +111,8 @@ class Rounds:
     def check_results(self, what, before, results, numbers):
         lab_, done = self.lab, [r for r in results if r.status in (0, 75)]
         # One that finds its slot removed already goes on with the rotation of the other, and begins no period.
-        made, after = [r for r in done if "kept" in r.json], register(lab_)
+        made = [r for r, removed in zip(results, numbers) if r in done and (r.json["removed"] or not removed)]
+        after = register(lab_)
         lab_.hold(made, f"{what}: one of the two at least is made")
         lab_.hold(not any(r.code in NEVER for r in results), f"{what}: neither is told of another vault")
         periods = sorted(r.json["period"] for r in made)

@@ -14,6 +14,9 @@ package final class AccessLog: Sendable {
     /// From here on a file rolls over: 32,768 entries.
     package static let maximumSize: Int64 = 8 << 20
 
+    /// How often an entry is tried with the keys of a further look at the vault.
+    private static let attempts = 4
+
     let file: AccessLogFile
     private let held: Mutex<AccessLogKeys>
 
@@ -55,29 +58,54 @@ package final class AccessLog: Sendable {
         _ event: AccessEvent, outcome: AccessOutcome = .succeeded, subject: [UInt8]? = nil, generation: UInt64,
         durable: Bool = false, timeLimit: Duration = AccessLog.timeLimit
     ) throws(FileError) -> AccessLogHead {
-        let draft = AccessDraft(
-            event: event, outcome: outcome, generation: generation, subject: subject.map(self.subject(of:)))
-        return try append(draft, durable: durable, timeLimit: timeLimit)
+        let entry = NewEntry(event: event, outcome: outcome, generation: generation, subject: subject)
+        return try append(entry, durable: durable, timeLimit: timeLimit) { false }
     }
 
-    func append(_ draft: AccessDraft, durable: Bool, timeLimit: Duration) throws(FileError) -> AccessLogHead {
-        let keys = keys
-        guard keys.number > 0 else {
-            throw FileError(.permissionDenied, operation: "append to", path: file.directory.display(AccessLogFile.leaf))
+    /// Enters something with the newest key.
+    ///
+    /// A rekey by another program gives the vault a later key. An entry under the former key behind one under the later key
+    /// would not be authentic.
+    /// - Parameters:
+    ///   - isNewest: Whether the caller holds the vault's lock and has read the vault under it: then no later key is authentic.
+    ///   - follow: Reads the vault again and goes on with its keys; answers whether it could. A later key that the vault then
+    ///     does not have was forged: it keeps nobody from an entry.
+    /// - Throws: `FileError`; `.overtaken` where there is an entry under a later key.
+    func append(
+        _ entry: NewEntry, isNewest: Bool = false, durable: Bool = false, timeLimit: Duration = AccessLog.timeLimit,
+        follow: () -> Bool
+    ) throws(FileError) -> AccessLogHead {
+        var passing: UInt32 = isNewest ? .max : 0
+        for _ in 0..<Self.attempts {
+            let keys = keys
+            guard keys.number > 0 else {
+                throw FileError(
+                    .permissionDenied, operation: "append to", path: file.directory.display(AccessLogFile.leaf))
+            }
+            let appended = try keys.withCurrent { key throws(FileError) in
+                try file.append(
+                    entry.draft(key), key: key, number: keys.number, passing: passing, durable: durable,
+                    timeLimit: timeLimit)
+            }
+            switch appended {
+            case .head(let head): return head
+            case .laterKey(let number):
+                guard follow() else { throw overtaken }
+                passing = number
+            }
         }
-        return try keys.withCurrent { key throws(FileError) in
-            try file.append(draft, key: key, number: keys.number, durable: durable, timeLimit: timeLimit)
-        }
+        throw overtaken
+    }
+
+    private var overtaken: FileError {
+        FileError(
+            .overtaken, operation: "append to", path: file.directory.display(AccessLogFile.leaf),
+            advice: "It has entries under a later key: open the vault again.")
     }
 
     /// How entries name a subject: to find those about a known thing.
     package func subject(of bytes: [UInt8]) -> AccessSubject {
-        keys.withCurrent { key in
-            AccessSubject(
-                bytes: Bytes16(filling: { hash in
-                    bytes.withUnsafeBytes { BLAKE2b.hash($0, key: key, personalization: .accessSubject, into: hash) }
-                }))
-        }
+        keys.withCurrent { AccessSubject(of: bytes, $0) }
     }
 
     /// Enters an opening that failed, for which there is no key: anybody who may write the file could do the same. The
@@ -92,6 +120,20 @@ package final class AccessLog: Sendable {
         let noKey = UnsafeRawBufferPointer(start: nil, count: 0)
         _ = try AccessLogFile(directory: directory, mode: mode)
             .append(draft, key: noKey, number: 0, durable: false, timeLimit: timeLimit)
+    }
+}
+
+/// What is to be entered under the key that is in force then.
+struct NewEntry {
+    var event: AccessEvent
+    var outcome = AccessOutcome.succeeded
+    var generation: UInt64
+    var subject: [UInt8]?
+
+    fileprivate func draft(_ key: UnsafeRawBufferPointer) -> AccessDraft {
+        AccessDraft(
+            event: event, outcome: outcome, generation: generation,
+            subject: subject.map { AccessSubject(of: $0, key) })
     }
 }
 
@@ -181,17 +223,7 @@ package final class AccessLogKeys: Sendable {
 
     /// How entries of any period name a subject.
     func subjects(of bytes: [UInt8]) -> Set<AccessSubject> {
-        Set(
-            keys.map { key in
-                AccessSubject(
-                    bytes: Bytes16(filling: { hash in
-                        key.secret.secret.withUnsafeBytes { key in
-                            bytes.withRawBytes {
-                                BLAKE2b.hash($0, key: key, personalization: .accessSubject, into: hash)
-                            }
-                        }
-                    }))
-            })
+        Set(keys.map { key in key.secret.secret.withUnsafeBytes { AccessSubject(of: bytes, $0) } })
     }
 
     /// Lends the key of a number; no bytes where there is none.

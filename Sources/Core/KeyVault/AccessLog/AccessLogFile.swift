@@ -24,13 +24,19 @@ final class AccessLogFile: Sendable {
     }
 
     /// Adds an entry at the end of the chain.
+    ///
+    /// - Parameter passing: The highest key number of the entries before that the caller has looked for in the vault. A
+    ///   keyed entry behind one of a higher number would not be authentic.
+    /// - Returns: The head with the entry; or the number of a later key, and nothing was added.
     func append(
-        _ draft: AccessDraft, key: UnsafeRawBufferPointer, number: UInt32, durable: Bool, timeLimit: Duration
-    ) throws(FileError) -> AccessLogHead {
+        _ draft: AccessDraft, key: UnsafeRawBufferPointer, number: UInt32, passing: UInt32 = .max, durable: Bool,
+        timeLimit: Duration
+    ) throws(FileError) -> Appended {
         let held = try lock.acquire(.whole, .exclusive, timeout: timeLimit)
-        let (head, unsynced) = try kept.withLock { kept throws(FileError) in
-            let head = try appendLocked(draft, key, number, &kept)
-            return (head, durable ? try kept?.duplicate() : nil)
+        let (appended, unsynced) = try kept.withLock { kept throws(FileError) in
+            let appended = try appendLocked(draft, key, number, max(number, passing), &kept)
+            guard case .head = appended, durable else { return (appended, Int32?.none) }
+            return (appended, try kept?.duplicate())
         }
         // Others append while this one waits for the disk.
         held.unlock()
@@ -39,15 +45,26 @@ final class AccessLogFile: Sendable {
             let file = Descriptor(owning: unsynced, path: directory.display(Self.leaf))
             try Self.sync(file)
         }
-        return head
+        return appended
+    }
+
+    /// The answer to an entry.
+    enum Appended {
+        case head(AccessLogHead)
+        /// An entry under a key of this number, which is later than the writer's, is there.
+        case laterKey(UInt32)
     }
 
     private func appendLocked(
-        _ draft: AccessDraft, _ key: UnsafeRawBufferPointer, _ number: UInt32, _ kept: inout OpenAccessLog?
-    ) throws(FileError) -> AccessLogHead {
+        _ draft: AccessDraft, _ key: UnsafeRawBufferPointer, _ number: UInt32, _ passing: UInt32,
+        _ kept: inout OpenAccessLog?
+    ) throws(FileError) -> Appended {
         try withUnsafeTemporaryAllocation(byteCount: 2 * AccessEntryLayout.size, alignment: 8) {
-            (space: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogHead in
+            (space: UnsafeMutableRawBufferPointer) throws(FileError) -> Appended in
             var tail = try readTail(&kept, into: space)
+            if !key.isEmpty, passing < .max, let last = try kept?.keyNumber(at: tail, in: space), last > passing {
+                return .laterKey(last)
+            }
             if tail.size + Int64(AccessEntryLayout.size) > maximumSize {
                 if !key.isEmpty { rollOver(tail, key, number, space, &kept) }
                 tail = try readTail(&kept, into: space)
@@ -56,7 +73,7 @@ final class AccessLogFile: Sendable {
             let code = draft.write(
                 into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key, number: number)
             try kept?.add(UnsafeRawBufferPointer(space.part(AccessEntryLayout.size, AccessEntryLayout.size)), at: tail)
-            return AccessLogHead(count: tail.nextIndex &+ 1, code: code)
+            return .head(AccessLogHead(count: tail.nextIndex &+ 1, code: code))
         }
     }
 

@@ -87,6 +87,23 @@ struct OpenAccessLog: ~Copyable, Sendable {
         return tail
     }
 
+    /// The key number of the last keyed entry; 0 where there is none. A file that continues another one begins with a
+    /// keyed entry, so the older file need not be read.
+    ///
+    /// - Parameter space: The last entry, and room for another one.
+    func keyNumber(at tail: AccessLogTail, in space: UnsafeMutableRawBufferPointer) throws(FileError) -> UInt32 {
+        let step = AccessEntryLayout.size
+        let before = space.part(step, step)
+        var number = UnsafeRawBufferPointer(space).number(at: AccessEntryLayout.keyNumber, as: UInt32.self)
+        var end = tail.size - Int64(step)
+        while number == 0, end > 0 {
+            end -= Int64(step)
+            guard try file.pread(into: before, at: end) == step else { return 0 }
+            number = UnsafeRawBufferPointer(before).number(at: AccessEntryLayout.keyNumber)
+        }
+        return number
+    }
+
     /// Adds whole entries behind the last whole one; torn remains go first. On an error nothing of them stays.
     func add(_ entries: UnsafeRawBufferPointer, at tail: AccessLogTail) throws(FileError) {
         if tail.isTorn { try cut(to: tail.size) }

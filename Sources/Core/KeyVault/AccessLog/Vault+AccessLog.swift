@@ -16,9 +16,9 @@ extension Vault {
         var rekeyed: Set<VaultWrite> = []
         var found = try VaultError.onFiles("read the access log") { () throws(FileError) in
             try log.read(noted: noted) { entry, isAuthentic in
-                if isAuthentic, entry.outcome == .intended || entry.event == .created {
-                    logged.insert(VaultWrite(entry))
-                    if entry.event == .rekeyed { rekeyed.insert(VaultWrite(entry)) }
+                if isAuthentic {
+                    logged.formUnion(VaultWrite.writes(of: entry))
+                    if entry.event == .rekeyed, entry.outcome == .intended { rekeyed.insert(VaultWrite(entry)) }
                 }
                 body(entry, isAuthentic)
             }
@@ -76,6 +76,14 @@ extension VaultWrite {
     fileprivate init(_ entry: AccessEntry) {
         self.init(
             entry.isPersonCompartment ? .person : .service, period: entry.period, generation: entry.generation)
+    }
+
+    /// The writes that an entry enters. The creation makes the first write of both files.
+    fileprivate static func writes(of entry: AccessEntry) -> [VaultWrite] {
+        if entry.event == .created {
+            return [.service, .person].map { VaultWrite($0, period: entry.period, generation: entry.generation) }
+        }
+        return entry.outcome == .intended ? [VaultWrite(entry)] : []
     }
 
     /// The number of writes up to this one, in its period, that have no entry.

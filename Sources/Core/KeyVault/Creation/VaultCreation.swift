@@ -105,7 +105,8 @@ struct VaultCreation {
     private func note(_ event: AccessEvent, of new: NewVault, in directory: Directory) {
         guard options.accessLog != .off else { return }
         let log = AccessLog(directory: directory, mode: directory.fileMode, keys: new.logKeys)
-        for event in [.created, event] { _ = try? log.append(event, outcome: .succeeded, generation: 1) }
+        let write = VaultWrite(.service, period: new.register.period, generation: 1)
+        for event in [.created, event] { _ = try? log.append(event, outcome: .succeeded, generation: write.encoded) }
     }
 
     /// Creates the vault in the place of an old one, without opening it. A directory that is there stays shared as it is.

@@ -98,7 +98,10 @@ extension Register {
         var nextSlot = try take(.nextSlot)
         nextSlotID = try nextSlot.integer()
         guard reserved == 0, identity.isAtEnd, roots.isAtEnd, nextSlot.isAtEnd, teamKey.map({ $0.count == 32 }) ?? true,
-            (person == nil) == (personRoot == .zero), slots.allSatisfy({ [nextSlotID] in $0.id < nextSlotID }),
+            (person == nil) == (personRoot == .zero),
+            // Services sign such a register: a slot of a person would be their word alone.
+            person != nil || slots.allSatisfy({ $0.reach == .afterFirstUnlock }),
+            slots.allSatisfy({ [nextSlotID] in $0.id < nextSlotID }),
             chain.last.map({ [period] in $0.period <= period }) == true
         else { throw .corrupt(path, "Its register has impossible numbers.") }
         if person == nil { teamKey = nil }

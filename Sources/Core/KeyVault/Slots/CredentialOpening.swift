@@ -31,8 +31,8 @@ struct SlotSearch {
     }
 
     /// - Parameter openers: Of one kind; an identity has one for each of its keys.
-    /// A missing slot, another commitment and a root that does not open have one answer: a crafted file must not answer
-    /// questions about a credential.
+    /// A missing slot, another commitment, an ephemeral key of low order and a root that does not open have one answer: a
+    /// crafted file must not answer questions about a credential.
     /// - Throws: `VaultError`: the mismatch of the credential; the reason why a slot was not tried where none opened:
     ///   `.corrupt`, `.outOfMemory`, `.tooCostly`.
     func open(with openers: [any SlotOpener]) throws(VaultError) -> OpenedSlot {
@@ -50,7 +50,9 @@ struct SlotSearch {
                 return OpenedSlot(
                     slot: attempt.slot, holder: holder, root: try attempt.slot.root(holder, vaultID: vaultID))
             } catch {
-                if error.code != .authenticationFailed { refusal = refusal ?? self.refusal(error, attempt.slot) }
+                // An ephemeral key of low order shows only once the credential gives the slot's public key.
+                guard error.code != .authenticationFailed, error.code != .lowOrderPoint else { continue }
+                refusal = refusal ?? self.refusal(error, attempt.slot)
             }
         }
         throw refusal ?? VaultError(first.mismatch, "open the vault", path, "No \(first.kind) slot opens with it.")
@@ -108,8 +110,6 @@ struct SlotSearch {
                 .outOfMemory, "open the vault", path,
                 "The memory that slot \(slot.id) asks for cannot be had, and \(others)",
                 advice: "Free memory, or open it with another slot.")
-        case .lowOrderPoint:
-            return .corrupt(path, "Slot \(slot.id) holds a key that everybody can guess, and \(others)")
         default:
             return .corrupt(path, "Slot \(slot.id) asks for costs outside the bounds, and \(others)")
         }

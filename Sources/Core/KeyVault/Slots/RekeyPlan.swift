@@ -12,14 +12,20 @@ struct RekeyPlan {
         let removed = draft.register.slots.filter { options.removing.contains($0.id) }
         renewsPersons = options.renewsPersons || removed.contains { $0.reach == .whenUnlocked }
         guard draft.hasPersons else { return }
-        let unvouched = draft.register.slots.filter {
-            !$0.isVouchedFor && !options.removing.contains($0.id) && !options.keeping.contains($0.id)
+        // A reach that no person has stated is not confirmed by the slot's number.
+        let unvouched = draft.register.slots.filter { slot in
+            let isKept = options.keeping.contains(slot.id) && slot.reach == .afterFirstUnlock
+            return !slot.isVouchedFor && !options.removing.contains(slot.id) && !isKept
         }
         guard unvouched.isEmpty else {
+            let remedy =
+                unvouched.contains { $0.reach == .whenUnlocked }
+                ? "Remove them too (--remove-slot ID); one that reaches what is when unlocked cannot be kept"
+                : "Remove them too, or name each of them with --keep ID"
             throw VaultError(
                 .unvouchedSlots, "rekey", draft.place.path,
                 "No person vouched for \(unvouched.map { "slot \($0.id)" }.joined(separator: ", ")).",
-                advice: "Remove them too, or name each of them with --keep ID; see sealctl vault slot list.")
+                advice: "\(remedy); see sealctl vault slot list.")
         }
     }
 

@@ -92,6 +92,14 @@ extension Vault {
             isLogged: outcome.isLogged, writableDirectories: writableDirectories)
     }
 
+    /// The report of a vault whose rekey was made before, for a caller that goes on with its rotation: nothing is removed.
+    ///
+    /// - Throws: `VaultError` as `current()`.
+    public func reportAfterRekey() throws(VaultError) -> RekeyReport {
+        _ = try current()
+        return report(RekeyOutcome(isLogged: unloggedChangeCount == 0), removed: [])
+    }
+
     /// The draft of a new period: with a fresh service compartment where that is asked for.
     private func draft(
         of contents: VaultContents, for rekeying: RekeyOptions, after before: Completion
@@ -130,13 +138,8 @@ extension Vault {
             &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
         if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
-        if draft.service.losses.isCompartmentLost {
-            // The writes that follow begin the new log: both files note its head.
-            let keys = try AccessLogKeys(
-                draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
-                path: place.path(of: .service))
-            if let keys { log.follow(keys) }
-        }
+        // The writes that follow begin the new log: both files note its head.
+        if draft.service.losses.isCompartmentLost { try followLogKeys(of: draft) }
         return try finish(plan, &draft, after: contents, under: lock) && isLogged
     }
 
@@ -155,8 +158,17 @@ extension Vault {
                     &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
                     publishing: role == .person)
                 isLogged = isLogged && isEntered
+                // Services have the new log key from here on, and use it: no entry under the former one may follow.
+                if role == .service { try self.followLogKeys(of: draft) }
             })
         return isLogged
+    }
+
+    private func followLogKeys(of draft: VaultDraft) throws(VaultError) {
+        let keys = try AccessLogKeys(
+            draft.service.secrets, period: draft.service.period, vaultID: draft.vaultID, root: draft.service.root,
+            path: place.path(of: .service))
+        if let keys { log.follow(keys) }
     }
 
     private var writableDirectories: [WritableDirectory] {

@@ -16,6 +16,13 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
     case missing
     /// Its file is damaged, or not what belongs in its place.
     case damaged
+    /// Another vault or other persons than those that this user's programs accept: the known team key has not certified
+    /// them, or they do not continue those that are remembered.
+    case replaced
+    /// It and the one that this user's programs remember continue the same state in two ways.
+    case forked
+    /// It is of an earlier state than this user's programs have seen, or than the roster accepts.
+    case rolledBack
 
     /// What an error of opening means.
     init?(_ code: VaultError.Code) {
@@ -28,7 +35,10 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
         case .denied, .unsafeFile: self = .denied
         case .absent: self = .absent
         case .missing: self = .missing
-        case .corrupt, .wrongGroup, .isAnExport, .replaced, .forked, .rolledBack: self = .damaged
+        case .corrupt, .wrongGroup, .isAnExport: self = .damaged
+        case .replaced: self = .replaced
+        case .forked: self = .forked
+        case .rolledBack: self = .rolledBack
         default: return nil
         }
     }

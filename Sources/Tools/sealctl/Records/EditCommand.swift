@@ -63,6 +63,7 @@ struct EditCommand: SealctlCommand {
         let stated: [(String, String?)] = [
             ("--root", output.root), ("--vault", output.vault), ("--passphrase-file", keyOptions.passphraseFile),
             ("--key-file", keyOptions.keyFile), ("--identity", keyOptions.identity),
+            ("--writer-key", keyOptions.writerKey), ("--writer-passphrase-file", keyOptions.writerPassphraseFile),
         ]
         for case (let option, let value?) in stated { words += [option, value] }
         if keyOptions.passphrase { words.append("--passphrase") }

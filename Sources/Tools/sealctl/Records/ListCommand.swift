@@ -42,7 +42,12 @@ struct ListCommand: SealctlCommand {
         let path = "\(ContainerLayout.records)/\(name)\(ContainerLayout.recordSuffix)"
         guard let attributes = try? container.root.attributes(path), attributes.kind == .regular else { return nil }
         let plan = try? BlobLayout.ChunkPlan(sealedSize: Int(attributes.size) - BlobLayout.headerSize)
-        return plan?.plaintextSize
+        guard let size = plan?.plaintextSize,
+            let (front, _) = try? container.root.readPrefix(path, count: BlobLayout.headerSize)
+        else { return nil }
+        // A signed record ends with its signature.
+        let flags = (try? UnverifiedHeader(parsing: front))?.claimed.flags
+        return flags?.contains(.signed) == true ? max(0, size - RecordTrailer.size) : size
     }
 
     private func table(_ records: [ListedRecord]) -> String {

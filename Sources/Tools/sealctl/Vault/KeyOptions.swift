@@ -38,9 +38,18 @@ struct KeyOptions: ParsableArguments {
         help: ArgumentHelp("Sign what is written with the writer key in FILE.", valueName: "FILE"), completion: .file())
     var writerKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Read the passphrase of the writer key's file from the first line of FILE; - is standard input.",
+            valueName: "FILE"), completion: .file())
+    var writerPassphraseFile: String?
+
     func validate() throws {
         guard ![keyFile, identity, passphraseFile].contains("") else {
             throw ValidationError("--key-file, --identity and --passphrase-file need a file, not an empty path")
+        }
+        guard writerPassphraseFile == nil || writerKey != nil else {
+            throw ValidationError("--writer-passphrase-file is for a writer key: give --writer-key as well.")
         }
         let stated = [
             passphrase, passphraseFile != nil, passphraseFd != nil, keyFile != nil, identity != nil,
@@ -118,8 +127,8 @@ struct KeyOptions: ParsableArguments {
         let home = try GroupOptions.home()
         var options = StoreOptions()
         if let path = writerKey {
-            options.writerKey = try KeyFilePassphrase(file: nil).opening(path) { passphrase throws(VaultError) in
-                try WriterKey(contentsOf: path, passphrase: passphrase)
+            options.writerKey = try KeyFilePassphrase.writer(writerPassphraseFile).opening(path) {
+                passphrase throws(VaultError) in try WriterKey(contentsOf: path, passphrase: passphrase)
             }
         }
         do throws(StoreError) {

@@ -116,7 +116,7 @@ struct RosterInitCommand: SealctlCommand {
     }
 
     private func write(_ key: TeamKey) throws(Failure) {
-        let protection = try KeyFilePassphrase(file: keys.teamPassphraseFile)
+        let protection = try KeyFilePassphrase.team(keys.teamPassphraseFile)
             .protection(of: keys.teamKey, isUnprotected: unprotected)
         try Failure.onVault { () throws(VaultError) in try key.write(to: keys.teamKey, protectedBy: protection) }
     }
@@ -172,8 +172,8 @@ struct RosterVerifyCommand: SealctlCommand {
         abstract: "Verify the roster in the container, or accept it under a team key.",
         discussion: """
             Verified are its signature, its chain of team keys and that it is no older than the one that this user accepted \
-            last. With --accept KEY this user remembers KEY as the group's team key; compare it with what the team \
-            publishes.
+            last. With --accept KEY this user remembers KEY as the group's team key, if the container has a roster of it; \
+            compare it with what the team publishes.
 
             Examples:
               sealctl roster verify
@@ -200,12 +200,14 @@ struct RosterVerifyCommand: SealctlCommand {
     }
 
     private func remember(_ text: String, _ place: RosterPlace) throws(Failure) {
+        let key = try Failure.onVault { () throws(VaultError) in try TeamPublicKey(text) }
+        guard let bytes = try Failure.onVault({ () throws(VaultError) in try RosterFile.read(in: place.container) })
+        else {
+            throw Failure(
+                .notFound, "noRoster", "the container of \(place.group) holds no roster; the key was not accepted",
+                hint: "Put the newest signed roster in its place, and accept the key again.")
+        }
         try Failure.onVault { () throws(VaultError) in
-            let key = try TeamPublicKey(text)
-            guard let bytes = try RosterFile.read(in: place.container) else {
-                try RosterMemory(of: place.group, in: place.home).accept(.init(teamKey: key, roster: nil), naming: key)
-                return
-            }
             let roster = try SignedRoster(verifying: bytes, group: place.group.identifier)
             guard roster.isOfTeam(key) else {
                 throw VaultError(

@@ -19,7 +19,7 @@ struct TeamKeyOptions: ParsableArguments {
 
     /// Opens the key; asks for its passphrase where the file is protected and none was given.
     func open() throws(Failure) -> TeamKey {
-        try KeyFilePassphrase(file: teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
+        try KeyFilePassphrase.team(teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
             try TeamKey(contentsOf: teamKey, passphrase: passphrase)
         }
     }
@@ -43,9 +43,21 @@ struct ReplacedTeamKey: ParsableArguments {
 struct KeyFilePassphrase {
     /// The file with the passphrase; nil asks on the terminal.
     let file: String?
+    /// The option that states the file; nil where the command has none.
+    let option: String?
 
-    private var source: PassphraseSource {
-        PassphraseSource(isPrompted: true, file: file, descriptor: nil) ?? .terminal
+    static func team(_ file: String?) -> Self { Self(file: file, option: "--team-passphrase-file") }
+    static func writer(_ file: String?) -> Self { Self(file: file, option: "--writer-passphrase-file") }
+
+    private func read(for path: String, isNew: Bool) throws(Failure) -> Passphrase {
+        let source = PassphraseSource(isPrompted: true, file: file, descriptor: nil) ?? .terminal
+        do throws(Failure) { return try source.read(for: path, isNew: isNew) } catch {
+            // The terminal's advice is the option of the vault's passphrase.
+            guard ["noTerminal", "inputNeeded"].contains(error.code) else { throw error }
+            throw Failure(
+                error.status, error.code, error.message,
+                hint: option.map { "Try \($0) FILE." } ?? "Run it on a terminal, or use a file without a passphrase.")
+        }
     }
 
     /// Opens a key's file, which is read once: a pipe gives its contents to one reader.
@@ -57,7 +69,7 @@ struct KeyFilePassphrase {
         var refusal: Failure?
         do throws(VaultError) {
             return try open { () throws(VaultError) in
-                do throws(Failure) { return try source.read(for: path, isNew: false) } catch {
+                do throws(Failure) { return try read(for: path, isNew: false) } catch {
                     refusal = error
                     throw VaultError(.locked, "open", path, "It is protected by a passphrase, which cannot be read.")
                 }
@@ -67,7 +79,7 @@ struct KeyFilePassphrase {
 
     /// Opens an identity's file. The passphrase of a protected one is asked for on the terminal.
     static func identity(_ path: String) throws(Failure) -> Identity {
-        try KeyFilePassphrase(file: nil).opening(path) { passphrase throws(VaultError) in
+        try KeyFilePassphrase(file: nil, option: nil).opening(path) { passphrase throws(VaultError) in
             try Identity(contentsOf: path, passphrase: passphrase)
         }
     }
@@ -75,7 +87,7 @@ struct KeyFilePassphrase {
     /// A new passphrase; nil where the file is to be unprotected.
     func protection(of path: String, isUnprotected: Bool) throws(Failure) -> KeyProtection? {
         if isUnprotected { return nil }
-        return KeyProtection(try source.read(for: path, isNew: true))
+        return KeyProtection(try read(for: path, isNew: true))
     }
 }
 

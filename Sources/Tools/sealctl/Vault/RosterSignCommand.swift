@@ -55,7 +55,7 @@ struct RosterSignCommand: SealctlCommand {
         let key = try keys.open()
         var signer = key
         if let path = succeededBy {
-            signer = try KeyFilePassphrase(file: keys.teamPassphraseFile).opening(path) { phrase throws(VaultError) in
+            signer = try KeyFilePassphrase.team(keys.teamPassphraseFile).opening(path) { phrase throws(VaultError) in
                 try TeamKey(contentsOf: path, passphrase: phrase)
             }
         }

@@ -26,7 +26,7 @@ struct CertifyingOptions: ParsableArguments {
     func open(for group: AccessGroup) throws(Failure) -> Certifying {
         let home = try GroupOptions.home()
         guard let teamKey else { return Certifying(team: nil, group: group, home: home, before: nil) }
-        let team = try KeyFilePassphrase(file: teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
+        let team = try KeyFilePassphrase.team(teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
             try TeamKey(contentsOf: teamKey, passphrase: passphrase)
         }
         let before = VaultPlace(group, in: home).certification?.state

@@ -38,15 +38,18 @@ struct VaultIdentityCommand: SealctlCommand {
         try StandardStreams.print(output.json ? JSONText.object(fields).text : recipients.joined(separator: "\n"))
     }
 
+    private var phrase: KeyFilePassphrase {
+        KeyFilePassphrase(file: identityPassphraseFile, option: "--identity-passphrase-file")
+    }
+
     private func read() throws(Failure) -> Identity {
-        try KeyFilePassphrase(file: identityPassphraseFile).opening(file) { passphrase throws(VaultError) in
+        try phrase.opening(file) { passphrase throws(VaultError) in
             try Identity(contentsOf: file, passphrase: passphrase)
         }
     }
 
     private func make() throws(Failure) -> Identity {
-        let protection = try KeyFilePassphrase(file: identityPassphraseFile)
-            .protection(of: file, isUnprotected: !protected && identityPassphraseFile == nil)
+        let protection = try phrase.protection(of: file, isUnprotected: !protected && identityPassphraseFile == nil)
         return try Failure.onVault { () throws(VaultError) in
             let identity = try Identity.random()
             if let protection {

@@ -135,19 +135,22 @@ struct Rekeying {
         _ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault, _ unheld: UnheldBlobs
     ) throws(Failure) {
         let slots = stated.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
+        let needed = try NeededBytes(vault, store)
+        let report = try Failure.onVault { () throws(VaultError) in try vault.reportAfterRekey() }
         let (isCompleted, hint) = unheld.isEmpty ? rotation(of: store, vault) : (false, unheld.hint)
-        try StandardStreams.print(
-            output.json
-                ? JSONText.object([("period", .unsigned(UInt64(vault.period))), ("isCompleted", .bool(isCompleted))])
-                    .text
-                : "\(slots) was removed before; the rotation is \(isCompleted ? "completed" : "not completed")")
+        if output.json {
+            try print(report, RekeyLossesView(report.losses, fingerprint: nil), needed, isCompleted: isCompleted)
+        } else {
+            try StandardStreams.print(
+                "\(slots) was removed before; the rotation is \(isCompleted ? "completed" : "not completed")")
+        }
         if !isCompleted { throw incomplete("removal from \(vault.accessGroup)", hint) }
     }
 
     private func incomplete(_ what: String, _ hint: String) -> Failure {
         Failure(
             .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs are left",
-            hint: hint.contains("sealctl vault rotate") ? hint : "\(hint) Run: sealctl vault rotate.")
+            hint: hint.contains("sealctl vault rotate") ? hint : (hint.isEmpty ? "" : hint + " ") + "Run: sealctl vault rotate.")
     }
 
     /// Who opens nothing any more, and can write all the same, still has a say.

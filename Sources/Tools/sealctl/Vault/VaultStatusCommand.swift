@@ -9,8 +9,8 @@ struct VaultStatusCommand: SealctlCommand {
         abstract: "Say whether a vault can be opened, and what opens it.",
         discussion: """
             Needs no credential, asks for nothing and changes nothing: not even the access log. The exit status follows \
-            the answer: 0 ready, 36 locked, 44 absent or missing, 65 damaged, 77 denied. Where the vault is not ready \
-            nothing vouches for what is shown of its slots.
+            the answer: 0 ready, 36 locked, 44 absent or missing, 65 damaged, replaced, forked or rolledBack, 77 denied. \
+            Where the vault is not ready nothing vouches for what is shown of its slots.
 
             Examples:
               sealctl vault status
@@ -57,7 +57,7 @@ private struct StatusView {
         case .locked: .locked
         case .denied: .noPermission
         case .absent, .missing: .notFound
-        case .damaged: .dataError
+        case .damaged, .replaced, .forked, .rolledBack: .dataError
         }
     }
 

@@ -48,7 +48,7 @@ struct WriterNewCommand: SealctlCommand {
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
-        let phrase = KeyFilePassphrase(file: writerPassphraseFile)
+        let phrase = KeyFilePassphrase.writer(writerPassphraseFile)
         let key: WriterKey
         if `public` {
             key = try phrase.opening(file) { passphrase throws(VaultError) in
