@@ -1,4 +1,9 @@
+import AppGroups
+import FoundationEssentials
 import Glibc
+import KeyVault
+import SealedState
+import Synchronization
 
 /// Runs the measurements that were asked for and keeps what they found.
 struct Runner {
@@ -31,4 +36,85 @@ func say(_ line: String) {
 struct BenchmarkFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
+}
+
+/// What the command line asks for.
+struct Options {
+    static let usage = """
+        usage: sealed-bench [--filter TEXT] [--rounds N] [--directory DIR] [--json] [--check]
+
+        Measures SealedState against the same calls made from C, and sealctl against age. See docs/benchmarks.md.
+
+          --filter TEXT      only operations whose name contains TEXT
+          --rounds N         rounds of each comparison; 101 unless given
+          --directory DIR    where records are written; beside the program unless given
+          --json             the results for machines
+          --check            exit status 1 when a target is missed
+        """
+
+    var filter = ""
+    var rounds = 101
+    var directory: String?
+    var isJSON = false
+    var isChecking = false
+
+    /// Reads the arguments; nil when they make no sense.
+    init?(_ arguments: some Sequence<String>) {
+        var rest = arguments.makeIterator()
+        while let argument = rest.next() {
+            switch argument {
+            case "--json": isJSON = true
+            case "--check": isChecking = true
+            case "--filter":
+                guard let text = rest.next() else { return nil }
+                filter = text
+            case "--rounds":
+                guard let count = rest.next().flatMap({ Int($0) }), count > 0 else { return nil }
+                rounds = count
+            case "--directory":
+                guard let path = rest.next() else { return nil }
+                directory = path
+            default: return nil
+            }
+        }
+    }
+}
+
+/// Ctrl-C ends the measuring, not the program: what it has put on the disk and into memory is removed first.
+enum Interruption {
+    private static let isAsked = Atomic(false)
+
+    /// Takes over SIGINT and SIGTERM.
+    static func watch() {
+        // Made here: a signal handler must not be the first to touch it.
+        isAsked.store(false, ordering: .relaxed)
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { _ in Interruption.isAsked.store(true, ordering: .relaxed) }
+        }
+    }
+
+    /// - Throws: `BenchmarkFailure` once somebody has asked to stop.
+    static func check() throws {
+        if isAsked.load(ordering: .relaxed) { throw BenchmarkFailure("interrupted") }
+    }
+}
+
+/// A group of our own in a new directory, which is removed at the end.
+final class Workspace {
+    let path: String
+    let group: AppGroup
+    var home: GroupsHome { GroupsHome(root: path) }
+
+    /// - Parameter parent: A directory that exists; its file system is what gets measured.
+    init(in parent: String) throws {
+        path = "\(parent)/sealed-bench.\(getpid()).\(UInt32.random(in: .min ... .max))"
+        guard mkdir(path, 0o700) == 0 else {
+            throw BenchmarkFailure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+        }
+        group = try AppGroup("group.org.example.bench")
+    }
+
+    func openStore() throws -> SealedStore { try SealedStore(group: group, in: home) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

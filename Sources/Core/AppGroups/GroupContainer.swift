@@ -202,3 +202,104 @@ extension Directory {
         }
     }
 }
+
+extension GroupContainer {
+    /// What its files take up now. Walks the whole container.
+    public func usage() -> ContainerUsage { ContainerUsage(of: root) }
+
+    /// The most bytes that its files may have, by the container's copy of the registry; nil for any number.
+    ///
+    /// - Throws: ``AppGroupError`` `damagedRegistry`, `file`.
+    public func quota() throws(AppGroupError) -> Int64? { try ContainerCopy.read(in: root, of: group)?.quota }
+}
+
+extension GroupContainer {
+    /// The subdirectories that every container has, as on macOS.
+    public enum StandardDirectory: CaseIterable, Hashable, Sendable {
+        /// What the programs of the group need to work: records, databases.
+        case applicationSupport
+        /// What can be made again, and may vanish at any time.
+        case caches
+        /// Settings.
+        case preferences
+
+        /// The path below the container, for example `Library/Application Support`.
+        public var relativePath: String { "\(Self.parent)/\(name)" }
+
+        /// The directory that holds all of them.
+        static let parent = "Library"
+
+        var name: String {
+            switch self {
+            case .applicationSupport: "Application Support"
+            case .caches: "Caches"
+            case .preferences: "Preferences"
+            }
+        }
+    }
+}
+
+extension GroupContainer {
+    /// Where every member of the group coordinates access to files of this container: a directory in the container, as
+    /// private or shared as the container itself.
+    ///
+    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` where that directory is not safe; `file`
+    ///   for every other failure.
+    public func coordinationDomain() throws(AppGroupError) -> CoordinationDomain {
+        do throws(FileError) {
+            let directory = try root.makeDirectory(ContainerLayout.coordination, sharing: sharing)
+            try directory.requireSharing(sharing)
+            return try CoordinationDomain(directory: directory, scope: path)
+        } catch {
+            throw AppGroupError(error, openingContainerOf: group)
+        }
+    }
+
+    /// A coordinator for files of this container that meets every other member of the group.
+    ///
+    /// - Parameter presenter: Who does the operation, if it presents the item.
+    /// - Throws: ``AppGroupError`` as ``coordinationDomain()``.
+    public func fileCoordinator(
+        presenter: (any FilePresenter)? = nil
+    ) throws(AppGroupError) -> FileCoordinator {
+        FileCoordinator(presenter: presenter, domain: try coordinationDomain())
+    }
+}
+
+/// Where things lie below a container's root; the one place that names them.
+package enum ContainerLayout {
+    /// Sealed records, one file each, in directories by the segments of their names.
+    package static let records = "Library/Application Support/Records"
+    /// Ends the file name of every sealed record.
+    package static let recordSuffix = ".sealed"
+    /// Copies of blobs that were refused, kept for whoever wants to know why.
+    package static let quarantine = "Quarantine"
+    /// The one lock file of the container.
+    package static let lockFile = ".sealedstate.lock"
+    /// Where holders of leases show that they live. A file of its own: a lease is held for as long as its work takes, and
+    /// a rotation waits for every lock of the other one.
+    package static let leaseFile = ".sealedstate.leases"
+    /// A copy of what the registry knows of the container: its group, members and quota. Where the registry is lost, the
+    /// container is found by it.
+    package static let metadata = ".sealedstate.container"
+    /// The signed list of the group's writers, readable by every member (docs/writers.md).
+    package static let roster = ".sealedstate.roster"
+    /// Begins the names of the reserves for deletions, one for each user; the user's number ends it.
+    package static let reservePrefix = ".sealedstate.reserve."
+
+    /// Whether a path below the container is that of a reserve.
+    package static func isReserve(_ path: some StringProtocol) -> Bool {
+        guard path.hasPrefix(reservePrefix) else { return false }
+        let user = path.utf8.dropFirst(reservePrefix.utf8.count)
+        return (1...10).contains(user.count)
+            && user.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+    /// One file for each notification that was ever posted.
+    package static let notifications = ".notifications"
+    /// The lock file of coordinated accesses, and the addresses of processes with presenters.
+    package static let coordination = ".coordination"
+    /// What stands for the group's semaphores and shared memory, and their lock file.
+    package static let ipc = ".ipc"
+    /// The group's UNIX domain sockets, and their lock file.
+    package static let sockets = ".sockets"
+}

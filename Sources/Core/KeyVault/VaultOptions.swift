@@ -38,3 +38,35 @@ public struct VaultOptions: Sendable, Hashable {
         self.teamKey = teamKey
     }
 }
+
+/// What happens where the access log cannot be written. Openings and reads never fail for it.
+public enum AccessLogPolicy: Sendable, Hashable, CaseIterable {
+    /// A change of the vault that cannot be logged is not made.
+    case requiredForChanges
+    /// A change is made, logged or not.
+    case whenPossible
+    /// Nothing is logged.
+    case off
+}
+
+extension VaultError.Code {
+    /// The program's entitlements do not hold the access group.
+    public static let notEntitled = Self(rawValue: "notEntitled")
+    /// The program's entitlements cannot be read, trusted or understood.
+    public static let entitlements = Self(rawValue: "entitlements")
+}
+
+extension VaultOptions {
+    /// Refuses an access group that the entitlements do not hold, before anything of its vault is looked at.
+    ///
+    /// - Throws: `VaultError` `.notEntitled`, `.entitlements`.
+    func requireEntitlement(to accessGroup: AccessGroup) throws(VaultError) {
+        do throws(AppGroupError) { try entitlements.require(accessGroup) } catch {
+            throw VaultError(
+                error.code == .notEntitled ? .notEntitled : .entitlements, "open the vault of",
+                accessGroup.identifier,
+                error.code == .notEntitled ? error.reason : "\(error.subject): \(error.reason.clause).",
+                advice: error.advice, underlying: error.underlying)
+        }
+    }
+}

@@ -22,3 +22,152 @@ public struct StoreError: StructuredError, Sendable {
         self.cause = cause
     }
 }
+
+extension StoreError {
+    /// The kinds of failure; an open set, so a `switch` over it needs a default.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The code's stable name, as printed in machine-readable output.
+        public let rawValue: String
+        /// A code by its stable name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        // No value.
+
+        /// No record of that name was written, or it was deleted.
+        public static let absent = Code(rawValue: "absent")
+        /// The vault exists and nothing at hand opens it.
+        public static let locked = Code(rawValue: "locked")
+
+        // Refused on read, in the order of the checks.
+
+        /// Larger than the store's limit.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// Not a sealed blob, or damaged beyond recognition.
+        public static let malformed = Code(rawValue: "malformed")
+        /// A sealed blob of a format that this version does not know.
+        public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+        /// A sealed blob of another kind: a stream where a record should be.
+        public static let wrongKind = Code(rawValue: "wrongKind")
+        /// Sealed for another app group.
+        public static let wrongGroup = Code(rawValue: "wrongGroup")
+        /// Sealed under another record's name.
+        public static let wrongName = Code(rawValue: "wrongName")
+        /// Sealed under a key that the vault does not hold.
+        public static let unknownKey = Code(rawValue: "unknownKey")
+        /// The blob's suite is not the vault's suite for that key.
+        public static let wrongSuite = Code(rawValue: "wrongSuite")
+        /// The blob's epoch is not the vault's epoch for that key.
+        public static let wrongEpoch = Code(rawValue: "wrongEpoch")
+        /// The header was changed, or written for another key.
+        public static let wrongCommitment = Code(rawValue: "wrongCommitment")
+        /// Of an epoch that a completed rotation has ended.
+        public static let retiredEpoch = Code(rawValue: "retiredEpoch")
+        /// Of *after first unlock* under a name that is *when unlocked*.
+        public static let downgraded = Code(rawValue: "downgraded")
+        /// This user's programs have opened a vault there, and it, or one of its files, is gone.
+        public static let vaultMissing = Code(rawValue: "vaultMissing")
+        /// The vault is not the one that this user's programs know.
+        public static let vaultReplaced = Code(rawValue: "vaultReplaced")
+        /// Nothing vouches for the vault yet: a person has to accept it.
+        public static let vaultNotAccepted = Code(rawValue: "vaultNotAccepted")
+        /// The contents were changed, cut or added to.
+        public static let tampered = Code(rawValue: "tampered")
+        /// Authentic, and not signed by a writer that may write it.
+        public static let notAuthorized = Code(rawValue: "notAuthorized")
+        /// Signed under a newer roster than the one that this program has.
+        public static let rosterBehind = Code(rawValue: "rosterBehind")
+        /// The file of a governed record is gone without a signed deletion, and a state of it was accepted.
+        public static let missing = Code(rawValue: "missing")
+        /// Authentic, and older than what was accepted before.
+        public static let replayed = Code(rawValue: "replayed")
+        /// Authentic, with the sequence of an accepted blob and other contents.
+        public static let forked = Code(rawValue: "forked")
+        /// The sequence is further ahead than any program writes.
+        public static let sequenceJump = Code(rawValue: "sequenceJump")
+        /// Written by a schema version older than the type still reads.
+        public static let tooOld = Code(rawValue: "tooOld")
+        /// Written by a schema version newer than the type knows.
+        public static let tooNew = Code(rawValue: "tooNew")
+        /// Nested or sized beyond what a decoder is given.
+        public static let unsafeStructure = Code(rawValue: "unsafeStructure")
+        /// The payload does not decode as the type.
+        public static let undecodable = Code(rawValue: "undecodable")
+        /// A step from an older schema version to the present one failed.
+        public static let migrationFailed = Code(rawValue: "migrationFailed")
+        /// Expired, or older than the type's maximum age.
+        public static let stale = Code(rawValue: "stale")
+        /// Sealed in the future.
+        public static let notYetValid = Code(rawValue: "notYetValid")
+        /// The record's own rules refuse it.
+        public static let invalid = Code(rawValue: "invalid")
+
+        // Writing.
+
+        /// The value does not encode.
+        public static let unencodable = Code(rawValue: "unencodable")
+        /// No valid record name.
+        public static let invalidName = Code(rawValue: "invalidName")
+        /// Somebody else held the record's lock for the whole time limit.
+        public static let lockTimeout = Code(rawValue: "lockTimeout")
+        /// The calling task was cancelled while it waited.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// The new value is in place, but whether it outlives a power loss is not known.
+        public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
+        /// The file system is full; the old value stands.
+        public static let noSpace = Code(rawValue: "noSpace")
+        /// The user's or group's disk quota is used up; the old value stands.
+        public static let quotaExceeded = Code(rawValue: "quotaExceeded")
+        /// The file system is mounted read-only; the old value stands.
+        public static let readOnly = Code(rawValue: "readOnly")
+        /// What lies there is not what the write's condition asks for; nothing was written.
+        public static let conflict = Code(rawValue: "conflict")
+        /// The closure given to `update` threw; nothing was written. Its error is the `cause`.
+        public static let declined = Code(rawValue: "declined")
+        /// The new value is in place, but the container's lock file was replaced during the write: another program may
+        /// have written at the same moment, and one of the two values is lost.
+        public static let lockLost = Code(rawValue: "lockLost")
+        /// Another program holds the lease by now; nothing was written.
+        public static let leaseLost = Code(rawValue: "leaseLost")
+        /// The lease was held by others for the whole time limit.
+        public static let leaseTimeout = Code(rawValue: "leaseTimeout")
+        /// The text is no cursor of this record's updates.
+        public static let invalidCursor = Code(rawValue: "invalidCursor")
+        /// The system gives no more watches for changes.
+        public static let watchLimit = Code(rawValue: "watchLimit")
+        /// The system's permissions refuse it.
+        public static let permissionDenied = Code(rawValue: "permissionDenied")
+
+        // The group's set-up.
+
+        /// The program's entitlements do not hold the group.
+        public static let notEntitled = Code(rawValue: "notEntitled")
+        /// The program's entitlements cannot be read, trusted or understood.
+        public static let entitlements = Code(rawValue: "entitlements")
+        /// The container or its place cannot be used as it is.
+        public static let container = Code(rawValue: "container")
+        /// The group has no container yet, and none was to be made.
+        public static let containerMissing = Code(rawValue: "containerMissing")
+        /// The group has no vault yet, and none was to be made.
+        public static let vaultAbsent = Code(rawValue: "vaultAbsent")
+        /// The vault is damaged.
+        public static let vaultCorrupt = Code(rawValue: "vaultCorrupt")
+        /// An older copy of the vault was put in its place.
+        public static let vaultRolledBack = Code(rawValue: "vaultRolledBack")
+        /// The passphrase opens no slot of the vault.
+        public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
+        /// The key file opens no slot of the vault.
+        public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
+        /// Blobs exist whose key the vault does not have; no new key was made.
+        public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
+        /// The key is active, or something still needs it, or whether it does cannot be known.
+        public static let keyInUse = Code(rawValue: "keyInUse")
+        /// The vault has no key of that id.
+        public static let keyNotFound = Code(rawValue: "keyNotFound")
+        /// The group's team key, or what is remembered of its roster, cannot be used.
+        public static let roster = Code(rawValue: "roster")
+        /// The vault cannot be used for another reason; see `cause`.
+        public static let vault = Code(rawValue: "vault")
+        /// The file system refused; see `cause`.
+        public static let file = Code(rawValue: "file")
+    }
+}

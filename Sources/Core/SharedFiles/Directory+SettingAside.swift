@@ -109,3 +109,82 @@ extension Directory {
         return true
     }
 }
+
+/// The name that a file has between losing its own and being removed: `.NAME.INODE.moving`.
+///
+/// The inode tells it from a program's own file of such a name: only the file with that number was set aside under it.
+package struct AsideName: Sendable, Hashable {
+    /// The file's own name.
+    package let leaf: String
+    /// The file's number.
+    package let inode: UInt64
+
+    /// As it stands in the directory.
+    package var text: String { ".\(leaf).\(inode)\(Self.suffix)" }
+
+    /// Of a file that is to be set aside; nil where the name would be too long.
+    init?(of leaf: String, inode: UInt64) {
+        self.leaf = leaf
+        self.inode = inode
+        if text.utf8.count > LeafName.maximumLength { return nil }
+    }
+
+    /// Of a file that has such a name; nil for any other file.
+    package init?(_ text: String, of facts: FileAttributes) {
+        guard facts.kind == .regular, text.hasPrefix("."), text.hasSuffix(".\(facts.inode)\(Self.suffix)") else {
+            return nil
+        }
+        let leaf = text.dropFirst().dropLast(".\(facts.inode)\(Self.suffix)".count)
+        guard !leaf.isEmpty, text.count > leaf.count + 1 else { return nil }
+        self.leaf = String(leaf)
+        inode = facts.inode
+    }
+
+    private static let suffix = ".moving"
+}
+
+/// A read lease of fcntl(2): refused while anybody has the file open for writing; and while it is held, whoever opens it for
+/// writing waits, or gets `EWOULDBLOCK`.
+///
+/// Not every file system has leases, and only the file's owner gets one: then nothing is known. It ends with its descriptor,
+/// or when it is released.
+struct ReadLease: ~Copyable {
+    private let descriptor: Int32
+    private let isHeld: Bool
+
+    /// - Parameter descriptor: Open for reading only, and longer than this value lives.
+    /// - Throws: `overtaken` while somebody has the file open for writing.
+    init(_ descriptor: borrowing Descriptor, _ operation: String) throws(FileError) {
+        self.descriptor = descriptor.rawValue
+        // Whoever waits for the lease has this process signalled: with SIGIO, which ends it, unless another one is named.
+        // SIGURG does nothing to a program that does not ask for it.
+        guard fcntl(self.descriptor, Self.setSignal, SIGURG) == 0 else {
+            isHeld = false
+            return
+        }
+        isHeld = fcntl(self.descriptor, Self.setLease, Int32(F_RDLCK)) == 0
+        guard !isHeld, errno == EAGAIN else { return }
+        throw FileError(
+            .overtaken, operation: operation, path: descriptor.path,
+            advice: "Another program has it open for writing; end that program and try again.")
+    }
+
+    /// Whether nobody has asked to write since; true where there is no lease.
+    var isUnbroken: Bool { !isHeld || fcntl(descriptor, Self.getLease) == Int32(F_RDLCK) }
+
+    deinit {
+        if isHeld { _ = fcntl(descriptor, Self.setLease, Int32(F_UNLCK)) }
+    }
+
+    // fcntl.h has them for GNU programs only.
+    private static let setSignal: Int32 = 10
+    private static let setLease: Int32 = 1024
+    private static let getLease: Int32 = 1025
+}
+
+extension Descriptor {
+    /// Refuses a file that somebody has open for writing, where that can be told.
+    ///
+    /// - Throws: `overtaken`.
+    package func requireNoWriter() throws(FileError) { _ = try ReadLease(self, "take over") }
+}

@@ -1,3 +1,4 @@
+internal import CLinux
 package import Glibc
 
 extension Directory {
@@ -69,4 +70,39 @@ extension Directory {
         try file.write(bytes)
         return file
     }
+}
+
+extension Directory {
+    /// Adds bytes to a file's end in one write, making the file when it is missing, with exactly `mode` whatever the umask.
+    /// Neither locked nor synced.
+    ///
+    /// Writes of one call are not mixed with those of other processes (`O_APPEND`, POSIX `write`); a power loss may cut
+    /// the last one, so readers check each part.
+    /// - Throws: `FileError`, `.notRegularFile` for anything but a regular file.
+    package func append(_ relative: String, _ bytes: UnsafeRawBufferPointer, mode: mode_t) throws(FileError) {
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+        let file = try openOrMake(relative, flags, mode: mode, "append to")
+        guard try file.attributes().kind == .regular else {
+            throw FileError(.notRegularFile, operation: "append to", path: display(relative))
+        }
+        try file.write(bytes)
+    }
+}
+
+/// What a finished write has survived.
+public enum Durability: Sendable, Hashable {
+    /// On the disk: content, name and directory were synced. Survives a power loss, if the drive tells the truth.
+    case durable
+    /// In the system's cache: survives the process, not the machine. For values that can be made again.
+    case unsynced
+}
+
+/// How a new value is kept out of sight while it is written.
+package enum TemporaryStrategy: Sendable, Hashable, CaseIterable {
+    /// `anonymous` where the file system and /proc allow it, else `named`.
+    case automatic
+    /// A file without a name (`O_TMPFILE`): a crash while writing leaves nothing at all.
+    case anonymous
+    /// A hidden file with a random name: a crash while writing leaves it, and the next write of that name removes it.
+    case named
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 package import Glibc
 
 /// A file whose byte ranges are locks between processes, and between threads of one process.
@@ -102,6 +103,174 @@ package final class LockFile: Sendable {
             return try file.attributes().isSameFile(as: directory.attributes(ofLeaf: name))
         } catch {
             return false
+        }
+    }
+}
+
+/// A lock that is held until this value ends, or until `unlock`.
+package struct HeldLock: ~Copyable, Sendable {
+    /// The range it covers.
+    package let range: LockRange
+    private let file: Descriptor
+    private let directory: Directory
+    private let name: String
+
+    init(_ file: consuming Descriptor, _ range: LockRange, _ directory: Directory, _ name: String) {
+        self.file = file
+        self.range = range
+        self.directory = directory
+        self.name = name
+    }
+
+    /// Whether the lock file still has its name. Asked just before a rename: where it is false another process may
+    /// hold "the same" lock on a new file, and the write must be given up (`lockFileReplaced`).
+    package func isStillNamed() -> Bool {
+        LockFile.isNamed(file, name, in: directory)
+    }
+
+    /// Gives the lock back now.
+    package consuming func unlock() {}
+
+    deinit {
+        // Before the close: a child that was forked meanwhile shares the description and would keep the lock alive.
+        ByteRangeLock.release(file.rawValue, range)
+    }
+}
+
+/// Whether somebody has waited long for a range, and being one of those.
+///
+/// Whoever comes then holds back for a moment, once, so that writers without pause cannot keep a slower one out for ever.
+/// Nobody is excluded by it: one who stands in line and is stopped costs each newcomer that moment and nothing else.
+struct LockLine {
+    private let range: LockRange
+    private var isIn = false
+
+    init(_ range: LockRange) { self.range = range.line }
+
+    /// Whether others stand in line.
+    func isFormed(_ file: borrowing Descriptor) -> Bool { !ByteRangeLock.isFree(file.rawValue, range) }
+
+    /// Stands in line, beside any number of others.
+    mutating func join(_ file: borrowing Descriptor) {
+        isIn = isIn || ByteRangeLock.attempt(file.rawValue, range, .shared) == 0
+    }
+
+    /// Leaves it; not left to the descriptor's end, which a forked child may put off.
+    mutating func leave(_ file: borrowing Descriptor) {
+        if isIn { ByteRangeLock.release(file.rawValue, range) }
+        isIn = false
+    }
+}
+
+/// What a lock covers: everything, or one of 2^62 slots.
+///
+/// A slot is one byte of the lock file at an offset far beyond its (empty) content; nothing is ever written there.
+/// Two names whose hashes share their lower 62 bits share a slot. They then wait for each other, which costs time and
+/// nothing else, unless one task holds both at once: that one would wait for itself until its time limit.
+package struct LockRange: Sendable, Hashable {
+    let offset: Int64
+    let length: Int64
+
+    private static let slotCount: Int64 = 1 << 62
+
+    /// Every slot: excludes all other ranges.
+    package static let whole = LockRange(offset: 0, length: slotCount)
+
+    /// One slot.
+    ///
+    /// - Parameter slot: a hash of the record's name that is the same in every process (not Swift's `Hasher`, which is
+    ///   seeded per process); its upper two bits are ignored, since an offset is a signed 64-bit number.
+    package init(slot: UInt64) {
+        self.init(offset: Int64(slot & 0x3FFF_FFFF_FFFF_FFFF), length: 1)
+    }
+
+    /// Where those who have waited long for this range show it: as far behind the slots. Nobody is excluded there.
+    var line: LockRange { LockRange(offset: offset + Self.slotCount, length: length) }
+
+    private init(offset: Int64, length: Int64) {
+        self.offset = offset
+        self.length = length
+    }
+}
+
+/// Who else may hold the same range.
+package enum LockMode: Sendable, Hashable {
+    /// Others that ask for shared as well.
+    case shared
+    /// Nobody.
+    case exclusive
+}
+
+/// The time that is left for a lock, spent in pauses that grow from 50 microseconds to a millisecond.
+///
+/// Measured on a clock that can't be set and does not run while the machine sleeps: waking up is no time-out.
+struct LockWait {
+    /// Who has waited that long stands in line.
+    private static let patience = Duration.milliseconds(20)
+    /// How long a newcomer holds back for those in line: longer than the longest of their pauses, so that each of them
+    /// looks at least once meanwhile.
+    private static let courtesy = Duration.milliseconds(2)
+    private static let longestPause = Duration.milliseconds(1)
+
+    private let start = SuspendingClock.now
+    private let deadline: SuspendingClock.Instant
+    private let isCancelled: (() -> Bool)?
+    private var delay = Duration.microseconds(50)
+
+    init(timeout: Duration, isCancelled: (() -> Bool)?) {
+        deadline = start + timeout
+        self.isCancelled = isCancelled
+    }
+
+    /// Whether it is time to stand in line.
+    var isLong: Bool { SuspendingClock.now - start >= Self.patience }
+
+    /// Pauses once, or throws `cancelled`, or `failure` when the time is used up.
+    mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
+        try spend(delay, failure, path())
+        delay = min(delay * 2, Self.longestPause)
+    }
+
+    /// Lets those in line go first, once.
+    mutating func giveWay(_ path: @autoclosure () -> String) throws(FileError) {
+        try spend(Self.courtesy, .lockTimeout, path())
+        delay = Self.longestPause
+    }
+
+    private func spend(
+        _ duration: Duration, _ failure: FileError.Code, _ path: @autoclosure () -> String
+    ) throws(FileError) {
+        if isCancelled?() == true { throw FileError(.cancelled, operation: "take the lock", path: path()) }
+        let remaining = deadline - SuspendingClock.now
+        if remaining <= .zero { throw FileError(failure, operation: "take the lock", path: path()) }
+        pause(min(duration, remaining))
+    }
+}
+
+/// Open file description locks of fcntl(2): they end with their description, also when the holder is killed; closing
+/// another descriptor of the same file does not drop them, as it would drop POSIX record locks.
+enum ByteRangeLock {
+    /// Takes a range if it is free now: 0, -EAGAIN when somebody holds it, or another -errno.
+    static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
+        let kind = mode == .shared ? CLINUX_LOCK_SHARED : CLINUX_LOCK_EXCLUSIVE
+        let result = set(file, range, Int32(kind))
+        return result == -EACCES ? -EAGAIN : result
+    }
+
+    /// Whether nobody else holds any of a range now; a failure to find out counts as yes.
+    static func isFree(_ file: Int32, _ range: LockRange) -> Bool {
+        clinux_ofd_lock_is_free(file, Int32(CLINUX_LOCK_EXCLUSIVE), range.offset, range.length) != 0
+    }
+
+    /// Gives a range back.
+    static func release(_ file: Int32, _ range: LockRange) {
+        _ = set(file, range, Int32(CLINUX_LOCK_NONE))
+    }
+
+    private static func set(_ file: Int32, _ range: LockRange, _ kind: Int32) -> Int32 {
+        while true {
+            let result = clinux_ofd_lock(file, kind, range.offset, range.length)
+            if result != -EINTR { return result }
         }
     }
 }

@@ -1,3 +1,7 @@
+internal import AccountShared
+internal import Dispatch
+internal import ServiceLifecycle
+
 /// One line of input, understood.
 enum Command {
     case signIn(name: String, seconds: Double)
@@ -43,4 +47,30 @@ enum Command {
 struct Misunderstanding: Error {
     let expected: String
     init(_ expected: String) { self.expected = expected }
+}
+
+/// Obeys the lines of standard input until their end, `quit` or a shutdown; a command that has begun is finished.
+struct CommandLoop: Service {
+    let account: Account
+
+    func run() async throws {
+        for await line in Self.lines().cancelOnGracefulShutdown() {
+            if line == "quit" { return }
+            do {
+                say("\(try await account.obey(Command(line)))")
+            } catch {
+                say("\(Failure(error))")
+            }
+        }
+    }
+
+    /// A thread of its own waits for them: tasks must not.
+    private static func lines() -> AsyncStream<String> {
+        let (lines, arrivals) = AsyncStream.makeStream(of: String.self)
+        DispatchQueue(label: "input").async {
+            while let line = readLine() { arrivals.yield(line) }
+            arrivals.finish()
+        }
+        return lines
+    }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 
 /// What somebody does who may write to the container and has no key.
 extension Demo {
@@ -106,4 +107,85 @@ extension Demo {
 
 extension Utterance {
     fileprivate func names(anyOf people: Set<Substring>) -> Bool { people.contains { text.contains($0) } }
+}
+
+/// What `sealctl audit --json` says, as far as the demo looks at it.
+struct Audit: Decodable {
+    struct Finding: Decodable {
+        let id: String
+        let severity: String
+        let path: String
+        let title: String
+
+        /// As the timeline shows it.
+        var utterance: Utterance {
+            Utterance(.audit, "named", detail: id, text: "\(title.lowercasingFirst) (\(severity)): \(shortPath)")
+        }
+
+        /// The file and its directory.
+        private var shortPath: String { path.split(separator: "/").suffix(2).joined(separator: "/") }
+    }
+
+    let findings: [Finding]
+    /// Whether nothing has to be mended; `sealctl audit` ends with 0 then, else with 1.
+    let isClean: Bool
+
+    /// - Throws: `Stop` `.broken` when it is not what sealctl prints.
+    init(json: [String]) throws(Stop) {
+        do {
+            self = try JSONDecoder().decode(Audit.self, from: Data(json.joined(separator: "\n").utf8))
+        } catch {
+            throw .broken("sealctl audit --json printed no report")
+        }
+    }
+
+    /// What was found about the shared record.
+    var ofRecord: [Finding] { findings.filter { $0.path == RecordFile.place } }
+
+    /// What was found elsewhere than among the copies of refused files.
+    var outsideQuarantine: [Finding] { findings.filter { !$0.path.hasPrefix("Quarantine/") } }
+}
+
+extension String {
+    fileprivate var lowercasingFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+/// The shared record as it lies in the container, in the hands of somebody who may write there and has no key.
+struct RecordFile {
+    static let name = "widget_auth_state"
+    /// Below the container, as the audit names it.
+    static let place = "Library/Application Support/Records/\(name).sealed"
+
+    /// Header of a blob, in bytes; what follows are its sealed contents.
+    private static let headerSize = 176
+
+    private let path: String
+    private let draft: String
+
+    init(home: DemoHome) {
+        path = "\(home.container)/\(Self.place)"
+        draft = "\(home.path)/draft"
+    }
+
+    func bytes() throws(Stop) -> Data {
+        do { return try Data(contentsOf: URL(filePath: path)) } catch { throw .broken("\(path) cannot be read") }
+    }
+
+    /// Puts other bytes in the record's place. They come whole, by a rename, so that the widget refuses what they are
+    /// and not that half of them is missing.
+    func replace(with bytes: Data) throws(Stop) {
+        do { try bytes.write(to: URL(filePath: draft)) } catch { throw .broken("\(draft) cannot be written") }
+        // As private as what it replaces, so that its contents are all that is wrong with it.
+        chmod(draft, 0o600)
+        guard rename(draft, path) == 0 else { throw .broken("\(path) cannot be replaced") }
+    }
+
+    /// The blob with the lowest bit of one byte of its contents flipped, and which byte it is.
+    static func flipped(_ blob: Data) throws(Stop) -> (blob: Data, offset: Int) {
+        let offset = headerSize + 8
+        guard blob.count > offset else { throw .broken("the blob has \(blob.count) bytes only") }
+        var blob = blob
+        blob[offset] ^= 1
+        return (blob, offset)
+    }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 
 /// What the person at the terminal sees: acts, who says what and when, and what was checked.
@@ -69,5 +70,75 @@ final class Timeline {
     private static func tenths(_ duration: Duration) -> String {
         let tenths = duration.components.seconds * 10 + duration.components.attoseconds / 100_000_000_000_000_000
         return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+/// Colours, on a terminal that wants them (no-color.org).
+struct Palette {
+    enum Tone: String {
+        case plain = "0"
+        case heading = "1"
+        case faint = "2"
+        case good = "32"
+        case bad = "1;31"
+        case app = "36"
+        case widget = "35"
+        case intruder = "31"
+        case audit = "33"
+    }
+
+    private let isColoured: Bool
+
+    init() {
+        let environment = ProcessInfo.processInfo.environment
+        let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        isColoured = isatty(STDOUT_FILENO) == 1 && !isRefused && environment["TERM"] != "dumb"
+    }
+
+    func paint(_ text: String, _ tone: Tone) -> String {
+        isColoured && tone != .plain ? "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    func tone(of speaker: Speaker) -> Tone {
+        switch speaker {
+        case .app: .app
+        case .widget: .widget
+        case .intruder: .intruder
+        case .audit: .audit
+        }
+    }
+}
+
+/// The width of what is printed, and how text is broken to fit it.
+struct Page {
+    /// Longer lines are hard to read, and shorter ones cannot hold the columns.
+    private static let widths = 60...100
+    private static let usualWidth = 80
+
+    let width: Int
+
+    init() {
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let columns = isKnown ? Int(size.ws_col) : Self.usualWidth
+        width = min(max(columns, Self.widths.lowerBound), Self.widths.upperBound)
+    }
+
+    /// Lines of at most the page's width behind a margin; a longer word stands alone.
+    func wrap(_ text: String, margin: Int) -> [String] {
+        let room = width - margin
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if line.isEmpty {
+                line = String(word)
+            } else if line.count + 1 + word.count <= room {
+                line += " \(word)"
+            } else {
+                lines.append(line)
+                line = String(word)
+            }
+        }
+        return lines + [line]
     }
 }

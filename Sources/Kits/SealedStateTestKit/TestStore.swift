@@ -1,5 +1,6 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import SealedState
+internal import Synchronization
 
 /// A store of its own for one test: a fresh home with container, vault and key, and a clock that the test sets. All of
 /// it is removed with the last reference.
@@ -124,5 +125,25 @@ public final class TestStore: Sendable {
             }
             throw error
         }
+    }
+}
+
+/// A clock that stands still until a test moves it.
+public final class AdjustableClock: Sendable {
+    private let time: Mutex<Date>
+
+    /// A clock that shows a time; the present unless stated.
+    public init(_ start: Date = Date()) { time = Mutex(start) }
+
+    /// What it shows.
+    public var now: Date {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+
+    /// Moves it forward, or back for a negative duration.
+    public func advance(by duration: Duration) {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        time.withLock { $0 += seconds }
     }
 }

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 internal import SealedState
@@ -161,4 +162,89 @@ private struct Ancestors {
 
     /// Root may look at another user's container, in directories of that user.
     private var isOwnedByRunner: Bool { geteuid() != 0 || scope.rootAttributes.uid == 0 }
+}
+
+/// What an audit looks at, and with what; the same for all of its files.
+struct AuditScope: Sendable {
+    /// The container, open; every path goes through it.
+    let root: Directory
+    /// The container's own facts.
+    let rootAttributes: FileAttributes
+    /// The container's path without links.
+    let realPath: String
+    /// The group, where it is known.
+    let group: AppGroup?
+    /// Where the group lies, where it is known.
+    let home: GroupsHome?
+    /// Opens blobs and knows what was accepted; nil without keys.
+    let store: SealedStore?
+    let options: AuditOptions
+    let ownFiles: OwnFiles
+    let now: Date
+    /// The records that lie in their place, to tell whose blob a moved one is.
+    let names: RecordNames
+
+    var limits: AuditLimits { options.limits }
+
+    /// Milliseconds since 1970, as headers have them.
+    var nowMilliseconds: UInt64 { UInt64(max(0, now.timeIntervalSince1970 * 1000)) }
+}
+
+/// Threads that share out batches among themselves, each taking the next one when it is done with its last.
+enum Workers {
+    /// Runs a body for every batch; returns when all are done. Batches begin in order and end in any.
+    ///
+    /// The caller's thread is one of the workers: where the system gives no other, it does all of it.
+    static func run(batches: Int, workers: Int, _ body: @Sendable (Int) -> Void) {
+        let next = Atomic(0)
+        let count = max(1, min(workers, batches))
+        guard count > 1 else { return work(through: batches, next, body) }
+        DispatchQueue.concurrentPerform(iterations: count) { _ in work(through: batches, next, body) }
+    }
+
+    private static func work(through batches: Int, _ next: borrowing Atomic<Int>, _ body: @Sendable (Int) -> Void) {
+        while true {
+            let batch = next.add(1, ordering: .relaxed).oldValue
+            guard batch < batches else { return }
+            body(batch)
+        }
+    }
+
+    /// As many as this process may use processors.
+    static var standard: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+}
+
+/// Tells how far an audit is, a few times a second at most.
+final class ProgressMeter: Sendable {
+    private struct State {
+        var files = 0
+        var bytes: Int64 = 0
+        var next: ContinuousClock.Instant
+    }
+
+    private static let interval = Duration.milliseconds(100)
+
+    private let listener: (@Sendable (AuditProgress) -> Void)?
+    private let total: Int?
+    private let state = Mutex(State(next: .now))
+
+    /// - Parameter total: How many there are in all; nil while that is not known.
+    init(_ listener: (@Sendable (AuditProgress) -> Void)?, total: Int?) {
+        self.listener = listener
+        self.total = total
+    }
+
+    /// Counts files that are done. The listener runs under the lock, so that what it is told never goes back.
+    func add(files: Int, bytes: Int64, findings: Int) {
+        guard let listener else { return }
+        state.withLock { state in
+            state.files += files
+            state.bytes += bytes
+            let now = ContinuousClock.now
+            guard now >= state.next || state.files == total else { return }
+            state.next = now + Self.interval
+            listener(
+                AuditProgress(files: state.files, totalFiles: total, bytes: state.bytes, findings: findings))
+        }
+    }
 }

@@ -1,3 +1,5 @@
+internal import CLinux
+internal import Glibc
 internal import SharedFiles
 
 /// Who is at the other end of a connection, by the kernel's word.
@@ -67,6 +69,55 @@ enum PeerRefusal: Error {
         case .stranger: "may not use the container"
         case .rule: "is not one of those to talk to"
         case .unknownProgram: "runs a program that cannot be told: it has ended, or is another user's"
+        }
+    }
+}
+
+/// Which program a process runs.
+enum PeerProgram {
+    /// The executable of the process at the other end; nil where that cannot be told.
+    ///
+    /// Where the kernel hands out the process itself (Linux 6.5), its number cannot have become another one's before the path
+    /// was read. Before that it can, if the process has ended.
+    static func path(ofProcess number: Int32, at socket: borrowing Descriptor) -> String? {
+        let process = clinux_peer_pidfd(socket.rawValue)
+        guard process >= 0 else { return process == -ENOPROTOOPT ? target(of: "/proc/\(number)/exe") : nil }
+        let held = Descriptor(owning: process, path: "a process")
+        let path = target(of: "/proc/\(number)/exe")
+        return hasEnded(held) ? nil : path
+    }
+
+    /// A path with its links resolved; nil where nothing is there.
+    static func resolved(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(validatingCString: text)
+    }
+
+    /// A pidfd can be read from when its process has ended (pidfd_open(2)).
+    private static func hasEnded(_ process: borrowing Descriptor) -> Bool {
+        var request = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) != 0
+    }
+
+    private static func target(of link: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink(link, start, buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return String(validating: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
+        }
+    }
+}
+
+extension PeerRule {
+    /// The programs that are registered as members, as the registry has them when a peer is looked at.
+    ///
+    /// Where the registry can't be read nobody is accepted.
+    public static func members(of registry: GroupRegistry) -> PeerRule {
+        PeerRule { peer in
+            guard let path = peer.executablePath, let members = try? registry.members() else { return false }
+            return members.contains { $0.executablePath.utf8.elementsEqual(path.utf8) }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import SharedFiles
+internal import Synchronization
 
 /// Named notifications without content, between all programs of an app group, in the manner of Darwin notifications.
 ///
@@ -110,5 +111,88 @@ extension GroupNotificationCenter {
             }
         }
         return NotificationRegistration(watch, telling)
+    }
+}
+
+/// An observer's place in a notification center; it ends with this object.
+public final class GroupNotificationObservation: Sendable {
+    private let registration: NotificationRegistration
+    private let isEnded: EndMark
+
+    init(_ registration: NotificationRegistration, _ isEnded: EndMark) {
+        self.registration = registration
+        self.isEnded = isEnded
+    }
+
+    deinit { cancel() }
+
+    /// Ends it. Once this has returned no call of the handler begins; one that has begun may still be running.
+    public func cancel() {
+        isEnded.set()
+        registration.cancel()
+    }
+}
+
+/// A watch of a notification's file, and the task that looks at the file after each event; both end with this object.
+final class NotificationRegistration: Sendable {
+    private let watch: NotificationWatch
+    private let telling: AsyncStream<Void>.Continuation
+
+    init(_ watch: NotificationWatch, _ telling: AsyncStream<Void>.Continuation) {
+        self.watch = watch
+        self.telling = telling
+    }
+
+    deinit { cancel() }
+
+    func cancel() {
+        watch.cancel()
+        telling.finish()
+    }
+}
+
+/// Whether something has ended.
+final class EndMark: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .sequentiallyConsistent) }
+    func set() { value.store(true, ordering: .sequentiallyConsistent) }
+}
+
+/// The state of a notification at one moment: two that are equal say that nobody posted it in between.
+///
+/// It says nothing else; which of two is older can't be told.
+public struct GroupNotificationToken: Hashable, Sendable {
+    /// What the latest post left: 16 random bytes, none where there was none yet.
+    let bytes: [UInt8]
+
+    static let size = 16
+    static let none = Self(bytes: [])
+
+    static func random() -> Self {
+        var generator = SystemRandomNumberGenerator()
+        return Self(bytes: (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+}
+
+extension AppGroupError.Code {
+    /// A notification's name is empty or has more than 128 bytes.
+    public static let invalidNotificationName = Self(rawValue: "invalidNotificationName")
+}
+
+extension AppGroupError {
+    static func invalidNotificationName(_ name: String) -> Self {
+        Self(
+            code: .invalidNotificationName, operation: "use the notification's name",
+            subject: DisplayText.identifier(name),
+            reason: name.isEmpty ? "it is empty" : "it has \(name.utf8.count) bytes",
+            advice: "Use a name of 1 to \(NotificationName.maximumLength) bytes, such as com.example.app.changed.")
+    }
+
+    /// What a failure on a notification's own file means.
+    init(_ error: FileError, withNotification name: String) {
+        self.init(
+            code: .file, operation: "use the notification \(DisplayText.identifier(name))", subject: error.path,
+            reason: "cannot \(error.operation)", advice: error.advice, underlying: error)
     }
 }

@@ -1,4 +1,4 @@
-internal import SharedFiles
+package import SharedFiles
 
 /// Which programs belong to an app group on this machine, and what becomes of its container with them.
 ///
@@ -42,5 +42,54 @@ public struct GroupRegistry: Sendable {
     /// - Throws: as ``members()``.
     public func member(executable path: String) throws(AppGroupError) -> GroupMember? {
         try members().first { $0.executablePath.utf8.elementsEqual(path.utf8) }
+    }
+}
+
+extension GroupRegistry {
+    /// Whether the copy in the group's container says something else than the registry. Programs that open the container for
+    /// writing put it right.
+    ///
+    /// - Returns: nil where one of the two is missing or cannot be read, which others report.
+    package func copyDiffers(in root: Directory) -> Bool? {
+        guard let entry = try? RegistryPlace(group: group, home: home).read(),
+            let copy = try? ContainerCopy.read(in: root, of: group)
+        else { return nil }
+        return entry != copy
+    }
+}
+
+/// Under what kind of name a container lies.
+public enum ContainerStyle: String, Hashable, Sendable, CaseIterable {
+    /// Under the group's identifier.
+    case named
+    /// Under random digits, which a group keeps until its last member leaves or it is reset.
+    case opaque
+
+    /// The standard directories that every container of this style has, before anything is put there.
+    var directories: [GroupContainer.StandardDirectory] {
+        switch self {
+        case .named: GroupContainer.StandardDirectory.allCases
+        case .opaque: [.caches]
+        }
+    }
+}
+
+/// How a group's container comes to be, as one of Apple's two systems documents it.
+///
+/// It decides what is made where there is no container yet. One that exists keeps the style it was made in, whoever opens
+/// it.
+public enum ContainerBehavior: String, Hashable, Sendable, CaseIterable {
+    /// The container lies under the group's identifier, gets all standard directories and is never removed.
+    case macOS
+    /// The container lies under a name that says nothing, gets only `Library/Caches`, and goes when the last of its member
+    /// programs leaves.
+    case iOS
+
+    /// The style of a container that is made this way.
+    public var style: ContainerStyle {
+        switch self {
+        case .macOS: .named
+        case .iOS: .opaque
+        }
     }
 }

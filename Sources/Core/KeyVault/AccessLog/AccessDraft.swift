@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Sealing
 
 /// What is to be entered; the log adds who, when, and the entry's place in the chain.
@@ -46,5 +47,38 @@ struct AccessDraft: Sendable {
         let code = Layout.code(of: chained, key: key)
         entry.storeBytes(of: code, toByteOffset: Layout.bodySize, as: Bytes32.self)
         return code
+    }
+}
+
+/// A program's path as it fits into an entry: its end tells more than its beginning.
+struct ExecutableName: Hashable, Sendable {
+    static let maximumSize = 160
+
+    let bytes: ArraySlice<UInt8>
+    /// Whether the beginning is missing.
+    let isCut: Bool
+
+    /// Of this process.
+    static let current = ExecutableName(path: RunningProcess.executable)
+
+    init(path: [UInt8]) {
+        isCut = path.count > Self.maximumSize
+        // Never within a character of UTF-8.
+        bytes = isCut ? path.suffix(Self.maximumSize).drop { $0 & 0xC0 == 0x80 } : path[...]
+    }
+}
+
+/// Who is asking, as the log enters it. It tells of honest programs; a process can lie about itself.
+enum RunningProcess {
+    /// Asked each time: a fork has another one.
+    static var pid: UInt32 { UInt32(bitPattern: getpid()) }
+    static var uid: UInt32 { geteuid() }
+
+    /// What `/proc/self/exe` points to, proc(5): the bytes of a path; empty where there is no /proc. Read once, since an
+    /// `exec` starts anew.
+    static let executable: [UInt8] = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+        count = buffer.withMemoryRebound(to: CChar.self) { space in
+            space.baseAddress.map { max(0, readlink("/proc/self/exe", $0, space.count)) } ?? 0
+        }
     }
 }

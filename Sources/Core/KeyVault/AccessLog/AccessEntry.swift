@@ -1,4 +1,5 @@
-internal import Sealing
+internal import CryptoPrimitives
+package import Sealing
 
 /// One entry of an access log: who did what with a vault, and when (`docs/access-log.md`).
 public struct AccessEntry: Hashable, Sendable {
@@ -91,4 +92,51 @@ package struct VaultWrite: Hashable, Sendable {
         min(generation, (1 << Self.generationBits) - 1) | UInt64(min(period, 1 << 22 - 1)) << Self.generationBits
             | (isPerson ? 1 << 63 : 0)
     }
+}
+
+/// How far the thing had come when it was entered in the log. An open set with stable numbers and names.
+public struct AccessOutcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The number in the log.
+    public let rawValue: UInt16
+
+    /// An outcome by its number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// It was done.
+    public static let succeeded = AccessOutcome(rawValue: 1)
+    /// It is about to be done. That it was is said by a vault of the entry's generation or a later one; of several such
+    /// entries with one generation, by the last of them only: the changes before it were given up, or their programs killed.
+    public static let intended = AccessOutcome(rawValue: 2)
+    /// It was refused: a wrong credential, a locked vault, nothing of that name. Of a change: nothing was changed.
+    public static let refused = AccessOutcome(rawValue: 3)
+    /// The system failed, such as a full disk. Of a change: nothing was changed.
+    public static let failed = AccessOutcome(rawValue: 4)
+
+    private static let names: [AccessOutcome: String] = [
+        .succeeded: "succeeded", .intended: "intended", .refused: "refused", .failed: "failed",
+    ]
+
+    /// The stable name; `outcome-` and the number for one of a newer program.
+    public var name: String { Self.names[self] ?? "outcome-\(rawValue)" }
+    /// The stable name.
+    public var description: String { name }
+}
+
+/// What an entry is about, as a keyed hash: entries about the same thing have the same one, and without the log's key
+/// it cannot be found by trying names.
+public struct AccessSubject: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: Bytes16
+
+    package init(bytes: Bytes16) { self.bytes = bytes }
+
+    /// - Parameter key: The log key of the entry.
+    init(of bytes: [UInt8], _ key: UnsafeRawBufferPointer) {
+        self.init(
+            bytes: Bytes16(filling: { hash in
+                bytes.withUnsafeBytes { BLAKE2b.hash($0, key: key, personalization: .accessSubject, into: hash) }
+            }))
+    }
+
+    /// 32 hexadecimal digits.
+    public var description: String { bytes.hexadecimal }
 }

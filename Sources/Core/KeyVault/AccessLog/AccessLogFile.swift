@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 internal import Synchronization
 
@@ -128,5 +128,82 @@ final class AccessLogFile: Sendable {
         if fdatasync(file.rawValue) < 0 {
             throw FileError(.durabilityUnknown, operation: "append to", path: file.path, errno: errno)
         }
+    }
+}
+
+extension AccessLogFile {
+    /// The older file's name while it is put in place.
+    static let passingLeaf = ".access.log.1.new"
+
+    /// Gives the file its older name and starts a new one, whose first entry carries the last code.
+    ///
+    /// There is a file under `access.log` at every moment: the old one first gets a second name, then the new one takes
+    /// the first name over. A crash between leaves one file with both names, and the next one who appends starts again.
+    /// Best effort: the caller looks at what has the name afterwards.
+    func rollOver(
+        _ tail: AccessLogTail, _ key: UnsafeRawBufferPointer, _ number: UInt32,
+        _ space: UnsafeMutableRawBufferPointer, _ kept: inout OpenAccessLog?
+    ) {
+        let size = AccessEntryLayout.size
+        _ = AccessDraft(event: .continued)
+            .write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key, number: number)
+        let first = UnsafeRawBufferPointer(space.part(size, size))
+        do throws(FileError) {
+            // The new file's first entry must not outlive entries before it.
+            try kept?.sync()
+            try nameOlder()
+            try directory.replace(Self.leaf, with: first, mode: mode, durability: .durable)
+        } catch {
+            return
+        }
+    }
+
+    private func nameOlder() throws(FileError) {
+        let at = directory.descriptor.rawValue
+        unlinkat(at, Self.passingLeaf, 0)
+        try directory.link(Self.leaf, as: Self.passingLeaf)
+        let result = renameat(at, Self.passingLeaf, at, Self.olderLeaf)
+        let number = errno
+        // rename(2) does nothing where both are names of one file already.
+        unlinkat(at, Self.passingLeaf, 0)
+        if result < 0 { throw FileError(errno: number, operation: "roll over", path: directory.display(Self.leaf)) }
+    }
+}
+
+/// How far an access log had come: how many entries, and the code of the last one.
+///
+/// Noted elsewhere, it lets `AccessLog.verify(noted:)` see that the log was cut short or replaced.
+package struct AccessLogHead: Hashable, Sendable {
+    package static let encodedSize = 40
+    /// Of a log without entries.
+    package static let empty = AccessLogHead(count: 0, code: .zero)
+
+    /// How many entries there were since the vault was made, those that rolled away included.
+    package let count: UInt64
+    /// The last entry's code.
+    package let code: Bytes32
+
+    package init(count: UInt64, code: Bytes32) {
+        self.count = count
+        self.code = code
+    }
+
+    /// 40 bytes: the count, little-endian, and the code.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(count)
+        code.withUnsafeBytes { writer.append($0) }
+        return writer.bytes
+    }
+
+    /// Takes apart what `encoded` made; nil for another size, and for a code without entries.
+    package init?(decoding bytes: ArraySlice<UInt8>) {
+        guard bytes.count == Self.encodedSize else { return nil }
+        self = bytes.withUnsafeBytes { bytes in
+            AccessLogHead(
+                count: UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)),
+                code: Bytes32(UnsafeRawBufferPointer(rebasing: bytes[8...])))
+        }
+        if count == 0 && code != .zero { return nil }
     }
 }

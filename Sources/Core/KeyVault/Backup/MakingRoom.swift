@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import Glibc
 internal import Sealing
 internal import SharedFiles
 
@@ -213,5 +214,59 @@ extension String {
     fileprivate var splitAtLastSlash: (parent: String, leaf: String) {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", self) }
         return (String(self[..<slash]), String(self[utf8.index(after: slash)...]))
+    }
+}
+
+/// Renaming across directories, which are open: no path that somebody may have changed meanwhile is walked again.
+extension Directory {
+    /// The name, or with `-2`, `-3`, … behind it the first that is free. Who holds the vault's lock is the only one who
+    /// gives such names.
+    func freeName(_ name: String) throws(FileError) -> String {
+        var number = 1
+        while true {
+            let candidate = number == 1 ? name : "\(name)-\(number)"
+            if try !exists(candidate) { return candidate }
+            number += 1
+        }
+    }
+
+    /// Renames something in this directory, whatever it is; a link is moved itself.
+    func move(_ leaf: String, to target: Directory, as name: String) throws(FileError) {
+        if renameat(descriptor.rawValue, leaf, target.descriptor.rawValue, name) < 0 {
+            throw FileError(errno: errno, operation: "set aside", path: display(leaf))
+        }
+    }
+
+    /// - Returns: False where nothing has that name any more, or something is in the target's place.
+    func moveIfThere(_ leaf: String, to target: Directory) throws(FileError) -> Bool {
+        guard try exists(leaf), try !target.exists(leaf) else { return false }
+        do throws(FileError) {
+            try move(leaf, to: target, as: leaf)
+            return true
+        } catch {
+            if error.code == .notFound { return false }
+            throw error
+        }
+    }
+
+    func syncNames() throws(FileError) {
+        if fsync(descriptor.rawValue) < 0 {
+            throw FileError(.durabilityUnknown, operation: "set aside", path: display("."), errno: errno)
+        }
+    }
+}
+
+/// The time of day as part of a file name.
+enum UTCStamp {
+    /// UTC to the second in the basic form of ISO 8601, such as `20261121T070342Z`.
+    static func now() -> String { text(seconds: Int(WallClock.milliseconds() / 1000)) }
+
+    static func text(seconds: Int) -> String {
+        var seconds = time_t(seconds)
+        var parts = tm()
+        guard gmtime_r(&seconds, &parts) != nil else { return "\(seconds)" }
+        func digits(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        let date = "\(parts.tm_year + 1900)\(digits(parts.tm_mon + 1))\(digits(parts.tm_mday))"
+        return "\(date)T\(digits(parts.tm_hour))\(digits(parts.tm_min))\(digits(parts.tm_sec))Z"
     }
 }

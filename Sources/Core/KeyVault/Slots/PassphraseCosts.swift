@@ -1,4 +1,5 @@
 internal import CryptoPrimitives
+internal import SharedFiles
 
 /// What one try of a passphrase costs, for its owner and for whoever guesses: Argon2id's passes and memory (RFC 9106).
 public struct PassphraseCosts: Sendable, Hashable, CustomStringConvertible {
@@ -40,5 +41,123 @@ public struct PassphraseCosts: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let memory = memoryKiB % 1024 == 0 ? "\(memoryKiB / 1024) MiB" : "\(memoryKiB) KiB"
         return "\(passes) \(passes == 1 ? "pass" : "passes") over \(memory)"
+    }
+}
+
+extension PassphraseCosts {
+    /// Costs that take about that long on this machine, as `cryptsetup --iter-time` chooses them: measured, within the
+    /// bounds of every slot and within a quarter of the memory that is free now.
+    ///
+    /// It takes little longer than one try at those costs. Another machine takes its own time for the same slot.
+    /// - Throws: `VaultError` `.invalidArgument` for no time at all or more than a minute, `.outOfMemory`.
+    public static func calibrated(for duration: Duration) throws(VaultError) -> PassphraseCosts {
+        guard duration > .zero, duration <= .seconds(60) else {
+            throw VaultError(
+                .invalidArgument, "calibrate passphrase costs for", "\(duration)", "More than 0, at most 60 seconds.")
+        }
+        do throws(CryptoError) {
+            return try CostCalibration(target: duration, freeKiB: FreeMemory.kibibytes(), measure: CostCalibration.time)
+                .run()
+        } catch {
+            throw VaultError(.outOfMemory, "calibrate passphrase costs for", "\(duration)", "\(error).")
+        }
+    }
+}
+
+/// Chooses costs from what this machine can do.
+struct CostCalibration {
+    /// How long one try may take.
+    let target: Duration
+    /// Memory that is free now, in KiB.
+    let freeKiB: UInt64
+    /// How long one try takes at given costs.
+    let measure: (Argon2id.Parameters) throws(CryptoError) -> Duration
+
+    /// Memory is preferred to passes: it costs whoever guesses with many small cores more.
+    private static let preferredPasses: UInt64 = 3
+
+    /// Measures a small try, then the answer, and corrects once: large memory is slower for each KiB.
+    func run() throws(CryptoError) -> PassphraseCosts {
+        let probe = Argon2id.Parameters(passes: 1, memoryKiB: UInt32(min(maximumKiB, 64 * 1024)))
+        let first = costs(for: work(of: probe, in: try measure(probe)))
+        let second = costs(for: work(of: first, in: try measure(first)))
+        return PassphraseCosts(second)
+    }
+
+    /// The pass-KiB that the target has time for at the rate just seen.
+    private func work(of costs: Argon2id.Parameters, in time: Duration) -> UInt64 {
+        let ratio = target / max(time, .microseconds(1))
+        let work = Double(SlotWork(costs).passKiB) * ratio
+        return UInt64(min(work, Double(SlotWork.maximum.passKiB)))
+    }
+
+    private func costs(for work: UInt64) -> Argon2id.Parameters {
+        let (least, most) = (Argon2id.Parameters.minimum, Argon2id.Parameters.maximum)
+        // Whole MiB: numbers that a person can read.
+        let memory = min(max(work / Self.preferredPasses, UInt64(least.memoryKiB)), maximumKiB) / 1024 * 1024
+        let passes = min(max(work / memory, UInt64(least.passes)), UInt64(most.passes))
+        return Argon2id.Parameters(passes: UInt32(passes), memoryKiB: UInt32(memory))
+    }
+
+    private var maximumKiB: UInt64 {
+        min(
+            max(freeKiB / 4, UInt64(Argon2id.Parameters.minimum.memoryKiB)),
+            UInt64(Argon2id.Parameters.maximum.memoryKiB))
+    }
+
+    /// One try on the clock.
+    static func time(_ costs: Argon2id.Parameters) throws(CryptoError) -> Duration {
+        let passphrase = SecretBytes(count: 16) { _ in }
+        let salt = [UInt8](repeating: 0, count: Argon2id.saltSize)
+        let start = ContinuousClock.now
+        _ = try salt.withRawBytes { salt throws(CryptoError) in
+            try Argon2id.deriveKey(passphrase: passphrase, salt: salt, parameters: costs, count: 32)
+        }
+        return ContinuousClock.now - start
+    }
+}
+
+/// How much memory a program can take now without pushing others out.
+enum FreeMemory {
+    /// In KiB: what the machine has available, or less where a control group allows less; 1 GiB where nothing says.
+    static func kibibytes() -> UInt64 {
+        let machine = text("/proc/meminfo").flatMap(available(in:)) ?? 1024 * 1024
+        return controlGroups().reduce(machine) { least, path in
+            guard let limit = number("\(path)/memory.max"), let used = number("\(path)/memory.current") else {
+                return least
+            }
+            return min(least, (limit > used ? limit - used : 0) / 1024)
+        }
+    }
+
+    /// `MemAvailable` of proc_meminfo(5).
+    static func available(in meminfo: String) -> UInt64? {
+        for line in meminfo.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
+            return line.split(separator: " ").dropFirst().first.flatMap { UInt64($0) }
+        }
+        return nil
+    }
+
+    /// The directories of this process's control group (version 2) and of all above it, each with limits of its own.
+    private static func controlGroups() -> [String] {
+        let root = "/sys/fs/cgroup"
+        guard let groups = text("/proc/self/cgroup"),
+            let own = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return [root] }
+        var paths = [root]
+        for part in own.dropFirst(4).split(separator: "/") { paths.append("\(paths[paths.count - 1])/\(part)") }
+        return paths
+    }
+
+    /// A file that holds one number; nil for `max` and for one that is not there.
+    private static func number(_ path: String) -> UInt64? {
+        text(path).flatMap { $0.split(separator: "\n").first }.flatMap { UInt64($0) }
+    }
+
+    private static func text(_ path: String) -> String? {
+        guard let descriptor = try? Descriptor.openForReading(path: path) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = bytes.withUnsafeMutableBytes { (try? descriptor.read(into: $0)) ?? 0 }
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import SharedFiles
+package import SharedFiles
 internal import SystemPackage
 
 /// Tickets as files of mode 0600 in `sealed-groups` below the user's runtime directory, for where the kernel's keyring is
@@ -152,5 +152,16 @@ extension RuntimeFileCache {
 
     private func notInMemory(_ base: FilePath) -> VaultError {
         .noUnlockCache(place, "\(base) is not in memory (tmpfs or ramfs).")
+    }
+}
+
+/// File systems that end with the machine's power.
+package enum MemoryFileSystem {
+    /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
+    private static let magics: Set<Int64> = [0x0102_1994, 0x8584_58F6]
+
+    /// Whether a directory is in one; false where that cannot be told.
+    package static func holds(_ directory: Directory) -> Bool {
+        magics.contains(clinux_file_system_type(directory.descriptor.rawValue))
     }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Numbers and dates as XML property lists write them.
 enum XMLScalarText {
     /// Longer than any number that a writer makes: the longest is `1e308` without an exponent.
@@ -64,5 +66,89 @@ enum XMLScalarText {
 
     private static func isDigit(_ byte: UInt8, isHex: Bool) -> Bool {
         0x30...0x39 ~= byte || (isHex && (0x41...0x46 ~= byte || 0x61...0x66 ~= byte))
+    }
+}
+
+/// A number in decimal as C's `%.17g` writes it, whatever locale the program has set.
+enum DecimalText {
+    private static let digits = 17
+
+    /// For a number that is finite and not zero.
+    static func text(of value: Double) -> String {
+        // `d?dddddddddddddddde±x`, where `?` is the locale's own mark and maybe more than a byte.
+        var buffer = [CChar](repeating: 0, count: 64)
+        let length = withVaList([abs(value)]) { vsnprintf(&buffer, buffer.count, "%.16e", $0) }
+        let scientific = buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }
+        guard let mark = scientific.firstIndex(of: UInt8(ascii: "e")),
+            let exponent = Int(String(decoding: scientific[(mark + 1)...], as: UTF8.self))
+        else { return "\(value)" }
+        var significant = scientific[..<mark].filter { 0x30...0x39 ~= $0 }
+        while significant.count > 1, significant.last == UInt8(ascii: "0") { significant.removeLast() }
+        return (value < 0 ? "-" : "") + layout(String(decoding: significant, as: UTF8.self), exponent)
+    }
+
+    private static func layout(_ significant: String, _ exponent: Int) -> String {
+        func zeros(_ count: Int) -> String { String(repeating: "0", count: max(0, count)) }
+        switch exponent {
+        case -4..<0: return "0." + zeros(-exponent - 1) + significant
+        case 0..<digits:
+            let whole = significant.prefix(exponent + 1)
+            let fraction = significant.dropFirst(exponent + 1)
+            return whole + zeros(exponent + 1 - whole.count) + (fraction.isEmpty ? "" : ".") + fraction
+        default:
+            let fraction = significant.dropFirst()
+            let power = String(abs(exponent))
+            return significant.prefix(1) + (fraction.isEmpty ? "" : ".") + fraction + (exponent < 0 ? "e-" : "e+")
+                + zeros(2 - power.count) + power
+        }
+    }
+}
+
+/// Base64 (RFC 4648, section 4) as XML property lists break it into lines.
+package enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let padding = UInt8(ascii: "=")
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    /// Takes white space anywhere, and nothing else that does not belong.
+    /// - Throws: `StructureFault` `.malformed`, also where padding is missing.
+    package static func decode(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3)
+        var (bits, count, pads) = (UInt32(0), 0, 0)
+        for character in text where !XMLScanner.isSpace(character) {
+            let value = values[Int(character)]
+            guard character == padding ? count >= 2 : value != 0xFF && pads == 0 else {
+                throw .malformed("data that is not Base64")
+            }
+            if character == padding { pads += 1 }
+            bits = bits << 6 | UInt32(character == padding ? 0 : value)
+            count += 1
+            guard count == 4 else { continue }
+            for index in 0..<3 - pads { bytes.append(UInt8(bits >> (16 - 8 * UInt32(index)) & 0xFF)) }
+            (bits, count) = (0, pads > 0 ? 4 : 0)
+        }
+        guard count == 0 || (count == 4 && pads > 0) else { throw .malformed("data that is cut off") }
+        return bytes
+    }
+
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let left = bytes.count - start
+            let group =
+                UInt32(bytes[start]) << 16 | (left > 1 ? UInt32(bytes[start + 1]) << 8 : 0)
+                | (left > 2 ? UInt32(bytes[start + 2]) : 0)
+            for index in 0..<4 {
+                text.append(index <= left ? alphabet[Int(group >> (18 - 6 * UInt32(index)) & 0x3F)] : padding)
+            }
+        }
+        return text
     }
 }

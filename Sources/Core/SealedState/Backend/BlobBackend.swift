@@ -50,3 +50,9 @@ package protocol BlobBackend: Sendable {
     /// Takes the byte that shows a lease's holder to be alive, tried once; `FileError` `.lockTimeout` while somebody has it.
     func presence(_ range: LockRange) throws(FileError) -> HeldLock
 }
+
+/// What lay in a record's place at one moment, kept so that it can be told from whatever comes later.
+package protocol HeldBlob: Sendable {
+    /// Whether it lies there still, unchanged. Asked before each use of something that was read from it.
+    var isInPlace: Bool { get }
+}

@@ -97,3 +97,60 @@ extension QuarantineNote {
         return parsed
     }
 }
+
+/// The name under which a refused blob is kept: the record's, then which file it was.
+///
+/// `accounts+ada.<inode>-<modified>.sealed`, both numbers hexadecimal: the same file gets the same name however often it is
+/// refused.
+struct QuarantineName {
+    /// No more than that many blobs of one record are kept.
+    static let maximumPerRecord = 64
+    /// How much of a record's name is in it.
+    private static let maximumRecordPart = 120
+
+    private let record: String
+    private let file: String
+
+    init(of name: RecordName, _ attributes: FileAttributes) {
+        record = String(name.text.split(separator: "/").joined(separator: "+").suffix(Self.maximumRecordPart))
+        file = "\(String(attributes.inode, radix: 16))-\(String(attributes.modifiedNanoseconds, radix: 16))"
+    }
+
+    /// The blob's path in the container.
+    var path: String { "\(ContainerLayout.quarantine)/\(record).\(file)\(ContainerLayout.recordSuffix)" }
+
+    /// The note's path in the container.
+    var notePath: String { path + QuarantineNote.suffix }
+
+    /// Whether a name in quarantine is that of a blob of the same record.
+    func isOfSameRecord(_ leaf: String) -> Bool {
+        guard leaf.hasPrefix(record + "."), leaf.hasSuffix(ContainerLayout.recordSuffix) else { return false }
+        // Records may have dots in their names: of `a.b` and `a` only the second part tells which it is.
+        let rest = leaf.dropFirst(record.count + 1).dropLast(ContainerLayout.recordSuffix.count)
+        return rest.allSatisfy { $0.isHexDigit || $0 == "-" } && rest.contains("-")
+    }
+}
+
+/// The note beside a kept blob: why it was refused, and when. Plain text, without contents.
+package enum QuarantineNote {
+    /// Ends the note's file name, behind the blob's whole name.
+    package static let suffix = ".reason"
+    /// No note is longer, in bytes.
+    package static let maximumSize = 2048
+    /// What every note begins with.
+    private static let title = "Refused by SealedState"
+
+    static func text(record: String, reason: String, at time: Date) -> String {
+        let lines = [
+            title, "record: \(record)", "time: \(DateText.string(from: time) ?? "unknown")",
+            "reason: \(reason.printable)",
+        ]
+        return String(decoding: lines.joined(separator: "\n").utf8.prefix(maximumSize - 1), as: UTF8.self) + "\n"
+    }
+
+    /// Whether a file in a container is such a note, by its path and its first bytes.
+    package static func isNote(path: String, size: Int64, head: [UInt8]) -> Bool {
+        path.hasPrefix(ContainerLayout.quarantine + "/") && path.hasSuffix(ContainerLayout.recordSuffix + suffix)
+            && size <= maximumSize && head.starts(with: title.utf8)
+    }
+}

@@ -43,3 +43,76 @@ package enum PayloadCoding {
         }
     }
 }
+
+/// Records as binary property lists: bytes and dates as they are.
+///
+/// A nil inside an array is written as the text `$null`, as Foundation does; the same text as a value reads back as nil.
+package enum PropertyListCodec {
+    private static let encoder: PropertyListEncoder = {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return encoder
+    }()
+
+    private static let decoder = PropertyListDecoder()
+
+    /// The value as a binary property list.
+    package static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
+
+    /// Decodes what passed `PropertyListStructure`, and nothing else: the decoder takes other kinds of property lists as
+    /// well, and does not survive every input. The buffer is not kept.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type, from list: UnsafeRawBufferPointer
+    ) throws -> Value {
+        guard let base = list.baseAddress, list.count > 0 else { return try decoder.decode(type, from: Data()) }
+        let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: list.count, deallocator: .none)
+        return try decoder.decode(type, from: data)
+    }
+}
+
+/// Records as JSON: sorted keys, dates as RFC 3339 text, bytes as base64.
+package enum JSONCodec {
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            guard let text = DateText.string(from: date) else {
+                throw EncodingError.invalidValue(
+                    date,
+                    .init(codingPath: encoder.codingPath, debugDescription: "A date outside the years 0 to 9999."))
+            }
+            try container.encode(text)
+        }
+        return encoder
+    }()
+
+    private static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            guard let date = DateText.date(from: try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "Not a date such as 2026-11-21T03:30:00Z.")
+            }
+            return date
+        }
+        return decoder
+    }()
+
+    /// The value as JSON text.
+    package static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
+
+    /// Decodes JSON text; the buffer is not copied and not kept.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type, from json: UnsafeRawBufferPointer
+    ) throws -> Value {
+        guard let base = json.baseAddress, json.count > 0 else { return try decoder.decode(type, from: Data()) }
+        // The decoder would take UTF-16 and UTF-32 as well, in which the limit on nesting counts the wrong bytes.
+        guard !json.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Not UTF-8."))
+        }
+        let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: json.count, deallocator: .none)
+        return try decoder.decode(type, from: data)
+    }
+}

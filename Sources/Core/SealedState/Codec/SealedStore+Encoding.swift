@@ -1,6 +1,8 @@
-internal import FoundationEssentials
-internal import PropertyLists
-internal import Sealing
+internal import CryptoPrimitives
+package import FoundationEssentials
+package import KeyVault
+package import PropertyLists
+package import Sealing
 
 extension SealedStore {
     /// A value written down, valid and ready to be sealed.
@@ -32,6 +34,98 @@ extension SealedStore {
                 throw StoreError(.unencodable, "write", name, CodingFault.describe(error))
             }
             throw StoreError(writing: fault, named: name)
+        }
+    }
+}
+
+/// A record encoded and about to be sealed; `wipe()` ends it.
+package final class RecordPayload {
+    private var bytes: Data
+    let codec: PayloadCodec
+    let schemaVersion: UInt32
+    /// Milliseconds since 1970; 0 means no end.
+    let notAfter: UInt64
+    /// The class of its key; nil for that of the value that it replaces.
+    let protection: ProtectionClass?
+    /// Whether a person has stated the class of this write: only then does a protected name lose its protection.
+    let mayLowerClass: Bool
+
+    /// - Parameters:
+    ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program that
+    ///     does not know the record's type must not move it to a lesser one.
+    ///   - mayLowerClass: Whether a person has stated the class of this write.
+    package init(
+        _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
+        protection: ProtectionClass? = .afterFirstUnlock, mayLowerClass: Bool = false
+    ) {
+        self.bytes = bytes
+        self.codec = codec
+        self.schemaVersion = schemaVersion
+        self.notAfter = notAfter
+        self.protection = protection
+        self.mayLowerClass = mayLowerClass
+    }
+
+    var count: Int { bytes.count }
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withUnsafeBytes(body) }
+
+    /// Overwrites the plaintext; the buffer is ours alone, so nothing is copied first.
+    package func wipe() {
+        bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) }
+    }
+}
+
+/// Says where decoding or encoding failed, by field, without the values that were found.
+enum CodingFault {
+    static func describe(_ error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])) is missing."
+        case DecodingError.typeMismatch(let type, let context): "\(path(context.codingPath)) is not of type \(type)."
+        case DecodingError.valueNotFound(let type, let context):
+            "\(path(context.codingPath)) has no value of type \(type)."
+        case DecodingError.dataCorrupted(let context): "\(path(context.codingPath)) is not valid."
+        case EncodingError.invalidValue(_, let context): "\(path(context.codingPath)) cannot be encoded."
+        default: "It does not fit the type."
+        }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.isEmpty ? "The record" : keys.map(name).joined(separator: ".")
+    }
+
+    /// Only a case of an enum is a field of the type; every other key is data, such as a dictionary's.
+    private static func name(_ key: any CodingKey) -> String {
+        if let index = key.intValue { return "[\(index)]" }
+        let mirror = Mirror(reflecting: key)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty ? key.stringValue : "[…]"
+    }
+}
+
+extension StoreOptions {
+    /// What the options say of a payload's structure.
+    package var structureLimits: StructureLimits {
+        StructureLimits(depth: maximumDepth, values: maximumValues, size: maximumRecordSize)
+    }
+}
+
+extension StructureFault {
+    /// What a store says of it: what is no property list at all is not dangerous, it does not decode.
+    package var code: StoreError.Code {
+        switch self {
+        case .malformed, .unsupported: .undecodable
+        default: .unsafeStructure
+        }
+    }
+
+    /// What a writer can do about it.
+    var writingAdvice: String {
+        switch self {
+        case .tooDeep: "Nest the value less; the old one stands."
+        case .tooManyValues, .tooMuchContent: "Write less in one record; the old value stands."
+        case .longKey: "Use shorter keys, and keep long texts as values; the old value stands."
+        case .stackedMarks: "Correct the text; the old value stands."
+        case .cycle, .unsupported, .malformed: "Write what the codec can hold; the old value stands."
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import PropertyLists
 
 /// What a default can be: anything that is written as a property list.
@@ -39,4 +40,137 @@ extension PropertyListValue: DefaultsValue {
 
     /// The same.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) { self = propertyList }
+}
+
+extension Optional: DefaultsValue where Wrapped: DefaultsValue {
+    /// The value, if there is one.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? {
+        guard let self else { return nil }
+        return try self.propertyList()
+    }
+
+    /// A value; that there is none shows as a key that is not there.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        self = .some(try Wrapped(propertyList: propertyList))
+    }
+}
+
+extension Array: DefaultsValue where Element: DefaultsValue {
+    /// An array; bytes are data.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? {
+        if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .data(bytes) }
+        var values: [PropertyListValue] = []
+        values.reserveCapacity(count)
+        for element in self { values.append(try element.requiredPropertyList()) }
+        return .array(values)
+    }
+
+    /// From an array whose every element is of the type; bytes from data, or from an array of numbers.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        // The type first: an empty array is one of every type.
+        if Element.self == UInt8.self, let bytes = propertyList.data, let same = bytes as? Self {
+            self = same
+            return
+        }
+        guard let values = propertyList.array else { throw .found(propertyList, insteadOf: "an array") }
+        self = []
+        reserveCapacity(values.count)
+        for value in values { append(try Element(propertyList: value)) }
+    }
+}
+
+extension Dictionary: DefaultsValue where Key == String, Value: DefaultsValue {
+    /// A dictionary.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? {
+        var values: [String: PropertyListValue] = [:]
+        values.reserveCapacity(count)
+        for (key, value) in self { values[key] = try value.requiredPropertyList() }
+        return .dictionary(values)
+    }
+
+    /// From a dictionary whose every value is of the type.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        guard let values = propertyList.dictionary else { throw .found(propertyList, insteadOf: "a dictionary") }
+        self = [:]
+        reserveCapacity(values.count)
+        for (key, value) in values { self[key] = try Value(propertyList: value) }
+    }
+}
+
+extension DefaultsValue {
+    /// Inside of a container there is no place for nothing.
+    fileprivate func requiredPropertyList() throws(DefaultsFault) -> PropertyListValue {
+        guard let value = try propertyList() else { throw DefaultsFault("A container of it holds nil.") }
+        return value
+    }
+}
+
+/// Types of a program's own: by their raw value where they have one, else as they encode.
+extension DefaultsValue where Self: RawRepresentable, RawValue: DefaultsValue {
+    /// The raw value.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try rawValue.propertyList() }
+
+    /// From a raw value that stands for one of the type.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
+            throw DefaultsFault("Its raw value is none of \(Self.self).")
+        }
+        self = value
+    }
+}
+
+extension DefaultsValue where Self: Codable {
+    /// As the value encodes.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try DefaultsCoding.encode(self) }
+
+    /// As a property list decodes.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        self = try DefaultsCoding.decode(Self.self, from: propertyList)
+    }
+}
+
+/// A type with both keeps to its raw value.
+extension DefaultsValue where Self: Codable & RawRepresentable, RawValue: DefaultsValue {
+    /// The raw value.
+    public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try rawValue.propertyList() }
+
+    /// From a raw value that stands for one of the type.
+    public init(propertyList: PropertyListValue) throws(DefaultsFault) {
+        guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
+            throw DefaultsFault("Its raw value is none of \(Self.self).")
+        }
+        self = value
+    }
+}
+
+/// Any `Codable` value as a part of a property list.
+enum DefaultsCoding {
+    static func encode(_ value: some Encodable) throws(DefaultsFault) -> PropertyListValue {
+        do {
+            // In an array: an encoder takes no number or text for a whole property list.
+            let list = try PropertyListCodec.encode([value]).withUnsafeBytes { try PropertyList.parse($0).value }
+            if case .array(let values) = list, let value = values.first { return value }
+        } catch let fault as StructureFault {
+            throw DefaultsFault(fault.reason)
+        } catch {
+            throw DefaultsFault(CodingFault.describe(error))
+        }
+        throw DefaultsFault("It encodes as nothing.")
+    }
+
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from value: PropertyListValue
+    ) throws(DefaultsFault) -> Value {
+        do {
+            let bytes = try PropertyList.bytes(of: .array([value]), as: .binary)
+            try bytes.withUnsafeBytes { try PropertyListStructure.check($0, against: .propertyList) }
+            let values = try bytes.withUnsafeBytes { try PropertyListCodec.decode([Value].self, from: $0) }
+            if let value = values.first { return value }
+        } catch let fault as StructureFault {
+            throw DefaultsFault(fault.reason)
+        } catch {
+            throw DefaultsFault(CodingFault.describe(error))
+        }
+        throw DefaultsFault("It decodes as nothing.")
+    }
 }

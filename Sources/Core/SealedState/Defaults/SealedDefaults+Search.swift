@@ -1,4 +1,5 @@
 public import PropertyLists
+internal import Synchronization
 
 /// Where a value is looked for: the program's arguments if the options name them, the suite, the suites that were added, what
 /// was registered.
@@ -61,4 +62,74 @@ extension SealedDefaults {
         }
         return search.registered(key)
     }
+}
+
+/// Where values are looked for besides the suite itself: before it the program's arguments, behind it other suites, and last
+/// what the program registered.
+final class SearchList: Sendable {
+    private struct State {
+        var suites: [SuiteFile] = []
+        var registered: [String: PropertyListValue] = [:]
+    }
+
+    let arguments: [String: PropertyListValue]
+    private let state = Mutex(State())
+
+    init(arguments: [String]) {
+        self.arguments = ArgumentDomain.values(arguments)
+    }
+
+    /// The suites that were added, in their order.
+    var suites: [SuiteFile] { state.withLock { $0.suites } }
+
+    /// What the program registered.
+    var registered: [String: PropertyListValue] { state.withLock { $0.registered } }
+
+    func registered(_ key: String) -> PropertyListValue? { state.withLock { $0.registered[key] } }
+
+    func register(_ values: [String: PropertyListValue]) {
+        state.withLock { $0.registered.merge(values) { _, new in new } }
+    }
+
+    /// Adds a suite at the end, unless it is there.
+    func add(_ file: SuiteFile) {
+        state.withLock { state in
+            if !state.suites.contains(where: { $0.suite == file.suite }) { state.suites.append(file) }
+        }
+    }
+
+    func remove(_ suite: DefaultsSuite) {
+        state.withLock { $0.suites.removeAll { $0.suite == suite } }
+    }
+}
+
+/// Settings from a program's arguments: `-key value`, as Foundation's argument domain has them.
+enum ArgumentDomain {
+    /// Each argument that begins with one hyphen, with the argument behind it. The first argument, the program's own name,
+    /// begins with none. A value that is written as a property list is one, any other is text.
+    static func values(_ arguments: [String]) -> [String: PropertyListValue] {
+        var values: [String: PropertyListValue] = [:]
+        var index = 0
+        while index + 1 < arguments.count {
+            guard let key = key(arguments[index]) else {
+                index += 1
+                continue
+            }
+            values[key] = value(arguments[index + 1])
+            index += 2
+        }
+        return values
+    }
+
+    private static func key(_ argument: String) -> String? {
+        guard argument.hasPrefix("-"), !argument.hasPrefix("--"), argument.utf8.count > 1 else { return nil }
+        return String(argument.dropFirst())
+    }
+
+    private static func value(_ text: String) -> PropertyListValue {
+        guard let first = text.utf8.first, Self.openings.contains(first) else { return .string(text) }
+        return (try? PropertyList.parse(Array(text.utf8)).value) ?? .string(text)
+    }
+
+    private static let openings = Set("({<\"".utf8)
 }

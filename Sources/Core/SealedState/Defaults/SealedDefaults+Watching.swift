@@ -39,3 +39,71 @@ extension SealedDefaults {
         return try read(isArgument ? .argument(found) : .value(found), as: Value.self, key.name)
     }
 }
+
+/// What a key comes to: its present value first, then every other one, by whichever program and from whichever domain.
+///
+/// While the suite is refused, or the value is of another type, nothing is told here: `onFailure` of the options is. For a slow
+/// consumer the latest value counts. Iterating ends when its task is cancelled, and only then.
+public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Sendable {
+    /// One value.
+    public typealias Element = Value
+    /// A value that cannot be read is waited out.
+    public typealias Failure = Never
+
+    private let defaults: SealedDefaults
+    private let watch: DefaultsWatch
+    private let key: DefaultsKey<Value>
+
+    init(of key: DefaultsKey<Value>, in defaults: SealedDefaults) throws(StoreError) {
+        self.defaults = defaults
+        self.key = key
+        watch = try DefaultsWatch(defaults)
+    }
+
+    /// An iterator with a memory of its own of what it has told.
+    public func makeAsyncIterator() -> Iterator { Iterator(defaults, key, DefaultsObserver(watch)) }
+
+    /// Goes from one value to the next.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let defaults: SealedDefaults
+        private let key: DefaultsKey<Value>
+        private var observer: DefaultsObserver
+        /// What was last told: a value, or that there is none; nil before the first one.
+        private var told: PropertyListValue??
+        private var failure: StoreError.Code?
+
+        init(_ defaults: SealedDefaults, _ key: DefaultsKey<Value>, _ observer: DefaultsObserver) {
+            self.defaults = defaults
+            self.key = key
+            self.observer = observer
+        }
+
+        /// The next value; nil once the task was cancelled.
+        public mutating func next() async -> Value? { await next(isolation: nil) }
+
+        /// The next value; nil once the task was cancelled. Files are never read on the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
+            while let finding = await observer.next() {
+                do throws(StoreError) {
+                    if let value = try news(finding) { return value }
+                    failure = nil
+                } catch {
+                    // Once for each kind: whoever waits looks again and again.
+                    if failure != error.code { defaults.options.onFailure?(error) }
+                    failure = error.code
+                }
+            }
+            return nil
+        }
+
+        private mutating func news(_ finding: DefaultsWatch.Finding) throws(StoreError) -> Value? {
+            let values = try finding.get()
+            let argument = defaults.search.arguments[key.name]
+            let found = argument ?? values[key.name]
+            if let told, told == found { return nil }
+            let value = try defaults.value(key, from: found, isArgument: argument != nil)
+            told = .some(found)
+            return value
+        }
+    }
+}

@@ -1,6 +1,6 @@
 public import AppGroups
 public import KeyVault
-internal import SharedFiles
+public import SharedFiles
 internal import Synchronization
 
 /// Settings that the programs of an app group share: `UserDefaults(suiteName:)` over sealed state.
@@ -92,6 +92,52 @@ extension SealedStore {
     public func defaultsSuites() throws(StoreError) -> [String] {
         try list(includingReserved: true).filter { !$0.isDeleted }.compactMap { listing in
             (try? RecordName(stored: listing.name)).flatMap(DefaultsSuite.init(holding:))?.name
+        }
+    }
+}
+
+/// How a suite of defaults behaves; the defaults suit settings.
+public struct DefaultsOptions: Sendable {
+    /// The largest suite in bytes of its encoded form. 4 MiB unless stated; every change writes all of it.
+    public var maximumSize = 4 << 20
+    /// The largest value in bytes. 1 MiB unless stated.
+    public var maximumValueSize = 1 << 20
+    /// A value that is larger in bytes is written, and told of by `onWarning`. 4 KiB unless stated: every program that
+    /// reads one value of the suite reads all of them.
+    public var warnedValueSize = 4 << 10
+    /// Whether a change has to survive a power loss; the store's setting unless stated.
+    public var durability: Durability?
+    /// How long a change waits for another program's; the store's limit unless stated.
+    public var lockTimeout: Duration?
+    /// The program's own arguments that come before every other domain: `-key value` pairs, as `CommandLine.arguments` has
+    /// them. None unless stated: whoever starts the program could otherwise change any of its settings.
+    public var arguments: [String] = []
+    /// Told of what works and should not stay so, on the thread that meets it; it must not use the suite.
+    public var onWarning: (@Sendable (DefaultsWarning) -> Void)?
+    /// Told of failures that no call throws: those of `@SealedDefault` properties and of watched values. It must not use the
+    /// suite. It gets no contents.
+    public var onFailure: (@Sendable (StoreError) -> Void)?
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What works and should not stay so.
+public enum DefaultsWarning: Hashable, Sendable, CustomStringConvertible {
+    /// A value is larger than a setting should be: everybody who reads any value of the suite reads it.
+    case largeValue(key: String, size: Int, suite: String)
+    /// The suite's file was gone without a deletion, although its state of that sequence had been accepted. The change begins
+    /// the suite anew; what was in it before is lost.
+    case beganAnew(suite: String, sequence: UInt64)
+
+    /// One sentence on what was found, and one on what to do.
+    public var description: String {
+        switch self {
+        case .largeValue(let key, let size, let suite):
+            "The value of \(key.printable) in the suite \(suite) has \(size) bytes. Keep it in a record or a file of its own."
+        case .beganAnew(let suite, let sequence):
+            "The file of the suite \(suite) was gone, though sequence \(sequence) of it was accepted; it begins anew. "
+                + "Find out what removed it."
         }
     }
 }

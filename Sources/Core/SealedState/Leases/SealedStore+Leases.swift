@@ -67,3 +67,35 @@ extension SealedStore {
         }
     }
 }
+
+/// How a call that needed a lease ended.
+public enum LeaseOutcome<Value: Sendable>: Sendable {
+    /// This call held the lease and did the work.
+    case performed(Value)
+    /// Another program did the work while this call waited: read what it has written.
+    case reused
+    /// This call did the work, but its time was up before it ended, or its end could not be noted; another program may do
+    /// it as well. Writes that named the fence after its time were refused.
+    case outlived(Value)
+
+    /// The value of work that this call did; nil where another program did it.
+    public var value: Value? {
+        switch self {
+        case .performed(let value), .outlived(let value): value
+        case .reused: nil
+        }
+    }
+}
+
+/// Proof of holding a lease, handed to writes: they are refused once somebody else holds it.
+public struct LeaseFence: Sendable, Hashable {
+    /// The lease's name.
+    public let lease: String
+    /// Which holder this is: +1 for each time that the lease was taken.
+    public let number: UInt64
+
+    package init(lease: String, number: UInt64) {
+        self.lease = lease
+        self.number = number
+    }
+}

@@ -1,3 +1,5 @@
+package import AppGroups
+package import Sealing
 internal import SharedFiles
 
 /// Where a sealed file goes, and how it is to be made there.
@@ -48,5 +50,47 @@ struct SealedFilePlace: Sendable {
     private func directory(_ path: String) throws(FileError) -> Directory {
         guard let sharing else { return try root.directory(path) }
         return try root.makeDirectory(path, sharing: sharing)
+    }
+}
+
+/// What a move asks of the container that it seals into.
+extension SealedStore {
+    /// Refuses to go on in a container that was given up or replaced: what is sealed there would lie in the trash.
+    ///
+    /// - Throws: `StoreError` `.containerMissing`, `.container`.
+    func requireInPlace() throws(StoreError) {
+        guard try following() !== self else { return }
+        throw StoreError(
+            .containerMissing, StoreError.movingIn, group.identifier,
+            "Its container was given up or replaced meanwhile; no plaintext was removed since.",
+            advice: "Try again; sealctl container trash list shows what was given up.")
+    }
+
+    /// Asks the container's quota for room.
+    ///
+    /// - Throws: `StoreError` `.quotaExceeded`; for a container that was given up as `requireInPlace`.
+    func admit(_ path: String, plaintext size: Int, for target: String) throws(StoreError) {
+        do throws(FileError) {
+            try container.quotaGate.admit(path, size: BlobLayout.blobSize(plaintextSize: size))
+        } catch {
+            if error.code == .notFound { try requireInPlace() }
+            throw StoreError(writing: error, target)
+        }
+    }
+}
+
+/// The places of a group's streams.
+extension BlobContext {
+    /// The place of a stream.
+    ///
+    /// - Parameter name: The name that the stream is bound to. Nameless streams are bound to their group only: their files may
+    ///   be moved, and exchanged for each other.
+    package init(streamOf group: AppGroup, named name: String? = nil) {
+        self.init(group: group.identifier, kind: .stream, name: name ?? "")
+    }
+
+    /// The place of a stream whose name is not known: any stream of the group opens in it that has this tag.
+    package init(streamOf group: AppGroup, tagged nameTag: NameTag) {
+        self.init(group: group.identifier, kind: .stream, nameTag: nameTag)
     }
 }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import KeyVault
+package import Sealing
 
 /// A value that programs of an app group share: versioned, with rules for when it is valid.
 ///
@@ -77,5 +78,62 @@ public enum RecordProtection: Sendable, Hashable {
         case .afterFirstUnlock: .afterFirstUnlock
         case .whenUnlocked: .whenUnlocked
         }
+    }
+}
+
+/// How a record is written down before it is sealed. A reader takes any of them, whatever its type says.
+public enum RecordFormat: Sendable, Hashable, CaseIterable {
+    /// JSON: readable by anybody who opens the blob, sorted keys, dates as RFC 3339 text, bytes as base64.
+    case json
+    /// A binary property list: bytes and dates as they are; for records that hold much of either.
+    case binaryPropertyList
+
+    /// What a blob's header says of it.
+    package var codec: PayloadCodec {
+        switch self {
+        case .json: .json
+        case .binaryPropertyList: .binaryPropertyList
+        }
+    }
+}
+
+/// The record's own rules that a value breaks.
+///
+/// Reasons are shown to people and kept in logs: they name fields and limits, never the values.
+public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One broken rule.
+    public struct Violation: Hashable, Sendable {
+        /// The field's name; empty when the rule is about the whole record.
+        public let field: String
+        /// What the rule asks for.
+        public let reason: String
+    }
+
+    /// Every broken rule: the type's `rules` in their order, then what `validate()` found.
+    public private(set) var violations: [Violation]
+
+    /// One broken rule.
+    public init(_ field: String = "", _ reason: String) {
+        violations = [Violation(field: field, reason: reason)]
+    }
+
+    /// Several broken rules at once.
+    public init(_ violations: [(field: String, reason: String)]) {
+        self.violations = violations.map { Violation(field: $0.field, reason: $0.reason) }
+    }
+
+    /// All of them in one line.
+    public var description: String {
+        violations.map { $0.field.isEmpty ? $0.reason : "\($0.field): \($0.reason)" }.joined(separator: "; ")
+    }
+
+    /// All rules of a value, of both kinds; nil where none is broken.
+    init?<Record: SealedRecord>(of value: Record) {
+        var found = Record.rules.flatMap { rule in
+            rule.violations(value).map { Violation(field: rule.field, reason: $0) }
+        }
+        do throws(ValidationFailure) { try value.validate() } catch { found += error.violations }
+        guard !found.isEmpty else { return nil }
+        violations = found
     }
 }

@@ -35,3 +35,40 @@ struct CodeEntry: Sendable {
 
     static let byCode = Dictionary(all.map { ($0.code, $0) }) { first, _ in first }
 }
+
+extension StoreError {
+    /// Whether a read found a blob and refused it: nothing is absent or locked, and nothing around the blob failed.
+    ///
+    /// Thrown by a write, the same codes are about the value that was to be written.
+    public var isRejection: Bool { code.isRejection }
+}
+
+extension StoreError.Code {
+    /// The rejections that this version knows, in the order of the checks.
+    public static let rejections = RejectionTable.entries.map(\.code)
+
+    /// Every code that this version knows: the rejections first.
+    package static let all = CodeEntry.all.map(\.code)
+
+    /// The check that fails with this code; nil for what is no matter of a read.
+    public var check: ReadCheck? { entry?.check }
+
+    /// What it means, in one plain sentence that holds for every record.
+    public var explanation: String { entry?.explanation ?? "This version has no explanation for it." }
+
+    /// Whether it says that a blob was there and was refused.
+    public var isRejection: Bool { has(.rejection) }
+
+    /// Whether it comes about without anybody's fault: time passes, and programs are updated one after the other.
+    package var isExpected: Bool { has(.expected) }
+
+    /// Whether the blob itself is at fault, so that a copy of it is evidence.
+    var isEvidence: Bool { has(.evidence) }
+
+    /// What to do, where an error does not know better.
+    package var defaultAdvice: String { entry?.advice ?? "See the reason." }
+
+    private var entry: CodeEntry? { CodeEntry.byCode[self] }
+
+    private func has(_ trait: CodeEntry.Traits) -> Bool { entry?.traits.contains(trait) ?? false }
+}

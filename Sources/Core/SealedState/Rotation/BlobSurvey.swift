@@ -158,3 +158,49 @@ struct BlobSurvey {
         }
     }
 }
+
+/// To whom the entries of a walk belong; what cannot be examined belongs to whom its directory belongs to.
+struct EntryOwners {
+    /// The owners of the directories on the way, the first directory's first.
+    private var directories: [UInt32?]
+
+    init(root: Directory) { directories = [(try? root.attributes("."))?.uid] }
+
+    /// Asked of each entry, in the order of the walk.
+    mutating func owner(of entry: WalkEntry) -> UInt32? {
+        let depth = max(entry.depth, 0)
+        let above = depth > 0 && depth <= directories.count ? directories[depth - 1] : nil
+        let owner = entry.attributes?.uid ?? above
+        if entry.kind == .directory, depth > 0, depth <= directories.count {
+            directories.removeSubrange(depth...)
+            directories.append(owner)
+        }
+        return owner
+    }
+}
+
+/// Which paths of a container are places of records.
+enum RecordPaths {
+    private static let records = ContainerLayout.records + "/"
+
+    /// The record whose place a path is, if it is one.
+    static func place(of path: String, in group: AppGroup) -> RecordPlace? {
+        RecordFile.name(of: path).map { RecordPlace($0, group: group.identifier) }
+    }
+
+    /// Whether an entry is a record's place, or a directory that has some below it. What cannot be examined may be either.
+    static func mayHold(_ entry: WalkEntry) -> Bool {
+        // A record's name is text, and so is every directory above it.
+        let isText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)
+        guard isText else { return false }
+        if entry.kind != .directory, RecordFile.name(of: entry.path) != nil { return true }
+        return entry.kind != .regular && mayHaveBelow(entry.path)
+    }
+
+    private static func mayHaveBelow(_ directory: String) -> Bool {
+        if directory == "." { return true }
+        if RecordFile.directories.contains(where: { ($0 + "/").hasPrefix(directory + "/") }) { return true }
+        guard directory.hasPrefix(records) else { return false }
+        return (try? RecordName(stored: directory.dropFirst(records.count) + "/x")) != nil
+    }
+}

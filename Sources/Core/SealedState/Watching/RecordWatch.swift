@@ -149,3 +149,85 @@ extension RecordWatch {
 
     private func accepted(_ store: SealedStore) -> Watermark? { store.watermarks.mark(of: place.context.nameTag) }
 }
+
+/// One iterator's watch of the vault, while its answer hangs on it: a change of the vault would else wake every watcher of
+/// the group. Each iterator has its own: another one's answer may be older or newer, and hang on something else.
+final class VaultWatch: Sendable {
+    private let registration = Mutex<MonitorRegistration?>(nil)
+
+    var isRunning: Bool { registration.withLock { $0 != nil } }
+
+    /// Begins it unless it runs; true when it has begun with this call. It may fail: then it is tried again at the next
+    /// look.
+    func begin<Record>(on watch: RecordWatch<Record>) -> Bool {
+        if isRunning { return false }
+        guard let begun = try? watch.watchVault() else { return false }
+        registration.withLock { $0 = begun }
+        return true
+    }
+
+    func end() {
+        let ended = registration.withLock { $0.take() }
+        withExtendedLifetime(ended) {}
+    }
+}
+
+/// Wakes the tasks that wait for a change. However many changes come while nobody waits, they count as one.
+final class ChangeSignal: Sendable {
+    private struct State {
+        /// How many changes there were; compared for being another one only.
+        var count: UInt64 = 0
+        var isFinished = false
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextTicket: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How many changes there were so far. Ask before looking at what may change: then none is missed.
+    var count: UInt64 { state.withLock { $0.count } }
+
+    /// Whether nobody is to wait any more.
+    var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    /// There was a change.
+    func raise() { wakeAll { $0.count &+= 1 } }
+
+    /// Nothing more is to come.
+    func finish() { wakeAll { $0.isFinished = true } }
+
+    private func wakeAll(_ change: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            change(&state)
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Waits for a change after that count, the end, or the task's cancellation.
+    func wait(beyond seen: UInt64) async {
+        let ticket = state.withLock { state in
+            state.nextTicket &+= 1
+            return state.nextTicket
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isOver = state.withLock { state in
+                    if state.isFinished || state.count != seen { return true }
+                    state.waiters[ticket] = waiter
+                    return false
+                }
+                if isOver { waiter.resume() }
+                // A cancellation that came before the waiter was there found nobody to wake.
+                if Task.isCancelled { wake(ticket) }
+            }
+        } onCancel: {
+            wake(ticket)
+        }
+    }
+
+    private func wake(_ ticket: UInt64) {
+        state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+    }
+}

@@ -72,3 +72,130 @@ extension UnsafeMutableRawBufferPointer {
         storeBytes(of: value, toByteOffset: offset, as: Bytes32.self)
     }
 }
+
+/// A header as it was read: nobody has vouched for it. It may be shown, never believed.
+package struct UnverifiedHeader: Hashable, Sendable {
+    /// What the bytes say.
+    package let claimed: BlobHeader
+
+    /// Reads the shape only.
+    package init(parsing bytes: [UInt8]) throws(SealingError) { claimed = try BlobHeader(parsing: bytes) }
+}
+
+/// A header whose commitment fits the vault's key: every field is what the writer wrote. Only an opener makes one.
+package struct VerifiedHeader: Hashable, Sendable {
+    /// What the writer wrote.
+    package let header: BlobHeader
+
+    init(verified header: BlobHeader) { self.header = header }
+}
+
+/// The format's sizes and offsets, in bytes, and the arithmetic of chunks (`docs/format.md`, sections 2 and 5).
+package enum BlobLayout {
+    package static let magic: StaticString = "SEAL"
+    package static let format: UInt8 = 1
+    /// Magic to commitment.
+    package static let headerSize = 176
+    package static let groupTagOffset = 16
+    /// What the salt is hashed over: everything before it.
+    package static let saltOffset = 112
+    /// What the commitment is hashed over: everything before it.
+    package static let commitmentOffset = 144
+    package static let chunkSize = 65_536
+    package static let tagSize = 16
+    package static let sealedChunkSize = chunkSize + tagSize
+
+    /// The most chunks of a blob: 2^32, so 256 TiB of plaintext. Their indices fit a `u32`; the upper four bytes of the index
+    /// in the nonce are always zero.
+    package static let maximumChunkCount = 1 << 32
+
+    /// The number of chunks that `plaintext` bytes take: at least one, the empty last one included.
+    package static func chunkCount(plaintextSize: Int) -> Int {
+        max(1, (plaintextSize + chunkSize - 1) / chunkSize)
+    }
+
+    /// The size of the whole blob for that many bytes of plaintext.
+    package static func blobSize(plaintextSize: Int) -> Int {
+        headerSize + plaintextSize + chunkCount(plaintextSize: plaintextSize) * tagSize
+    }
+
+    /// How the bytes behind a header split into chunks.
+    package struct ChunkPlan: Hashable, Sendable {
+        package let chunkCount: Int
+        package let plaintextSize: Int
+
+        /// Splits `sealedSize` bytes.
+        ///
+        /// - Throws: `SealingError` `.malformed` when no plaintext has that sealed size: less than one tag, an empty chunk
+        ///   behind another, or more chunks than a blob may have.
+        package init(sealedSize: Int) throws(SealingError) {
+            let full = sealedSize / sealedChunkSize
+            let rest = sealedSize % sealedChunkSize
+            let restIsValid = rest > tagSize || (rest == tagSize && full == 0) || (rest == 0 && full > 0)
+            chunkCount = full + (rest > 0 ? 1 : 0)
+            guard sealedSize >= tagSize, restIsValid, chunkCount <= maximumChunkCount else {
+                throw SealingError(
+                    .malformed, "read chunks", "\(sealedSize) bytes behind the header are no row of chunks.")
+            }
+            plaintextSize = sealedSize - chunkCount * tagSize
+        }
+    }
+}
+
+/// What a blob holds; unknown numbers are refused.
+package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+    case record = 1
+    case stream = 2
+    case vault = 3
+
+    package var description: String {
+        switch self {
+        case .record: "record"
+        case .stream: "stream"
+        case .vault: "vault"
+        }
+    }
+}
+
+/// The number of a cryptographic suite (`docs/format.md`, section 2); a keyring may hold keys of suites that this version
+/// does not implement.
+package struct BlobSuite: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt8
+    @inline(__always)
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// XChaCha20-Poly1305 with BLAKE2b: the only suite that is implemented.
+    package static let xchacha20poly1305Blake2b = BlobSuite(rawValue: 1)
+}
+
+/// A header's flags; a set bit outside `known` is refused.
+@usableFromInline
+package struct BlobFlags: OptionSet, Hashable, Sendable {
+    @usableFromInline package let rawValue: UInt8
+    @inlinable
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The record was deleted at this sequence; the contents are empty.
+    package static let tombstone = BlobFlags(rawValue: 1)
+    /// Written without a sync: it survives the process, not the machine.
+    package static let unsynced = BlobFlags(rawValue: 2)
+    /// The plaintext ends with a writer's signature (`RecordTrailer`), and the header names the writer.
+    package static let signed = BlobFlags(rawValue: 4)
+    /// What this version understands.
+    package static let known: BlobFlags = [.tombstone, .unsynced, .signed]
+}
+
+/// How a payload's bytes are to be read.
+package enum PayloadCodec: UInt8, Sendable, CustomStringConvertible {
+    case raw = 0
+    case json = 1
+    case binaryPropertyList = 2
+
+    package var description: String {
+        switch self {
+        case .raw: "raw"
+        case .json: "json"
+        case .binaryPropertyList: "bplist"
+        }
+    }
+}

@@ -1,3 +1,5 @@
+internal import CryptoPrimitives
+
 /// Names a key without telling anything about it: BLAKE2b-128 keyed by the key itself.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
@@ -38,4 +40,90 @@ package struct Commitment: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes32
     package init(bytes: Bytes32) { self.bytes = bytes }
     package var description: String { bytes.hexadecimal }
+}
+
+/// Sixteen bytes held as two words, so that ids and tags are compared and hashed without touching the heap.
+package struct Bytes16: Hashable, Sendable {
+    var low: UInt64
+    var high: UInt64
+
+    /// Sixteen zero bytes.
+    package static let zero = Bytes16(low: 0, high: 0)
+
+    init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+
+    /// Takes the first 16 bytes of `bytes`, which must have that many.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        low = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
+        high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    /// Makes a value by letting `fill` write 16 bytes.
+    @inline(__always)
+    package init(filling fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        self = .zero
+        withUnsafeMutableBytes(of: &self) { fill($0) }
+    }
+
+    /// Lends the bytes in memory order.
+    @inline(__always)
+    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        Swift.withUnsafeBytes(of: self, body)
+    }
+
+    /// Lower-case hexadecimal, 32 digits.
+    package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
+}
+
+/// Thirty-two bytes held as four words.
+package struct Bytes32: Hashable, Sendable {
+    var first: Bytes16
+    var second: Bytes16
+
+    /// Thirty-two zero bytes.
+    package static let zero = Bytes32(first: .zero, second: .zero)
+
+    init(first: Bytes16, second: Bytes16) {
+        self.first = first
+        self.second = second
+    }
+
+    /// Takes the first 32 bytes of `bytes`, which must have that many.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        first = Bytes16(bytes)
+        second = Bytes16(UnsafeRawBufferPointer(rebasing: bytes[16...]))
+    }
+
+    /// Makes a value by letting `fill` write 32 bytes.
+    @inline(__always)
+    package init(filling fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        self = .zero
+        withUnsafeMutableBytes(of: &self) { fill($0) }
+    }
+
+    /// Lends the bytes in memory order.
+    @inline(__always)
+    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        Swift.withUnsafeBytes(of: self, body)
+    }
+
+    /// Lower-case hexadecimal, 64 digits.
+    package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Lower-case hexadecimal of public bytes; secrets go through `Hexadecimal`.
+    package var hexadecimal: String {
+        let digits: StaticString = "0123456789abcdef"
+        return String(unsafeUninitializedCapacity: 2 * count) { text in
+            for (index, byte) in enumerated() {
+                text[2 * index] = digits.utf8Start[Int(byte >> 4)]
+                text[2 * index + 1] = digits.utf8Start[Int(byte & 15)]
+            }
+            return 2 * count
+        }
+    }
 }

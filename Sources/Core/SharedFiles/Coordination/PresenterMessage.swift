@@ -100,3 +100,102 @@ extension ItemEvent {
         writer.write(item.string)
     }
 }
+
+/// What a coordinated writer has done.
+enum ItemEvent: Sendable, Hashable {
+    case changed(ItemPath)
+    case appeared(ItemPath)
+    case gone(ItemPath)
+    case moved(ItemPath, ItemPath)
+
+    /// What a presenter of a path is told about it.
+    enum Notice: Sendable, Hashable {
+        case changed
+        case moved(ItemPath)
+        case subitemChanged(ItemPath)
+        case subitemAppeared(ItemPath)
+        case subitemMoved(ItemPath, ItemPath)
+    }
+
+    /// What is believed of it when another unix user says so.
+    ///
+    /// A presenter writes where it believes its item to be, with its own user's rights. So another user may send it from one
+    /// place to another within the domain's scope only, where it could do as much itself by moving the file.
+    func confined(to scope: ItemPath?) -> ItemEvent {
+        guard case .moved(let old, let new) = self else { return self }
+        if let scope, scope.contains(old), scope.contains(new), (try? ItemPath(new.string)) == new { return self }
+        return .changed(old)
+    }
+
+    /// Nil where it does not concern that presenter.
+    func notice(at presented: ItemPath) -> Notice? {
+        switch self {
+        case .changed(let item):
+            presented == item ? .changed : presented.contains(item) ? .subitemChanged(item) : nil
+        case .appeared(let item):
+            presented == item ? .changed : presented.contains(item) ? .subitemAppeared(item) : nil
+        // Its own presenters were told before.
+        case .gone(let item): presented.contains(item) ? .subitemChanged(item) : nil
+        case .moved(let old, let new): notice(at: presented, old, new)
+        }
+    }
+
+    private func notice(at presented: ItemPath, _ old: ItemPath, _ new: ItemPath) -> Notice? {
+        if let place = presented.moved(from: old, to: new) { return .moved(place) }
+        if presented.contains(old) { return .subitemMoved(old, new) }
+        return presented.contains(new) ? .subitemAppeared(new) : nil
+    }
+}
+
+/// Builds a message or registration: little-endian numbers, and texts with their length before them.
+struct MessageWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write<Number: FixedWidthInteger>(_ number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
+    }
+
+    mutating func write(_ text: String) {
+        write(UInt16(truncatingIfNeeded: text.utf8.count))
+        bytes += text.utf8
+    }
+}
+
+/// Reads what another process wrote: nil where it says more than is there.
+struct MessageReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func read<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
+        let size = MemoryLayout<Number>.size
+        guard rest.count >= size else { return nil }
+        defer { rest = rest.dropFirst(size) }
+        return rest.prefix(size).reversed().reduce(Number(0)) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    mutating func readText(atMost limit: Int) -> String? {
+        guard let count = read(UInt16.self), count <= limit, rest.count >= count else { return nil }
+        defer { rest = rest.dropFirst(Int(count)) }
+        return String(validating: rest.prefix(Int(count)), as: UTF8.self)
+    }
+
+    mutating func readItem() -> ItemPath? {
+        readText(atMost: ItemPath.maximumLength).flatMap { ItemPath(claimed: $0) }
+    }
+
+    /// - Parameter limit: a larger count is refused before anything is allocated.
+    mutating func readList<Element>(
+        atMost limit: Int, _ element: (inout MessageReader) -> Element?
+    ) -> [Element]? {
+        guard let count = read(UInt16.self), count <= limit else { return nil }
+        var list: [Element] = []
+        for _ in 0..<count {
+            guard let next = element(&self) else { return nil }
+            list.append(next)
+        }
+        return list
+    }
+}

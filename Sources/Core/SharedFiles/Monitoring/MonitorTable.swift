@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Who hangs on what: targets by number, and the watched directories with the names in them that targets hang on.
 ///
 /// Always under the engine's lock; it never calls a handler nor lets one go (a closure's end may run anything, such as a
@@ -143,4 +145,27 @@ extension MonitorTable {
 struct MonitorCall: Sendable {
     let client: MonitorClient
     let event: MonitorEvent
+}
+
+/// A handler and whether it is still wanted.
+final class MonitorClient: Sendable {
+    /// Its number in the table.
+    let number: UInt64
+    private let handler: @Sendable (MonitorEvent) -> Void
+    private let isCancelled = Atomic(false)
+
+    init(number: UInt64, _ handler: @escaping @Sendable (MonitorEvent) -> Void) {
+        self.number = number
+        self.handler = handler
+    }
+
+    /// Calls the handler unless it was cancelled: a call begins when this flag is read, and not after it was set.
+    func call(_ event: MonitorEvent) {
+        if !isCancelled.load(ordering: .sequentiallyConsistent) { handler(event) }
+    }
+
+    /// Whether this call was the one that cancelled it.
+    func cancel() -> Bool {
+        !isCancelled.exchange(true, ordering: .sequentiallyConsistent)
+    }
 }

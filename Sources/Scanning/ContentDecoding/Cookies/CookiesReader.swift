@@ -48,3 +48,88 @@ package enum CookiesReader: CarrierReader {
         }
     }
 }
+
+/// One page of a cookie file. Its numbers have the low byte first.
+struct CookiePage {
+    private static let mark: [UInt8] = [0, 0, 1, 0]
+    private static let mostCookies = 1 << 16
+
+    private let bytes: UnsafeRawBufferPointer
+    private let walk: LeafWalk
+
+    init(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) {
+        self.bytes = bytes
+        self.walk = walk
+    }
+
+    func read() throws(CarrierFault) {
+        guard bytes.starts(with: Self.mark), let count = number(at: 4), count <= Self.mostCookies else {
+            return walk.note(.malformed("a page begins like none"))
+        }
+        for index in 0..<count {
+            let depth = walk.trail.depth
+            do throws(CarrierFault) {
+                guard let start = number(at: 8 + 4 * index), start > 0 else {
+                    throw .malformed("a cookie lies outside")
+                }
+                try readCookie(at: start)
+            } catch {
+                guard case .malformed = error else { throw error }
+                walk.note(error)
+                walk.trail.leave(to: depth)
+            }
+        }
+    }
+
+    /// Offsets of a cookie's texts lie at 16, 20, 24 and 28, its flags at 8, its times at 40 and 48.
+    private func readCookie(at start: Int) throws(CarrierFault) {
+        guard let size = number(at: start), size >= 56, start + size <= bytes.count, let flags = number(at: start + 8)
+        else { throw .malformed("a cookie lies outside") }
+        let domain = try text(16, start, size)
+        let name = try text(20, start, size)
+        walk.trail.enter(.words("cookie of \(string(domain))"))
+        try walk.visitName(
+            UnsafeRawBufferPointer(rebasing: bytes[name]), range: Int64(name.lowerBound)..<Int64(name.upperBound),
+            form: .cookies)
+        walk.trail.enter(.key(string(name)))
+        try visit("secure", .flag(flags & 1 != 0))
+        try visit("httpOnly", .flag(flags & 4 != 0))
+        let expiry = Double(bitPattern: number64(at: start + 40))
+        if expiry > 0, expiry.isFinite { try visit("expires", .number(expiry + BinaryObjectTable.secondsTo2001)) }
+        try visit("domain", .text(UnsafeRawBufferPointer(rebasing: bytes[domain])))
+        try visit("path", .text(UnsafeRawBufferPointer(rebasing: bytes[try text(24, start, size)])))
+        let value = try text(28, start, size)
+        try walk.text(
+            UnsafeRawBufferPointer(rebasing: bytes[value]), name: UnsafeRawBufferPointer(rebasing: bytes[name]),
+            range: Int64(value.lowerBound)..<Int64(value.upperBound), form: .cookies)
+        walk.trail.leave()
+        walk.trail.leave()
+    }
+
+    private func visit(_ name: StaticString, _ value: Leaf.Value) throws(CarrierFault) {
+        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        try walk.visit(name: name, value, range: nil, form: .cookies)
+    }
+
+    /// A text up to its zero byte; empty where there is none.
+    private func text(_ field: Int, _ start: Int, _ size: Int) throws(CarrierFault) -> Range<Int> {
+        guard let offset = number(at: start + field), offset < size else {
+            throw .malformed("a cookie's text lies outside")
+        }
+        if offset == 0 { return start..<start }
+        let all = bytes[(start + offset)..<(start + size)]
+        return all.startIndex..<(all.firstIndex(of: 0) ?? all.endIndex)
+    }
+
+    private func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private func number(at position: Int) -> Int? {
+        guard position >= 0, position + 4 <= bytes.count else { return nil }
+        return Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
+    }
+
+    private func number64(at position: Int) -> UInt64 {
+        guard position + 8 <= bytes.count else { return 0 }
+        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    }
+}

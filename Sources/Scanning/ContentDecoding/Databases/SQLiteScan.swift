@@ -160,3 +160,60 @@ final class SQLiteScan {
     private static let shortestLeftover = 6
     private static let freeSpace = LeafTrail.Step.words("free space")
 }
+
+/// Remembers pieces of pages by a hash with a key of this process, so that a log's hundred copies of a page are one.
+struct SeenPieces {
+    /// Beyond it everything counts as new: memory does not grow with the log.
+    private static let most = 1 << 20
+    private var hashes: Set<Int> = []
+
+    /// Remembers a piece; false when it was known.
+    mutating func insert(_ bytes: CarrierBytes, _ range: Range<Int>) -> Bool {
+        let hash = hash(bytes, range)
+        if hashes.count >= Self.most { return !hashes.contains(hash) }
+        return hashes.insert(hash).inserted
+    }
+
+    private func hash(_ bytes: CarrierBytes, _ range: Range<Int>) -> Int {
+        var hasher = Hasher()
+        hasher.combine(range.count)
+        bytes.all.span.withUnsafeBytes { all in
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: all[range.clamped(to: 0..<all.count)]))
+        }
+        return hasher.finalize()
+    }
+}
+
+/// Large values of a Core Data store, which it keeps as files beside it.
+struct ExternalValues {
+    private let directory: String?
+    private let sibling: (String) -> (any ByteSource)?
+    /// Larger files are read as the files they are.
+    private static let longest: Int64 = 8 << 20
+
+    init(_ input: CarrierInput) {
+        sibling = input.sibling
+        let name = input.name.split(separator: ".", omittingEmptySubsequences: false)
+        let stem = name.count > 1 ? name.dropLast().joined(separator: ".") : input.name
+        directory = stem.isEmpty ? nil : ".\(stem)_SUPPORT/_EXTERNAL_DATA/"
+    }
+
+    /// The file's content that a value refers to; nil where there is none.
+    ///
+    /// The value comes from the database: nothing but a UUID becomes part of a path.
+    func bytes(named reference: UnsafeRawBufferPointer) throws(CarrierFault) -> [UInt8]? {
+        let name = reference.prefix { $0 != 0 }
+        guard let directory, name.count == 36, name.allSatisfy(Self.isUUID),
+            let source = sibling(directory + String(decoding: name, as: UTF8.self)), source.count <= Self.longest
+        else { return nil }
+        return try source.bytes(at: 0, count: Int(source.count))
+    }
+
+    private static func isUUID(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
+    }
+}

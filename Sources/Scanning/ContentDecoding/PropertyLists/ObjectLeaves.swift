@@ -267,3 +267,46 @@ final class ObjectLeaves {
 
     private static func place(_ range: Range<Int>) -> Range<Int64> { Int64(range.lowerBound)..<Int64(range.upperBound) }
 }
+
+/// Reads binary property lists: every object once, whether or not something refers to it, and keyed archives by the paths of
+/// what was archived.
+package enum BinaryPropertyListLeaves: CarrierReader {
+    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        let table: BinaryObjectTable
+        do throws(CarrierFault) { table = try BinaryObjectTable(input.source) } catch {
+            guard case .malformed = error else { throw error }
+            // Without its end nobody knows where its objects lie; they may still be there.
+            walk.note(error)
+            return try BinaryReader.read(input, walk)
+        }
+        if let archive = try archive(table, input, walk) { return try archive.read() }
+        try ObjectLeaves(table, walk, form: .binaryPropertyList, source: input.source).readAll()
+    }
+
+    /// Nil for what is none, or too damaged to be told.
+    private static func archive(
+        _ table: BinaryObjectTable, _ input: CarrierInput, _ walk: LeafWalk
+    ) throws(CarrierFault) -> KeyedArchive? {
+        do throws(CarrierFault) { return try KeyedArchive(table, walk, source: input.source) } catch {
+            guard case .malformed = error else { throw error }
+            return nil
+        }
+    }
+}
+
+/// A set of numbers below a bound: a bit for each.
+struct NumberSet {
+    private var words: [UInt64]
+
+    init(below count: Int) { words = [UInt64](repeating: 0, count: (count + 63) / 64) }
+
+    func contains(_ number: Int) -> Bool { words[number >> 6] & (1 << UInt64(number & 63)) != 0 }
+
+    /// Whether it was not in it before.
+    @discardableResult
+    mutating func insert(_ number: Int) -> Bool {
+        let bit: UInt64 = 1 << UInt64(number & 63)
+        defer { words[number >> 6] |= bit }
+        return words[number >> 6] & bit == 0
+    }
+}

@@ -49,3 +49,79 @@ enum TextReader: CarrierReader {
     private static let pemOpening = Array("-----BEGIN ".utf8)
     private static let pemClosing = Array("-----END ".utf8)
 }
+
+/// Which text a text is.
+enum TextForm {
+    /// Nil for what is no text.
+    static func of(_ head: [UInt8], name: String) -> CarrierForm? {
+        guard !head.isEmpty, isText(head) else { return head.isEmpty ? .text : nil }
+        let body = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head[3...] : head[...]
+        if looksLikeJSON(body) { return .json }
+        if ByteText.contains("<plist", in: body) || ByteText.contains("<!DOCTYPE plist", in: body) {
+            return .xmlPropertyList
+        }
+        // A property list of the old kind looks like much else: only a name speaks for it.
+        if [".plist", ".strings", ".pbxproj"].contains(where: name.hasSuffix) { return .openStepPropertyList }
+        return name.hasSuffix(".log") ? .log : .text
+    }
+
+    /// Without the control characters that no text has. Bytes above ASCII pass, whatever their encoding.
+    private static func isText(_ head: [UInt8]) -> Bool {
+        !head.contains { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
+    }
+
+    /// By the first two characters: an object's first key or end, an array's first value or end.
+    private static func looksLikeJSON(_ body: ArraySlice<UInt8>) -> Bool {
+        var dense = body.lazy.filter { $0 > 0x20 }.makeIterator()
+        guard let first = dense.next() else { return false }
+        let second = dense.next()
+        if first == UInt8(ascii: "{") { return second.map { "\"}".utf8.contains($0) } ?? true }
+        if first == UInt8(ascii: "[") { return second.map { "{[\"]-0123456789tfn".utf8.contains($0) } ?? true }
+        return false
+    }
+}
+
+/// Looks for short texts in bytes.
+enum ByteText {
+    /// The last place where the bytes hold the text.
+    static func lastRange(of text: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Range<Int>? {
+        guard let first = text.first, bytes.count >= text.count else { return nil }
+        var end = bytes.endIndex - text.count + 1
+        while let start = bytes[bytes.startIndex..<end].lastIndex(of: first) {
+            if bytes[start..<start + text.count].elementsEqual(text) { return start..<start + text.count }
+            end = start
+        }
+        return nil
+    }
+
+    /// Whether the bytes hold the text.
+    static func contains(_ text: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.withUnsafeBytes { lastRange(of: Array(text.utf8), in: $0[...]) != nil }
+    }
+}
+
+/// Counts lines.
+package enum LineCount {
+    /// How many line ends there are. Sixteen at once: every byte of every text passes here.
+    package static func newlines(in bytes: UnsafeRawBufferPointer) -> Int {
+        let newline = SIMD16<UInt8>(repeating: UInt8(ascii: "\n"))
+        var total = 0
+        var index = 0
+        while index + 16 <= bytes.count {
+            // A lane counts up to 255 before it is added up.
+            var lanes = SIMD16<UInt8>()
+            let end = min(bytes.count - 15, index + 255 * 16)
+            while index < end {
+                let chunk = bytes.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+                lanes.replace(with: lanes &+ 1, where: chunk .== newline)
+                index += 16
+            }
+            total += (0..<16).reduce(0) { $0 + Int(lanes[$1]) }
+        }
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\n") { total += 1 }
+            index += 1
+        }
+        return total
+    }
+}

@@ -135,3 +135,49 @@ extension ByteClass {
     fileprivate static let entra = ByteClass.alphanumeric + ByteClass("_~.-")
     static let dotted = ByteClass.base64url + ByteClass(".=")
 }
+
+/// Signatures in addresses of Azure storage: `sv=…&sig=…`.
+enum SharedAccessSignature {
+    static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
+        guard text.beginsWord(at: keyword.lowerBound, unlike: .word) else { return nil }
+        let end = text.end(of: .signature, from: keyword.upperBound, atMost: 80)
+        let signature = keyword.upperBound..<end
+        guard (43...64).contains(signature.count), Entropy.bitsPerByte(text.slice(signature)) >= 3.8 else { return nil }
+        let around = keyword.lowerBound - 400..<end + 400
+        let query = text.slice(around)
+        let signed: [StaticString] = ["sv=", "se=", "st=", "sp=", "sr="]
+        guard signed.count(where: { query.first($0, in: 0..<query.count) != nil }) >= 2 else { return nil }
+        return Detector.Draft(range: signature)
+    }
+}
+
+extension ByteClass {
+    fileprivate static let signature = ByteClass.base64 + ByteClass("%=")
+}
+
+/// The secret of an AWS access key, where it stands behind the key without a name: in a table, an URL, two lines.
+enum NeighbouringSecret {
+    private static let reach = 160
+
+    static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
+        let keyEnd = text.end(of: .base32, from: keyword.upperBound, atMost: 17)
+        guard keyEnd - keyword.upperBound == 16, text.beginsWord(at: keyword.lowerBound, unlike: .word) else {
+            return nil
+        }
+        var position = keyEnd
+        let bound = min(text.count, keyEnd + reach)
+        while position < bound {
+            let end = text.end(of: .base64, from: position, atMost: 64)
+            if end - position == 40, isSecret(text.slice(position..<end)) {
+                return Detector.Draft(range: position..<end, certainty: .likely)
+            }
+            position = end + 1
+        }
+        return nil
+    }
+
+    private static func isSecret(_ text: SearchText) -> Bool {
+        !text.allSatisfy(.hex) && Entropy.bitsPerByte(text) >= 4 && !Placeholder.isIn(token: text)
+            && !Wordiness(text).isIdentifier
+    }
+}

@@ -97,3 +97,89 @@ enum BinaryKey {
     /// Content of PKCS #7.
     private static let content: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07]
 }
+
+/// One element of DER (X.690): its tag, and where its contents lie.
+struct DERElement {
+    let tag: UInt8
+    let contents: Range<Int>
+
+    /// The element at a position, which ends within the bound; nil for what is none. Only short tags and lengths in their
+    /// shortest form.
+    init?(in text: SearchText, at position: Int, until bound: Int) {
+        guard position + 2 <= bound, text[position] & 0x1F != 0x1F else { return nil }
+        tag = text[position]
+        var start = position + 2
+        var length = Int(text[position + 1])
+        if length >= 0x80 {
+            let size = length & 0x7F
+            guard 1...3 ~= size, start + size <= bound, text[start] != 0 else { return nil }
+            length = (0..<size).reduce(0) { $0 << 8 | Int(text[start + $1]) }
+            guard length >= 0x80 else { return nil }
+            start += size
+        }
+        guard start + length <= bound else { return nil }
+        contents = start..<start + length
+    }
+
+    /// The elements within this one, at most so many; nil unless they fill it.
+    func parts(in text: SearchText, atMost limit: Int = 16) -> [DERElement]? {
+        var parts: [DERElement] = []
+        var position = contents.lowerBound
+        while position < contents.upperBound {
+            guard parts.count < limit, let part = DERElement(in: text, at: position, until: contents.upperBound) else {
+                return nil
+            }
+            parts.append(part)
+            position = part.contents.upperBound
+        }
+        return parts
+    }
+
+    static let integer: UInt8 = 0x02
+    static let octets: UInt8 = 0x04
+    static let identifier: UInt8 = 0x06
+    static let sequence: UInt8 = 0x30
+}
+
+/// Private keys in base64 without BEGIN and END: letters that stand for their object identifiers and lengths.
+enum EncodedKey {
+    static let detectors: [Detector] =
+        marks.map { mark in Detector(KeyRules.derKey, mark) { find(in: $0, $1) } }
+        + [
+            Detector(KeyRules.pkcs12, "IBAzCC") { text, keyword in
+                // SEQUENCE of two length bytes, version 3, SEQUENCE.
+                guard text.holds("MI", at: keyword.lowerBound - 6) else { return nil }
+                return find(in: text, keyword, startsAt: keyword.lowerBound - 6, atLeast: 600)
+            }
+        ]
+
+    /// PKCS #8 of RSA, of elliptic curves, of Ed25519 and X25519; PKCS #1; SEC 1.
+    private static let marks = [
+        "ADANBgkqhkiG9w0BAQEFAASC", "AgEAMBMGByqGSM49AgEG", "AgEAMBAGByqGSM49AgEG", "MC4CAQAwBQYDK2VwBCIEI",
+        "MC4CAQAwBQYDK2VuBCIEI",
+        "IBAAKCAQEA", "IBAAKCAgEA", "IBAAKBgQ", "MHcCAQEEI", "MIGkAgEBBD",
+    ]
+
+    private static func find(
+        in text: SearchText, _ keyword: Range<Int>, startsAt fixed: Int? = nil, atLeast length: Int = 56
+    ) -> Detector.Draft? {
+        var start = text.start(of: .base64, before: keyword.lowerBound, atMost: 64)
+        // The letter of an escaped line end is none of the key's.
+        if text[start - 1] == UInt8(ascii: "\\") { start += 1 }
+        guard keyword.lowerBound - start <= 12, start <= keyword.lowerBound, fixed == nil || fixed == start,
+            text.holds("M", at: start)
+        else { return nil }
+        var end = text.end(of: .base64, from: keyword.upperBound, atMost: 16_384)
+        while end - start < 16_384, text[end] == 10 || text[end] == 13 {
+            let next = text.end(of: .space, from: end, atMost: 64)
+            let nextEnd = text.end(of: .base64, from: next, atMost: 128)
+            guard nextEnd - next >= 4 else { break }
+            end = nextEnd
+        }
+        let run = text.slice(start..<end)
+        guard run.count >= length, Entropy.bitsPerByte(run) >= 4, !Placeholder.hasRow(of: 20, in: run) else {
+            return nil
+        }
+        return Detector.Draft(range: start..<text.end(of: .equals, from: end, atMost: 2), certainty: .certain)
+    }
+}

@@ -25,3 +25,41 @@ enum FieldJudge {
 extension ByteClass {
     fileprivate static let phrase = ByteClass.lower + ByteClass(" ")
 }
+
+/// A name that is itself a value: `{"name": "refresh_token", "value": "…"}`. Only a reader of the structure knows which value it
+/// names; here is told whether to ask one.
+enum NamedSibling {
+    /// How far away in the text the value's key may be.
+    private static let reach = 2048
+
+    /// Whether the name stands as a string behind a key for names, and a key for values near it.
+    static func isNamed(by name: Range<Int>, in text: SearchText) -> Bool {
+        let quote = text.start(of: .mark, before: name.lowerBound, atMost: 8)
+        guard quote < name.lowerBound, ByteClass.mark.contains(text[name.upperBound]) else { return false }
+        let joint = text.start(of: .joint, before: quote, atMost: 32)
+        guard joint < quote, isKey(text, endingAt: joint), SecretName.kind(of: text.slice(name)) != nil else {
+            return false
+        }
+        let near = max(0, name.lowerBound - reach)..<min(text.count, name.upperBound + reach)
+        return values.contains { text.firstFolded($0, in: near) != nil }
+    }
+
+    private static func isKey(_ text: SearchText, endingAt end: Int) -> Bool {
+        let start = text.start(of: .word, before: end, atMost: 12)
+        return keys.contains { (key: StaticString) in
+            key.utf8CodeUnitCount == end - start && text.holdsFolded(key, at: start)
+        }
+    }
+
+    private static let values: [StaticString] = ["\"val", "\"v\"", "\"v\\", "\"v_data", "\"data\"", "\"data\\"]
+    private static let keys: [StaticString] = [
+        "name", "key", "k", "acct", "account", "attribute", "setting", "svce",
+    ]
+}
+
+extension ByteClass {
+    /// Quotes, which may be escaped.
+    fileprivate static let mark = ByteClass("\"\\")
+    /// What stands between a key's letters and its value's quote.
+    fileprivate static let joint = ByteClass("\\\": \t\r\n")
+}

@@ -1,4 +1,6 @@
+internal import AppGroups
 internal import Glibc
+internal import Sealing
 internal import SharedFiles
 
 /// Everything below a container in byte order, within the limits: many names in little memory.
@@ -95,4 +97,62 @@ struct ContainerEntries: Sendable {
         }
         return String(decoding: path, as: UTF8.self)
     }
+}
+
+/// One name in a container: what the walk saw, before anything was opened.
+struct ContainerEntry: Sendable {
+    /// Below the container; `.` is the container itself.
+    let path: String
+    /// The facts, where they could be asked.
+    let attributes: FileAttributes?
+    /// Why it could not be examined or entered.
+    let error: FileError?
+    /// The last segment as it lies on the disk, where that is no UTF-8; nil for every other.
+    let rawName: [UInt8]?
+    /// Whether the name's bytes are the path's: one that is no UTF-8 shows, and cannot be opened.
+    var isNameable: Bool { rawName == nil }
+    /// Whether every directory between it and the container lets everybody through.
+    let isReachable: Bool
+
+    var place: ContainerPlace { ContainerPlace(path) }
+
+    /// The last segment.
+    var leaf: Substring { path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...] }
+
+    init(
+        path: String, attributes: FileAttributes?, error: FileError?, rawName: [UInt8]? = nil, isReachable: Bool = true
+    ) {
+        self.path = path
+        self.attributes = attributes
+        self.error = error
+        self.rawName = rawName
+        self.isReachable = isReachable
+    }
+
+    init(_ entry: WalkEntry) {
+        let leaf = entry.path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }
+        let isNameable = entry.path == "." || entry.nameBytes.elementsEqual(leaf.reversed())
+        self.init(
+            path: entry.path, attributes: entry.attributes, error: entry.error,
+            rawName: isNameable ? nil : entry.nameBytes)
+    }
+}
+
+/// The records that have a file in their place, by the tag that their blobs carry.
+struct RecordNames: Sendable {
+    private let names: [NameTag: String]
+
+    init(_ entries: some Sequence<ContainerEntry>, group: AppGroup?) {
+        guard let group else {
+            names = [:]
+            return
+        }
+        let pairs = entries.compactMap(\.place.recordName).map { name in
+            (BlobContext(group: group.identifier, kind: .record, name: name).nameTag, name)
+        }
+        names = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The record that a blob with this tag belongs to, if it has a file of its own.
+    subscript(tag: NameTag) -> String? { names[tag] }
 }

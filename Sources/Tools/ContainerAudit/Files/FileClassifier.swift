@@ -81,3 +81,37 @@ extension AuditSubject {
         self.init(entry: entry, attributes: attributes, kind: kind, content: kind, header: nil)
     }
 }
+
+/// An entry that was looked at: its facts, its class, and the header that it claims.
+struct AuditSubject: Sendable {
+    let entry: ContainerEntry
+    let attributes: FileAttributes
+    /// What it is, its place counted in: a lock file, a temporary, a quarantined copy.
+    let kind: FileClass
+    /// What its bytes are, wherever it lies.
+    let content: FileClass
+    /// What its header claims, or why that is refused; nil for what does not claim to be a sealed blob.
+    let header: Result<UnverifiedHeader, SealingError>?
+    /// What else its first bytes say.
+    var marks: ContentMarks = []
+    /// The form that its reader knows, of content that is no text, property list or database; nil where there is none.
+    var form: CarrierForm?
+
+    var path: String { entry.path }
+    var place: ContainerPlace { entry.place }
+}
+
+extension AuditSubject {
+    /// Whether it is the log, the journal or the index of a database that lies beside it: a part of that, which must not be
+    /// sealed or removed without it.
+    func isPartOfDatabase(in scope: AuditScope) -> Bool {
+        // Text under such a name is somebody's text.
+        guard content == .sqlite || content == .binary, let database = FileNames.database(ofCompanion: path),
+            let facts = try? scope.root.attributes(String(database))
+        else { return false }
+        return facts.kind == .regular && facts.size > 0
+    }
+
+    /// Whether it is a database itself, no log of one.
+    var isDatabase: Bool { content == .sqlite && FileNames.database(ofCompanion: path) == nil }
+}

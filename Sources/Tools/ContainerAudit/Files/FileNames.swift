@@ -72,3 +72,45 @@ enum FileNames {
         return endings.contains(String(name[name.index(after: dot)...]))
     }
 }
+
+/// The words of a name, in lower case: `userAccessToken`, `user_access-token` and `USER.ACCESS.TOKEN` are the same three.
+enum NameWords {
+    static func of(_ name: some StringProtocol) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var last: UInt8?
+        for byte in name.utf8 {
+            let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            let isLetter = isUpper || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte >= 0x80
+            let endsWord = !isLetter || (isUpper && last.map { !isCapital($0) } ?? false)
+            if endsWord, !word.isEmpty {
+                words.append(word)
+                word = ""
+            }
+            if isLetter { word.unicodeScalars.append(Unicode.Scalar(isUpper ? byte | 0x20 : byte)) }
+            last = byte
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+}
+
+/// Names that records and files of credentials go by.
+enum CredentialName {
+    private static let words: Set<String> = [
+        "token", "tokens", "session", "sessions", "credential", "credentials", "jwt", "bearer", "apikey", "cookie",
+        "cookies",
+        "accesstoken", "refreshtoken", "authtoken", "idtoken", "sessiontoken", "oauth",
+    ]
+    /// `token_count` counts, and `session-settings` sets: the last word tells what it is.
+    private static let others: Set<String> = ["count", "settings", "state", "status", "list", "kind", "type", "limit"]
+
+    /// Whether the last segment of a record's name says that it holds one: `accounts/ada/access-token`.
+    static func matches(_ name: some StringProtocol) -> Bool {
+        let segment = name.split(separator: "/").last ?? ""
+        let words = NameWords.of(segment)
+        guard let last = words.last, !others.contains(last) else { return false }
+        return words.contains { self.words.contains($0) } || self.words.contains(words.joined())
+    }
+}

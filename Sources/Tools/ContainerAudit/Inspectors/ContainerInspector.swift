@@ -1,3 +1,8 @@
+internal import AppGroups
+internal import KeyVault
+internal import SealedState
+internal import SharedFiles
+
 /// Everything that an audit saw of a container, for what only the whole of it tells.
 struct SeenContainer: Sendable {
     /// Every file, by path.
@@ -35,5 +40,92 @@ enum ContainerInspectors {
     static func findings(files: [AuditedFile], entries: ContainerEntries.List, scope: AuditScope) -> [Finding] {
         let seen = SeenContainer(files: files, entries: entries, scope: scope)
         return all.flatMap { $0.conclude(seen) }
+    }
+}
+
+/// The container's copy of the registry against the registry itself.
+struct RegistryInspector: ContainerInspector {
+    func conclude(_ seen: SeenContainer) -> [Finding] {
+        guard let group = seen.scope.group, let home = seen.scope.home else { return [] }
+        let registry = GroupRegistry(group, in: home)
+        // Twice: a program that changes its registration writes one after the other.
+        guard registry.copyDiffers(in: seen.scope.root) == true, registry.copyDiffers(in: seen.scope.root) == true
+        else { return [] }
+        return [
+            AuditCheck.copyDiffers.finding(
+                at: FindingPlace(ContainerLayout.metadata, in: seen.scope), "The registry is \(registry.path).")
+        ]
+    }
+}
+
+/// The roster's file in the container against the roster that was accepted last.
+struct RosterInspector: ContainerInspector {
+    func conclude(_ seen: SeenContainer) -> [Finding] {
+        guard let standing = seen.scope.store?.rosterStanding else { return [] }
+        let detail: String
+        switch standing.condition {
+        case .current: return []
+        case .missing: detail = "There is no file."
+        case .older(let version): detail = "It has version \(version)."
+        case .forked: detail = "It has the version of the accepted one and other bytes."
+        case .refused(let error): detail = error.reason
+        }
+        let accepted = standing.roster.map { "Version \($0.roster.version) was accepted and goes on." }
+        let rest = accepted ?? "No roster was ever accepted: every record is refused."
+        return [
+            AuditCheck.rosterNotCurrent.finding(
+                at: FindingPlace(ContainerLayout.roster, in: seen.scope), "\(detail) \(rest)")
+        ]
+    }
+}
+
+/// How much of a container that seals lies open all the same.
+struct ShareInspector: ContainerInspector {
+    func conclude(_ seen: SeenContainer) -> [Finding] {
+        let open = Self.bytes(seen.files) { $0.isPlaintext }
+        let sealed = Self.bytes(seen.files) { $0.kind.isSealed }
+        // Of a container that seals nothing, or leaves little open, each file says so.
+        guard sealed > 0, open >= Self.leastBytes else { return [] }
+        let share = Int((Double(open) / Double(open + sealed) * 100).rounded())
+        guard share >= Self.leastShare else { return [] }
+        let text = share == 100 ? "More than 99" : "\(share)"
+        return [
+            AuditCheck.plaintextShare.finding(
+                at: FindingPlace(".", in: seen.scope),
+                "\(text) % of the bytes lie open: \(open) of \(open + sealed).")
+        ]
+    }
+
+    private static let leastBytes: Int64 = 64 << 10
+    /// In hundredths.
+    private static let leastShare = 10
+
+    private static func bytes(_ files: [AuditedFile], _ isCounted: (AuditedFile) -> Bool) -> Int64 {
+        files.reduce(0) { isCounted($1) ? $0 + $1.storedSize : $0 }
+    }
+}
+
+/// Files with more names than the container shows.
+struct HardLinkInspector: ContainerInspector {
+    private struct Inode: Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    func conclude(_ seen: SeenContainer) -> [Finding] {
+        var names: [Inode: [(path: String, names: UInt64)]] = [:]
+        for entry in seen.entries {
+            guard let facts = entry.attributes, facts.kind == .regular, facts.nlink > 1 else { continue }
+            names[Inode(device: facts.device, number: facts.inode), default: []].append((entry.path, facts.nlink))
+        }
+        return names.values.compactMap { Self.finding($0, seen.scope) }.sorted { $0.path < $1.path }
+    }
+
+    /// One for each file, at the first of its names here; nil where all of them are here.
+    private static func finding(_ names: [(path: String, names: UInt64)], _ scope: AuditScope) -> Finding? {
+        guard let first = names.first, first.names > UInt64(names.count) else { return nil }
+        let here = names.count == 1 ? "one of them" : "\(names.count) of them"
+        return AuditCheck.hardLink.finding(
+            at: FindingPlace(first.path, in: scope), "It has \(first.names) names, \(here) in the container.")
     }
 }

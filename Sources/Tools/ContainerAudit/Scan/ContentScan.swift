@@ -74,3 +74,55 @@ final class ContentScan {
 
     private static let parsedInAnyCase: Int64 = 64 << 10
 }
+
+/// A part of a file, read as if it were all of it.
+final class SourcePart: ByteSource {
+    private let whole: any ByteSource
+    private let range: Range<Int64>
+
+    init(of whole: any ByteSource, _ range: Range<Int64>) {
+        self.whole = whole
+        self.range = range
+    }
+
+    var count: Int64 { Int64(range.count) }
+
+    func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int {
+        guard position >= 0, position < count else { return 0 }
+        let size = min(buffer.count, Int(count - position))
+        return try whole.read(
+            at: range.lowerBound + position, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size]))
+    }
+
+    func nextData(from position: Int64) -> Int64? {
+        guard let next = whole.nextData(from: range.lowerBound + position), next < range.upperBound else { return nil }
+        return next - range.lowerBound
+    }
+}
+
+/// Asks whether anything in a file can be a secret before its structure is read.
+struct SuspicionScan {
+    private let source: any ByteSource
+    private let end: Int64
+
+    init(_ source: any ByteSource, to end: Int64) {
+        self.source = source
+        self.end = end
+    }
+
+    private static let blockSize = 256 << 10
+    /// More than the longest keyword: what lies across two blocks is seen in the second.
+    private static let overlap = 256
+
+    func isSuspicious() throws(CarrierFault) -> Bool {
+        var position: Int64 = 0
+        while position < end {
+            let block = try source.bytes(at: position, count: min(Self.blockSize, Int(end - position)))
+            if block.isEmpty { return false }
+            if block.withUnsafeBytes(SecretSearcher.standard.isSuspicious) { return true }
+            if position + Int64(block.count) >= end || block.count <= Self.overlap { return false }
+            position += Int64(block.count - Self.overlap)
+        }
+        return false
+    }
+}

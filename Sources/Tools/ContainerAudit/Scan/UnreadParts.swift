@@ -26,3 +26,60 @@ struct UnreadParts {
         parts.allSatisfy { if case .unsupported = $0.fault { true } else { false } }
     }
 }
+
+/// Tells files of forms that no reader of carriers knows, though they may hold what the audit looks for.
+enum UnreadForm {
+    /// Why a file that was searched as bytes was not read; nil where there is nothing to say.
+    ///
+    /// - Parameter head: Its first bytes.
+    static func reason(_ head: [UInt8], of file: some ByteSource, _ subject: AuditSubject) -> String? {
+        if isCompressed(head) || isCompressedArchive(head, file) { return "its compressed form is not read" }
+        if isNamedDatabase(subject.entry.leaf), looksEncrypted(head) { return "it looks like an encrypted database" }
+        return nil
+    }
+
+    // 7z, xz (its specification, section 2.1.1.1), Zstandard (RFC 8878, section 3.1.1), LZ4 frames, RAR, Apple's LZFSE.
+    private static let magics: [[UInt8]] = [
+        [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], [0x28, 0xB5, 0x2F, 0xFD],
+        [0x04, 0x22, 0x4D, 0x18], Array("Rar!".utf8) + [0x1A, 0x07], Array("bvx2".utf8), Array("bvxn".utf8),
+    ]
+
+    private static func isCompressed(_ head: [UInt8]) -> Bool {
+        if magics.contains(where: head.starts) { return true }
+        // bzip2: the level, and then the digits of pi that every block begins with.
+        return head.starts(with: "BZh".utf8) && head.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
+    }
+
+    /// Whether a zip archive has a member that is not stored as it is: by its first member, and the list at its end.
+    private static func isCompressedArchive(_ head: [UInt8], _ file: some ByteSource) -> Bool {
+        guard head.starts(with: [0x50, 0x4B, 3, 4]), head.count > 9 else { return false }
+        if head[8] != 0 || head[9] != 0 { return true }
+        let start = max(0, file.count - tailSize)
+        guard let tail = try? file.bytes(at: start, count: Int(file.count - start)) else { return true }
+        var index = 0
+        while index + 11 < tail.count {
+            let isEntry = tail[index] == 0x50 && tail[index + 1] == 0x4B && tail[index + 2] == 1 && tail[index + 3] == 2
+            if isEntry, tail[index + 10] != 0 || tail[index + 11] != 0 { return true }
+            index += 1
+        }
+        return false
+    }
+
+    private static let tailSize: Int64 = 64 << 10
+
+    private static func isNamedDatabase(_ leaf: some StringProtocol) -> Bool {
+        let name = leaf.lowercased()
+        return [".db", ".sqlite", ".sqlite3", ".sqlitedb"].contains(where: name.hasSuffix)
+    }
+
+    /// Whether the bytes are spread as those of a cipher are: a test of goodness of fit, whose bound random bytes pass but
+    /// once in a million times, and that no page of a database comes near.
+    private static func looksEncrypted(_ head: [UInt8]) -> Bool {
+        guard head.count >= 1024 else { return false }
+        var counts = [Int](repeating: 0, count: 256)
+        for byte in head { counts[Int(byte)] += 1 }
+        let expected = Double(head.count) / 256
+        let distance = counts.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
+        return distance < 380
+    }
+}

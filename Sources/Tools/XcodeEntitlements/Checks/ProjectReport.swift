@@ -71,3 +71,49 @@ public struct ReportedTarget: Sendable, Hashable {
     /// Whether its entitlements are known: false where the file is not there or cannot be read.
     public let isReadable: Bool
 }
+
+/// One mistake, and where it is.
+public struct ProjectFinding: Sendable, Hashable {
+    /// Which kind of mistake.
+    public let rule: ProjectRule
+    /// How much it matters here.
+    public let severity: FindingSeverity
+    /// The target's name; nil for what concerns no single one.
+    public let target: String?
+    /// The configurations that have it; empty where it is all of them, or there are none.
+    public let configurations: [String]
+    /// The file, below the report's root.
+    public let path: String
+    /// The line in it, counted from 1, where it is known.
+    public let line: Int?
+    /// What it is about: a group, a setting, a profile. May be empty.
+    public let subject: String
+    /// What was found, as a sentence.
+    public let detail: String
+    /// What to do, as a sentence.
+    public let remedy: String
+}
+
+/// How much a finding matters; the words are those of SARIF's levels.
+public enum FindingSeverity: String, Sendable, Hashable, CaseIterable, Comparable, CustomStringConvertible {
+    /// Worth knowing; often on purpose.
+    case note
+    /// Most likely a mistake: programs will not see what they expect.
+    case warning
+    /// It does not work: signing, installing or sharing fails.
+    case error
+
+    /// The word.
+    public var description: String { rawValue }
+
+    private var rank: Int {
+        switch self {
+        case .note: 0
+        case .warning: 1
+        case .error: 2
+        }
+    }
+
+    /// By how much it matters.
+    public static func < (first: Self, second: Self) -> Bool { first.rank < second.rank }
+}

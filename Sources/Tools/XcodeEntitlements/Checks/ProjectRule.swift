@@ -33,3 +33,252 @@ public struct ProjectRule: Sendable, Hashable {
         return all.first { $0.id.lowercased() == wanted || $0.name == wanted }
     }
 }
+
+/// The files of a project.
+extension ProjectRule {
+    static let files = [
+        entitlementsMissing, otherSpelling, entitlementsRefused, entitlementsUnused, projectRefused, settingsMissing,
+    ]
+
+    static let entitlementsMissing = ProjectRule(
+        "ENT020", "entitlements-missing", .error, "The entitlements file is not there",
+        meaning: "CODE_SIGN_ENTITLEMENTS names a file that does not exist: the target cannot be signed.",
+        remedy: "Correct CODE_SIGN_ENTITLEMENTS, or add the file.")
+
+    static let otherSpelling = ProjectRule(
+        "ENT021", "other-spelling", .warning, "A path is spelled in another case than on the disk",
+        meaning: "It is found on most Macs and on no file system that tells A from a.",
+        remedy: "Write the path as the disk has it.")
+
+    static let entitlementsRefused = ProjectRule(
+        "ENT022", "entitlements-refused", .error, "The entitlements file cannot be read",
+        meaning: "It is no property list, too large, or a key holds another type than it has to.",
+        remedy: "Write it anew with Xcode's Signing & Capabilities.")
+
+    static let entitlementsUnused = ProjectRule(
+        "ENT023", "entitlements-unused", .note, "No target uses an entitlements file",
+        meaning: "A change in it changes nothing. It may be left over, or used by a script.",
+        remedy: "Remove it, or name it in CODE_SIGN_ENTITLEMENTS.")
+
+    static let projectRefused = ProjectRule(
+        "ENT024", "project-refused", .error, "The project cannot be read",
+        meaning: "Its targets were not checked. After a merge it may hold marks of a conflict.",
+        remedy: "Open it with Xcode, and repair it.")
+
+    static let settingsMissing = ProjectRule(
+        "ENT025", "settings-missing", .warning, "A settings file is not there",
+        meaning: """
+            A configuration is based on an .xcconfig file, or includes one, that does not exist. \
+            A note where a template of it lies there.
+            """,
+        remedy: "Add the file, or make it first if a tool makes it (pod install, for example).")
+}
+
+/// Provisioning profiles.
+extension ProjectRule {
+    static let profiles = [
+        groupNotInProfile, accessGroupNotInProfile, keyValueStoreNotInProfile, profileExpired, profileNotYetValid,
+        profileOfOtherTeam, profileOfOtherApp, profileCertificate, profileRefused, profileUnused,
+        profileSignature,
+    ]
+
+    static let groupNotInProfile = ProjectRule(
+        "ENT030", "group-not-in-profile", .error, "A group is in the entitlements but not in the profile",
+        meaning: "Signing fails, or the system does not start the program: a profile has to allow each group.",
+        remedy: "Add the group to the app's identifier in the developer account, and download the profile again.")
+
+    static let accessGroupNotInProfile = ProjectRule(
+        "ENT031", "access-group-not-in-profile", .error, "The profile does not allow a keychain access group",
+        meaning: "A profile mostly allows every group of its team (TEAMID.*); this one is outside.",
+        remedy: "Use the prefix of the profile's team: $(AppIdentifierPrefix).")
+
+    static let keyValueStoreNotInProfile = ProjectRule(
+        "ENT032", "key-value-store-not-in-profile", .error, "The profile does not allow the key-value store",
+        meaning: "The store's identifier has to begin as the profile says.",
+        remedy: "Use $(TeamIdentifierPrefix), and switch the iCloud capability on for the app's identifier.")
+
+    static let profileExpired = ProjectRule(
+        "ENT033", "profile-expired", .error, "The profile has expired",
+        meaning: "Nothing can be signed with it, and development builds that were no longer start.",
+        remedy: "Make it anew in the developer account, or let Xcode manage it.")
+
+    static let profileNotYetValid = ProjectRule(
+        "ENT034", "profile-not-yet-valid", .warning, "The profile begins in the future",
+        meaning: "It was made by a clock that is ahead of this one.",
+        remedy: "Check the clock (timedatectl).")
+
+    static let profileOfOtherTeam = ProjectRule(
+        "ENT035", "profile-of-other-team", .error, "The profile belongs to another team",
+        meaning: "The target is signed for one team and its profile is another's.",
+        remedy: "Use a profile of the team in DEVELOPMENT_TEAM, or correct that.")
+
+    static let profileOfOtherApp = ProjectRule(
+        "ENT036", "profile-of-other-app", .error, "The profile is for another app",
+        meaning:
+            "The target names the profile, and the profile's App ID does not cover the target's bundle identifier.",
+        remedy: "Make a profile for the target's own identifier: an extension has one of its own.")
+
+    static let profileCertificate = ProjectRule(
+        "ENT037", "profile-certificate", .warning, "A certificate of the profile is not valid",
+        meaning: "It has expired or begins in the future. An error where no other one is left to sign with.",
+        remedy: "Renew the certificate, then make the profile anew.")
+
+    static let profileRefused = ProjectRule(
+        "ENT038", "profile-refused", .error, "The profile cannot be read",
+        meaning: "It is no signed property list, or one that is damaged.",
+        remedy: "Download it again.")
+
+    static let profileUnused = ProjectRule(
+        "ENT039", "profile-unused", .note, "A profile fits no target",
+        meaning:
+            "Neither its name nor its App ID belongs to a target that was looked at; nothing was compared with it.",
+        remedy: "Give the project that it belongs to, or remove it.")
+
+    static let profileSignature = ProjectRule(
+        "ENT040", "profile-signature", .error, "The profile's signature does not hold",
+        meaning: "Apple did not sign it, or it was changed since. Only a build with the signature check looks.",
+        remedy: "Download it again.")
+}
+
+/// What identifiers look like.
+extension ProjectRule {
+    static let identifiers = [
+        malformedGroup, unregisteredForm, accessGroupWithoutTeam, malformedAccessGroup, wildcard, otherTeam, duplicate,
+        undefinedSetting, emptyList, accessGroupNotOnExtension,
+    ]
+
+    static let malformedGroup = ProjectRule(
+        "ENT010", "malformed-group", .error, "An app group's identifier breaks the rules",
+        meaning: "No such group can be registered, or the system looks for another name than the one that is meant.",
+        remedy: "Write group.<name>, for example group.com.example.app.")
+
+    static let unregisteredForm = ProjectRule(
+        "ENT011", "unregistered-form", .error, "A group of the macOS form on another platform",
+        meaning: "<team identifier>.<name> needs no registration, and is known on macOS only; elsewhere it is refused.",
+        remedy: "Register a group.<name> and use it on every platform.")
+
+    static let accessGroupWithoutTeam = ProjectRule(
+        "ENT012", "access-group-without-team", .error, "A keychain access group has no team prefix",
+        meaning: """
+            Access groups begin with the prefix of the app's identifier; without it signing fails, or the keychain \
+            answers errSecMissingEntitlement.
+            """,
+        remedy: "Write $(AppIdentifierPrefix) before the name.")
+
+    static let malformedAccessGroup = ProjectRule(
+        "ENT013", "malformed-access-group", .warning, "A keychain access group's name is unusual",
+        meaning: "Its characters or length are not those of an identifier: a space, a slash, or too many of them.",
+        remedy: "Use letters, digits, dots, hyphens and underscores.")
+
+    static let wildcard = ProjectRule(
+        "ENT014", "wildcard", .error, "A wildcard in entitlements",
+        meaning: "A profile may allow TEAMID.*; a program has to name the groups that it uses.",
+        remedy: "Write each group by its whole name.")
+
+    static let otherTeam = ProjectRule(
+        "ENT015", "other-team", .warning, "An identifier begins with another team than the target's",
+        meaning: """
+            A team identifier is written out in the entitlements and is not the one that signs. It is right only for \
+            accounts that have an older identifier prefix as well.
+            """,
+        remedy: "Write $(AppIdentifierPrefix) in place of the team identifier.")
+
+    static let duplicate = ProjectRule(
+        "ENT016", "duplicate", .note, "An identifier is listed twice",
+        meaning: "It changes nothing; mostly one of the two was meant to be another.",
+        remedy: "Remove one, or correct it.")
+
+    static let undefinedSetting = ProjectRule(
+        "ENT017", "undefined-setting", .warning, "A build setting that no configuration defines",
+        meaning: """
+            Xcode puts nothing in the place of a setting without a value, and says nothing: the identifier is another \
+            one than it looks. A note where a settings file that may define it is not there, or where there is no project.
+            """,
+        remedy: "Define the setting, or correct its name.")
+
+    static let emptyList = ProjectRule(
+        "ENT018", "empty-list", .note, "A list of groups without a group",
+        meaning: "The capability is switched on and holds nothing: the program is in no group.",
+        remedy: "Add the group, or remove the capability.")
+
+    static let accessGroupNotOnExtension = ProjectRule(
+        "ENT019", "access-group-not-on-extension", .note,
+        "A keychain access group is on the app but not on its extension",
+        meaning: "The extension does not find the keychain items that the app keeps there.",
+        remedy: "Add the group to the extension's Keychain Sharing, if it is to read them.")
+}
+
+/// What an app and its parts share.
+extension ProjectRule {
+    static let sharing = [
+        groupNotOnExtension, groupNotOnApp, namesAlmostEqual, configurationsDiffer, keyValueStoresDiffer, teamsDiffer,
+        watchGroup, wideGroup, sandboxWithoutGroup,
+    ]
+
+    static let groupNotOnExtension = ProjectRule(
+        "ENT001", "group-not-on-extension", .warning, "A group is on the app but not on its extension",
+        meaning: """
+            The extension has no access to the group's container: containerURL returns nil on iOS, UserDefaults of the \
+            group are its own empty ones, and nothing says so. A note where the two share another group.
+            """,
+        remedy: "Add the group to the extension's App Groups, unless it is to share nothing.")
+
+    static let groupNotOnApp = ProjectRule(
+        "ENT002", "group-not-on-app", .warning, "A group is on an extension but not on its app",
+        meaning: """
+            What the extension puts into the group's container never reaches the app. A note where the two share \
+            another group.
+            """,
+        remedy: "Add the group to the app's App Groups, or remove it from the extension.")
+
+    static let namesAlmostEqual = ProjectRule(
+        "ENT003", "names-almost-equal", .error, "Two names differ in case or by one letter",
+        meaning: """
+            Identifiers are compared byte for byte: programs with names that look alike share nothing. A warning where \
+            they belong to different apps, to one app's configurations or platforms, or to one list.
+            """,
+        remedy: "Write the same name in both files.")
+
+    static let configurationsDiffer = ProjectRule(
+        "ENT004", "configurations-differ", .note, "Configurations of a target hold different groups",
+        meaning: """
+            A debug and a release build of the target see different containers, which is often meant. A warning where \
+            one configuration has no group at all: what works in the one fails in the other.
+            """,
+        remedy: "Compare the entitlements files of the configurations.")
+
+    static let keyValueStoresDiffer = ProjectRule(
+        "ENT005", "key-value-stores-differ", .warning, "Parts of an app have different key-value stores",
+        meaning: """
+            Each identifier is a store of its own in iCloud: what one part writes, the other never sees. Xcode's default, \
+            with $(CFBundleIdentifier), gives each target its own.
+            """,
+        remedy:
+            "Write the app's identifier in the entitlements of each part, such as $(TeamIdentifierPrefix)com.example.app."
+    )
+
+    static let teamsDiffer = ProjectRule(
+        "ENT006", "teams-differ", .error, "An app and its extension are signed by different teams",
+        meaning: "An app is installed only if everything in it is signed by one team, and groups belong to a team.",
+        remedy: "Set DEVELOPMENT_TEAM once, for the project.")
+
+    static let watchGroup = ProjectRule(
+        "ENT007", "watch-group", .note, "A watch app holds a group of the phone's app",
+        meaning: """
+            The group joins the programs on each device. Its container on the watch is another one than on the phone, \
+            and nothing moves between the two by itself.
+            """,
+        remedy: "Send what the watch needs with WatchConnectivity, or through a server.")
+
+    static let wideGroup = ProjectRule(
+        "ENT008", "wide-group", .warning, "Three or more apps share a group",
+        meaning: """
+            Every program of a group reads and writes everything in it: the weakest of the apps decides for all of them.
+            """,
+        remedy: "Give apps that exchange something a group for that, and each app one of its own for the rest.")
+
+    static let sandboxWithoutGroup = ProjectRule(
+        "ENT009", "sandbox-without-group", .note, "A sandboxed app and its extension share no group",
+        meaning: "On macOS each of them sees its own container only: they can exchange no files.",
+        remedy: "Add an app group to both, if they are to share anything.")
+}

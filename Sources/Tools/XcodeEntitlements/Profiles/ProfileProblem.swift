@@ -1,3 +1,5 @@
+internal import AppGroups
+internal import PropertyLists
 internal import SharedFiles
 
 /// Why a target signed with a profile would not be installed, not start, or not get what it asks for.
@@ -64,5 +66,110 @@ extension ProfileProblem {
         public static let noValidCertificate = Self(rawValue: "noValidCertificate")
         /// The signature was checked and does not hold.
         public static let signatureRefused = Self(rawValue: "signatureRefused")
+    }
+}
+
+// The profile's own.
+extension ProfileProblem {
+    static func expired(_ date: PropertyListDate) -> Self {
+        let day = ProfileDay.text(date)
+        return Self(
+            code: .expired, subject: day, reason: "The profile expired on \(day).",
+            advice: "Renew it, or let Xcode manage it.")
+    }
+
+    static func notYetValid(_ date: PropertyListDate) -> Self {
+        let day = ProfileDay.text(date)
+        return Self(
+            code: .notYetValid, subject: day, reason: "The profile was made on \(day), which is in the future.",
+            advice: "Set this machine's clock.")
+    }
+
+    static func noValidCertificate(_ certificates: [ProfileCertificate]) -> Self {
+        Self(
+            code: .noValidCertificate, subject: list(certificates.map(\.title)),
+            reason: "None of the profile's certificates is valid: nobody can sign with it.",
+            advice: "Make a new certificate, and add it to the profile.")
+    }
+
+    static func certificateExpired(_ certificate: ProfileCertificate) -> Self {
+        let days = "\(ProfileDay.text(certificate.notBefore)) to \(ProfileDay.text(certificate.notAfter))"
+        return Self(
+            code: .certificateExpired, subject: certificate.title,
+            reason: "The certificate \(certificate.title) is valid from \(days) only.",
+            advice: "Take it out of the profile; the other certificates still sign.")
+    }
+
+    static func signatureRefused(_ reason: String) -> Self {
+        Self(
+            code: .signatureRefused, subject: "signature", reason: "The profile's signature is refused: \(reason).",
+            advice: "Download the profile again.")
+    }
+}
+
+// Against a target.
+extension ProfileProblem {
+    static func wrongTeam(_ team: String, held: [String]) -> Self {
+        Self(
+            code: .wrongTeam, subject: team,
+            reason: "The profile belongs to team \(list(held)), the target to \(team).",
+            advice: "Use a profile of team \(team), or set DEVELOPMENT_TEAM.")
+    }
+
+    static func wrongApplication(_ bundle: String, held: String) -> Self {
+        Self(
+            code: .wrongApplication, subject: bundle, reason: "The profile is for \(held), not for \(bundle).",
+            advice: hint(bundle, [held]) ?? "Make a profile for the App ID \(bundle); each extension has its own.")
+    }
+
+    static func groupAbsent(_ group: String, held: [String]) -> Self {
+        Self(
+            code: .groupAbsent, subject: group,
+            reason: "The profile does not hold the app group \(group); it holds \(list(held)).",
+            advice: hint(group, held)
+                ?? "Add the group to the App ID on the developer account, then make the profile anew.")
+    }
+
+    static func accessGroupAbsent(_ group: String, held: [String]) -> Self {
+        Self(
+            code: .accessGroupAbsent, subject: group,
+            reason: "The profile does not hold the keychain access group \(group); it holds \(list(held)).",
+            advice: hint(group, held) ?? "Begin the group with the profile's prefix, $(AppIdentifierPrefix).")
+    }
+
+    static func keyValueStoreAbsent(_ identifier: String, held: String?) -> Self {
+        let stores = list(held.map { [$0] } ?? [])
+        return Self(
+            code: .keyValueStoreAbsent, subject: identifier,
+            reason: "The profile does not hold the key-value store \(identifier); it holds \(stores).",
+            advice: "Turn on iCloud key-value storage for the App ID, then make the profile anew.")
+    }
+
+    static func debuggingRefused(_ kind: ProfileKind) -> Self {
+        Self(
+            code: .debuggingRefused, subject: "get-task-allow",
+            reason: "The target is meant to be debugged, and the profile (\(kind.title)) does not allow it.",
+            advice: "Use a development profile.")
+    }
+
+    static func debuggingAllowed(_ kind: ProfileKind) -> Self {
+        Self(
+            code: .debuggingAllowed, subject: "get-task-allow",
+            reason: "The target is meant for release, and the profile (\(kind.title)) lets debuggers in.",
+            advice: "Use a distribution profile.")
+    }
+
+    private static func list(_ texts: [String]) -> String {
+        if texts.isEmpty { return "none" }
+        let rest = texts.count - mostNames
+        return texts.prefix(mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+
+    /// A sentence with more is not read.
+    private static let mostNames = 8
+
+    /// Most mismatches are a slip of one letter.
+    private static func hint(_ wanted: String, _ held: [String]) -> String? {
+        NearestName.nearest(to: wanted, among: held).map { "Is \($0) meant?" }
     }
 }

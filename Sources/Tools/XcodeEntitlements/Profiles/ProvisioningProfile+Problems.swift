@@ -89,3 +89,51 @@ extension ProvisioningProfile {
         (patterns ?? []).contains { WildcardIdentifier($0).matches(identifier) }
     }
 }
+
+/// An identifier of a profile, which may end in an asterisk: `ABCDE12345.com.example.app`, `ABCDE12345.com.example.*`,
+/// `ABCDE12345.*`.
+///
+/// The asterisk stands for one character or more, dots included, and only at the end; anywhere else it is itself.
+struct WildcardIdentifier {
+    let pattern: String
+
+    init(_ pattern: String) { self.pattern = pattern }
+
+    var isWildcard: Bool { pattern.utf8.last == UInt8(ascii: "*") }
+
+    /// Compares bytes: identifiers are case-sensitive.
+    func matches(_ identifier: String) -> Bool {
+        guard isWildcard else { return pattern.utf8.elementsEqual(identifier.utf8) }
+        let prefix = pattern.utf8.dropLast()
+        return identifier.utf8.count > prefix.count && identifier.utf8.starts(with: prefix)
+    }
+}
+
+/// What a target needs of its profile; what is nil or empty is not compared.
+public struct ProfileTarget: Sendable, Hashable {
+    /// The bundle identifier, expanded: `com.example.app`.
+    public var bundleIdentifier: String?
+    /// The team, ten characters.
+    public var teamIdentifier: String?
+    /// The app groups of its entitlements.
+    public var applicationGroups: [String]
+    /// The keychain access groups of its entitlements, with the team's prefix in place of variables.
+    public var keychainAccessGroups: [String]
+    /// The key-value store identifier of its entitlements.
+    public var keyValueStoreIdentifier: String?
+    /// Whether it is meant to run under a debugger.
+    public var allowsDebugging: Bool?
+
+    /// Puts a target together; every part may be left out.
+    public init(
+        bundleIdentifier: String? = nil, teamIdentifier: String? = nil, applicationGroups: [String] = [],
+        keychainAccessGroups: [String] = [], keyValueStoreIdentifier: String? = nil, allowsDebugging: Bool? = nil
+    ) {
+        self.bundleIdentifier = bundleIdentifier
+        self.teamIdentifier = teamIdentifier
+        self.applicationGroups = applicationGroups
+        self.keychainAccessGroups = keychainAccessGroups
+        self.keyValueStoreIdentifier = keyValueStoreIdentifier
+        self.allowsDebugging = allowsDebugging
+    }
+}

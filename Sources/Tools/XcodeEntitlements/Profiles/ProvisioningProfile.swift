@@ -63,3 +63,113 @@ public struct ProvisioningProfile: Sendable, Hashable {
     /// When it ends.
     public var expirationDate: Date { Date(timeIntervalSinceReferenceDate: expires.secondsSince2001) }
 }
+
+/// What a provisioning profile is for, as its contents tell.
+public enum ProfileKind: String, Sendable, Hashable, CaseIterable {
+    /// Runs on the listed devices under a debugger.
+    case development
+    /// Runs on the listed devices without one.
+    case adHoc
+    /// For upload to the App Store; runs on no device as it is.
+    case appStore
+    /// Runs on every device of an organisation (in-house distribution).
+    case enterprise
+    /// Runs on every Mac, outside the Mac App Store.
+    case developerID
+
+    /// The kind in words, for people.
+    public var title: String {
+        switch self {
+        case .development: "development"
+        case .adHoc: "ad hoc"
+        case .appStore: "App Store"
+        case .enterprise: "enterprise"
+        case .developerID: "Developer ID"
+        }
+    }
+}
+
+/// Whether the signature of a profile holds.
+///
+/// Without the package trait `ProfileSignatures` it is always ``notChecked``: then everything that a profile says is what
+/// its file says, not what Apple said.
+public enum ProfileSignature: Sendable, Hashable {
+    /// Nobody looked.
+    case notChecked
+    /// Signed by `signer` (its common name) over a digest of the named algorithm, and certified by a trusted root.
+    case valid(signer: String, digest: String)
+    /// Not signed by anybody trusted, or changed since; why, as the rest of a sentence about the signature.
+    case refused(reason: String)
+
+    /// For people, as the end of a line.
+    public var title: String {
+        switch self {
+        case .notChecked: "signature not checked"
+        case .valid(let signer, let digest): "signed by \(signer) (\(digest))"
+        case .refused(let reason): "signature refused: \(reason)"
+        }
+    }
+}
+
+/// Whose signature on a profile counts: a root by its certificate's fingerprint, and the names below it.
+///
+/// The root alone proves little: every developer's certificate hangs on Apple's too.
+public struct ProfileTrust: Sendable, Hashable {
+    /// The SHA-256 of the root certificates, 32 bytes each. The certificate itself comes with the message.
+    public var roots: Set<[UInt8]>
+    /// Signers of profiles for devices, by common name.
+    public var deviceSigner: String
+    /// The authority that certifies them, by common name.
+    public var deviceAuthority: String
+
+    /// Trusts an authority of one's own; its signers for Macs carry Apple's marks.
+    public init(roots: Set<[UInt8]>, deviceSigner: String, deviceAuthority: String) {
+        self.roots = roots
+        self.deviceSigner = deviceSigner
+        self.deviceAuthority = deviceAuthority
+    }
+
+    /// Apple's own: the root of 2006, published at https://www.apple.com/certificateauthority, and the names that iOS
+    /// compares (`SecPolicyCreateiPhoneProvisioningProfileSigning`).
+    public static let apple = Self(
+        roots: [
+            [
+                0xB0, 0xB1, 0x73, 0x0E, 0xCB, 0xC7, 0xFF, 0x45, 0x05, 0x14, 0x2C, 0x49, 0xF1, 0x29, 0x5E, 0x6E,
+                0xDA, 0x6B, 0xCA, 0xED, 0x7E, 0x2C, 0x68, 0xC5, 0xBE, 0x91, 0xB5, 0xA1, 0x10, 0x01, 0xF0, 0x24,
+            ]
+        ], deviceSigner: "Apple iPhone OS Provisioning Profile Signing",
+        deviceAuthority: "Apple iPhone Certification Authority")
+}
+
+/// A certificate of a profile: a developer's, or one of those who signed it. Read, not verified.
+public struct ProfileCertificate: Sendable, Hashable {
+    /// The subject's common name, for example `Apple Development: Ada Example (ABCDE12345)`.
+    public let commonName: String?
+    /// The subject's organisation: the team's name in a developer's certificate.
+    public let organization: String?
+    /// The subject's organisational unit: the team identifier in a developer's certificate.
+    public let organizationalUnit: String?
+    /// The issuer's common name.
+    public let issuerCommonName: String?
+    /// The serial number, most significant byte first.
+    public let serialNumber: [UInt8]
+    /// The first moment of its validity.
+    public let notBefore: PropertyListDate
+    /// The last moment of its validity.
+    public let notAfter: PropertyListDate
+    /// The certificate itself, as DER.
+    package let der: [UInt8]
+
+    /// Whether a moment lies within its validity.
+    public func isValid(at date: PropertyListDate) -> Bool {
+        (notBefore.secondsSince2001...max(notBefore.secondsSince2001, notAfter.secondsSince2001))
+            .contains(date.secondsSince2001)
+    }
+}
+
+extension ProfileCertificate {
+    /// What people call it: its name, or its serial number where it has none.
+    public var title: String {
+        commonName ?? "number " + serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

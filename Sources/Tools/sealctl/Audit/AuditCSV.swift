@@ -1,4 +1,5 @@
 internal import ContainerAudit
+internal import SharedFiles
 
 /// A row for each finding, as RFC 4180 has it, that a spreadsheet opens without calculating anything.
 struct AuditCSV {
@@ -28,5 +29,25 @@ struct AuditCSV {
         ] + numbers.map { $0 ?? "" } + [
             finding.detail, finding.remedy, finding.references.joined(separator: " "), finding.fingerprint ?? "",
         ]
+    }
+}
+
+/// Comma-separated values (RFC 4180).
+enum CSVText {
+    /// What makes spreadsheets take a cell for a formula, in both widths: they run it when the file is opened.
+    private static let formulaMarks: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
+    ]
+
+    /// A row with its end.
+    static func row(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") + "\r\n" }
+
+    /// An apostrophe in front makes a would-be formula text. Control characters are escaped, so a row is one line.
+    private static func cell(_ text: String) -> String {
+        let plain = text.printable
+        let first = plain.unicodeScalars.first { $0 != " " }
+        let safe = first.map(formulaMarks.contains) == true ? "'" + plain : plain
+        guard safe.unicodeScalars.contains(where: { ",\"".unicodeScalars.contains($0) }) else { return safe }
+        return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 }

@@ -105,3 +105,108 @@ struct AuditCommand: SealctlCommand {
         static let failure = Failure(.findings, "findings", "there are findings", hint: "", isSilent: true)
     }
 }
+
+/// How an audit is reported, and what its exit status says.
+struct AuditReportOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Form of the report: table, json, jsonl, sarif, junit, csv or html.", valueName: "format"))
+    var format: AuditFormat?
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Write the report to FILE; - is standard output.", valueName: "FILE"), completion: .file())
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The least severity that is listed: info, low, medium, high or critical.", valueName: "severity"))
+    var severity = SeverityArgument(.info)
+
+    @Option(help: ArgumentHelp("The least severity that ends with status 1.", valueName: "severity"))
+    var failOn = SeverityArgument(.low)
+
+    @Flag(help: "End with status 0 whatever was found.")
+    var exitZero = false
+
+    @Flag(help: "In a table, list every file, not only those with findings.")
+    var allFiles = false
+
+    func format(json: Bool) -> AuditFormat { format ?? (json ? .json : .table) }
+}
+
+/// A severity on the command line.
+struct SeverityArgument: ExpressibleByArgument {
+    let severity: Severity
+
+    init(_ severity: Severity) { self.severity = severity }
+
+    init?(argument: String) {
+        guard let severity = Severity(rawValue: argument) else { return nil }
+        self.severity = severity
+    }
+
+    var defaultValueDescription: String { severity.rawValue }
+    static var allValueStrings: [String] { Severity.allCases.map(\.rawValue) }
+}
+
+/// A report that an earlier run wrote, to be shown in another form.
+enum StoredReport {
+    private static let limit = 1 << 30
+
+    static func read(_ path: String) throws(Failure) -> AuditJob.Result {
+        let bytes = try SmallFile.read(path, limit: limit)
+        guard let report = try? AuditReport(json: Data(bytes)) else {
+            throw Failure(
+                .dataError, "notAReport", "\(path) is no report of an audit",
+                hint: "Name what sealctl audit -f json has written.")
+        }
+        return AuditJob.Result(report: report, notes: [])
+    }
+}
+
+/// What `--explain` prints.
+enum CheckExplanation {
+    /// Stands for every check.
+    static let everything = "all"
+
+    static func text(_ id: String, json: Bool) throws(Failure) -> String {
+        if id == everything { return json ? JSONText.array(AuditCheck.all.map(fields)).text : list }
+        guard let check = AuditCheck.named(id), let text = AuditCheck.explanation(of: id) else {
+            throw Failure(
+                .usage, "noSuchCheck", "there is no check \(id)",
+                hint: "sealctl audit --explain \(everything) lists them.")
+        }
+        // Printing adds the line's end.
+        return json ? fields(check).text : String(text.dropLast())
+    }
+
+    private static var list: String {
+        var table = TextTable([.init(title: "ID"), .init(title: "SEVERITY"), .init(title: "TITLE")])
+        for check in AuditCheck.all { table.add([check.id, check.severity.rawValue, check.title]) }
+        return table.text
+    }
+
+    private static func fields(_ check: AuditCheck) -> JSONText {
+        .object([
+            ("id", .string(check.id)), ("severity", .string(check.severity.rawValue)), ("title", .string(check.title)),
+            ("meaning", .string(check.meaning)), ("remedy", .string(check.remedyText)),
+            ("references", .array(check.references.map { .string($0) })),
+        ])
+    }
+}
+
+extension AuditCheck {
+    /// The remedy for no file in particular.
+    var remedyText: String {
+        ["file": "FILE", "group": "GROUP"].reduce(remedy) { text, place in
+            var parts: [Substring] = []
+            var rest = text[...]
+            while let range = rest.firstRange(of: "{\(place.key)}") {
+                parts += [rest[..<range.lowerBound], place.value[...]]
+                rest = rest[range.upperBound...]
+            }
+            return (parts + [rest]).joined()
+        }
+    }
+}

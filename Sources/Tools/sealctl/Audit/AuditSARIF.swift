@@ -1,4 +1,5 @@
 internal import ContainerAudit
+internal import SystemPackage
 
 /// The findings for code hosts.
 struct AuditSARIF {
@@ -89,5 +90,52 @@ struct AuditSARIF {
         case .medium: .warning
         case .high, .critical: .error
         }
+    }
+}
+
+/// Which directory the paths of a SARIF report are below: the current one where the audited one lies in it, since hosts take
+/// that for the root of the checked-out source; else the audited one.
+struct SARIFPaths {
+    /// Absolute.
+    let base: String
+    /// What leads from the base to the audited directory; empty where they are the same.
+    private let prefix: String
+
+    /// - Parameter root: The audited directory as the report has it.
+    init(root: String) {
+        let root = FilePath(WorkingDirectory.absolute(SARIFPath.original(root))).lexicallyNormalized().string
+        let here = WorkingDirectory.absolute(".")
+        let directory = here.hasSuffix("/") ? here : here + "/"
+        if root == here || root.hasPrefix(directory) {
+            base = here
+            prefix = root == here ? "" : String(root.dropFirst(directory.utf8.count))
+        } else {
+            base = root
+            prefix = ""
+        }
+    }
+
+    /// The path of a finding below the base; absolute for what lies outside.
+    func path(_ printed: String) -> String {
+        let path = SARIFPath.original(printed)
+        if path.hasPrefix("/") || prefix.isEmpty { return path }
+        return path == "." ? prefix : "\(prefix)/\(path)"
+    }
+}
+
+/// Where the controls of OWASP MASVS are on the web.
+enum MASReference {
+    /// The first of the references that has a page; nil where none has.
+    static func uri(_ references: [String]) -> String? { references.lazy.compactMap(uri).first }
+
+    /// The page of a control.
+    static func uri(_ reference: String) -> String? {
+        guard reference.hasPrefix("MASVS-"), reference.utf8.allSatisfy(isPlain) else { return nil }
+        return "https://mas.owasp.org/MASVS/controls/\(reference)/"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "-")
     }
 }

@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import ArgumentParser
 
 /// `sealctl container`.
@@ -19,4 +20,158 @@ struct ContainerCommand: ParsableCommand {
             ContainerRegisterCommand.self, ContainerUnregisterCommand.self, ContainerResetCommand.self,
             ContainerUsageCommand.self, ContainerQuotaCommand.self, ContainerTrashCommand.self,
         ])
+}
+
+/// `sealctl container path`: where a group's container lies.
+struct ContainerPathCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path",
+        abstract: "Print where a group's container lies.",
+        discussion: """
+            The container is opened and checked, and nothing is made. An opaque container changes its path when it is \
+            reset or made anew: ask each time.
+
+            Example:
+              ls "$(sealctl container path --group group.com.example.app)"
+              sealctl container path --json
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let home = try GroupOptions.home()
+        let container = try Failure.onGroup { () throws(AppGroupError) in
+            try GroupContainer.open(group, in: home, creating: false)
+        }
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([
+                    ("group", .string(group.identifier)), ("path", .string(container.path)),
+                    ("style", .string(container.style.rawValue)),
+                ]).text : container.path)
+    }
+}
+
+/// `sealctl container list`: which groups there are.
+struct ContainerListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the groups that have a container or members.",
+        discussion: """
+            STATE is ok, none where the group has no container for now, or why its container can't be used. A directory \
+            of which nothing says whose container it is has no GROUP. Containers of other users that this one may not \
+            look at are left out.
+
+            Examples:
+              sealctl container list
+              sealctl container list --json | jq -r '.[] | select(.error) | .group'
+            """)
+
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let list = ContainerList(home: try GroupOptions.home())
+        let (items, strays) = try Failure.onGroup { () throws(AppGroupError) in
+            (try list.items(), try list.unidentified())
+        }
+        if output.json {
+            return try StandardStreams.print(JSONText.array(items.map(Self.json) + strays.map(Self.json)).text)
+        }
+        var table = TextTable([
+            .init(title: "GROUP"), .init(title: "STYLE"), .init(title: "MEMBERS", isNumber: true),
+            .init(title: "QUOTA", isNumber: true), .init(title: "STATE"), .init(title: "PATH"),
+        ])
+        for item in items {
+            table.add([
+                item.group.identifier, item.style?.rawValue ?? "-", String(item.members.count),
+                item.quota.map { String($0) } ?? "-", Self.state(item), item.path ?? "-",
+            ])
+        }
+        for stray in strays { table.add(["-", "opaque", "-", "-", stray.error.code.rawValue, stray.path]) }
+        try StandardStreams.print(table.text)
+    }
+
+    private static func state(_ item: ContainerList.Item) -> String {
+        item.error?.code.rawValue ?? (item.path == nil ? "none" : "ok")
+    }
+
+    private static func json(_ item: ContainerList.Item) -> JSONText {
+        .object([
+            ("group", .string(item.group.identifier)), ("style", .optional(item.style?.rawValue)),
+            ("members", .array(item.members.map { .string($0.applicationIdentifier) })),
+            ("quota", item.quota.map { .number(Int($0)) } ?? .null), ("path", .optional(item.path)),
+            ("error", .optional(item.error?.code.rawValue)),
+        ])
+    }
+
+    private static func json(_ stray: ContainerList.Unidentified) -> JSONText {
+        .object([
+            ("group", .null), ("style", .string(ContainerStyle.opaque.rawValue)), ("members", .array([])),
+            ("quota", .null), ("path", .string(stray.path)), ("error", .string(stray.error.code.rawValue)),
+        ])
+    }
+}
+
+/// `sealctl container usage`: how much a container holds.
+struct ContainerUsageCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage",
+        abstract: "Say how much a group's container holds, by its parts.",
+        discussion: """
+            BYTES are the sizes of the files, which a quota limits; DISK is what they take there. A file with two names \
+            counts once.
+
+            Examples:
+              sealctl container usage --group group.com.example.app
+              sealctl container usage --json | jq .bytes
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let home = try GroupOptions.home()
+        let (usage, quota) = try Failure.onGroup { () throws(AppGroupError) in
+            let container = try GroupContainer.open(group, in: home, creating: false)
+            return (container.usage(), try container.quota())
+        }
+        try StandardStreams.print(output.json ? Self.json(usage, quota) : Self.text(usage, quota))
+    }
+
+    private static func text(_ usage: ContainerUsage, _ quota: Int64?) -> String {
+        var table = TextTable([
+            .init(title: "FILES", isNumber: true), .init(title: "BYTES", isNumber: true),
+            .init(title: "DISK", isNumber: true), .init(title: "PART"),
+        ])
+        for part in usage.parts { table.add(cells(part.amount, part.path)) }
+        table.add(cells(usage.total, "total"))
+        var lines = [table.text]
+        if let quota { lines.append("\(quota) bytes are allowed, \(max(0, quota - usage.total.bytes)) are free.") }
+        if usage.unreadable > 0 { lines.append("\(usage.unreadable) could not be looked at, and are not counted.") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func cells(_ amount: ContainerUsage.Amount, _ name: String) -> [String] {
+        [String(amount.files), String(amount.bytes), String(amount.allocatedBytes), name]
+    }
+
+    private static func json(_ usage: ContainerUsage, _ quota: Int64?) -> String {
+        let parts = usage.parts.map { JSONText.object([("part", .string($0.path))] + fields($0.amount)) }
+        return JSONText.object(
+            fields(usage.total) + [
+                ("quota", quota.map { .number(Int($0)) } ?? .null), ("unreadable", .number(usage.unreadable)),
+                ("parts", .array(parts)),
+            ]
+        ).text
+    }
+
+    private static func fields(_ amount: ContainerUsage.Amount) -> [(String, JSONText)] {
+        [
+            ("files", .number(amount.files)), ("bytes", .number(Int(amount.bytes))),
+            ("allocatedBytes", .number(Int(amount.allocatedBytes))),
+        ]
+    }
 }

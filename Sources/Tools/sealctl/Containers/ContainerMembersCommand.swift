@@ -1,5 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import PropertyLists
+internal import SharedFiles
 
 /// `sealctl container members`: which programs belong to a group.
 struct ContainerMembersCommand: SealctlCommand {
@@ -24,5 +26,146 @@ struct ContainerMembersCommand: SealctlCommand {
         var table = TextTable(MemberView.columns)
         for member in members { table.add(member.cells) }
         try StandardStreams.print(table.text)
+    }
+}
+
+/// How a member program is shown.
+struct MemberView {
+    static let columns: [TextTable.Column] = [
+        .init(title: "APPLICATION"), .init(title: "REGISTERED"), .init(title: "STATE"), .init(title: "EXECUTABLE"),
+    ]
+
+    let member: GroupMember
+
+    var cells: [String] {
+        [
+            member.applicationIdentifier, registered.short, member.isInstalled ? "installed" : "gone",
+            member.executablePath,
+        ]
+    }
+
+    var json: JSONText {
+        .object([
+            ("application", .string(member.applicationIdentifier)), ("executable", .string(member.executablePath)),
+            ("registered", .string(registered.rfc3339)), ("installed", .bool(member.isInstalled)),
+        ])
+    }
+
+    private var registered: Timestamp {
+        Timestamp(UInt64(max(0, (member.registered.secondsSince2001 + 978_307_200) * 1000)))
+    }
+}
+
+/// `sealctl container register`: takes a program into a group.
+struct ContainerRegisterCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "register",
+        abstract: "Take a program into a group.",
+        discussion: """
+            For a package's installation. The container is made if the group has none: with --behavior ios under a name \
+            that says nothing, and it goes to the trash when its last member leaves; with --behavior macos under the \
+            group's identifier, for good. Registering a program again changes where its executable lies.
+
+            Examples:
+              sealctl container register com.example.app /usr/bin/app
+              sealctl container register com.example.widget /usr/bin/widget --behavior ios
+            """)
+
+    @Argument(help: ArgumentHelp("The program, as its entitlements name it.", valueName: "application"))
+    var application: String
+    @Argument(help: ArgumentHelp("The path of its executable.", valueName: "executable"), completion: .file())
+    var executable: String
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(help: ArgumentHelp("How a container is made: ios or macos.", valueName: "SYSTEM"))
+    var behavior: BehaviorName?
+    @OptionGroup var share: ShareOption
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let registry = GroupRegistry(group, in: try GroupOptions.home())
+        let sharing = try share.sharing()
+        let container = try Failure.onGroup { () throws(AppGroupError) in
+            let member = try GroupMember(applicationIdentifier: application, executablePath: executable)
+            return try registry.register(member, behavior: behavior?.behavior, sharing: sharing)
+        }
+        try StandardStreams.print(
+            output.json
+                ? JSONText.object([
+                    ("group", .string(group.identifier)), ("application", .string(application)),
+                    ("path", .string(container.path)), ("style", .string(container.style.rawValue)),
+                ]).text
+                : "\(application) belongs to \(group): \(container.path.printable)")
+    }
+}
+
+/// A system's name on the command line.
+enum BehaviorName: String, ExpressibleByArgument, CaseIterable {
+    case ios, macos
+
+    var behavior: ContainerBehavior {
+        switch self {
+        case .ios: .iOS
+        case .macos: .macOS
+        }
+    }
+}
+
+/// `sealctl container unregister`: takes a program out of a group.
+struct ContainerUnregisterCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unregister",
+        abstract: "Take a program out of a group.",
+        discussion: """
+            For a package's removal. With its last member a container that was made with --behavior ios goes to the \
+            trash: then the command asks first, unless --yes says yes. Every other one stays. Gone is a program only where nothing lies at its path, nor at the path that it was \
+            registered with.
+
+            Examples:
+              sealctl container unregister com.example.app --yes
+              sealctl container unregister --gone --group group.com.example.app
+            """)
+
+    @Argument(help: ArgumentHelp("The program, as it was registered.", valueName: "application"))
+    var application: String?
+    @Flag(help: "Take out every program whose executable is not there any more.")
+    var gone = false
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func validate() throws {
+        guard (application != nil) != gone else { throw ValidationError("Name one program, or give --gone.") }
+    }
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let home = try GroupOptions.home()
+        let registry = GroupRegistry(group, in: home)
+        if let loss = try ContainerLoss(of: group, in: home) {
+            let leaving = application.map { [$0] } ?? loss.gone
+            if !leaving.isEmpty && loss.goesToTrash(without: Set(leaving)) {
+                try confirmation.require("take the last program out of \(group), with its container", loss.sentences)
+            }
+        }
+        let (left, trashed) = try Failure.onGroup { () throws(AppGroupError) in
+            if let application { return ([application], try registry.unregister(application)) }
+            return try registry.unregisterThoseGone()
+        }
+        try report(left, trashed, of: group)
+    }
+
+    private func report(_ leaving: [String], _ trashed: String?, of group: AppGroup) throws(Failure) {
+        if output.json {
+            let fields: [(String, JSONText)] = [
+                ("group", .string(group.identifier)), ("left", .array(leaving.map { .string($0) })),
+                ("trashed", .optional(trashed)),
+            ]
+            return try StandardStreams.print(JSONText.object(fields).text)
+        }
+        var lines = leaving.map { "\($0) has left \(group)" }
+        if leaving.isEmpty { lines = ["every member of \(group) is installed"] }
+        if let trashed { lines.append("the container went with it to the trash: \(trashed.printable)") }
+        try StandardStreams.print(lines.joined(separator: "\n"))
     }
 }

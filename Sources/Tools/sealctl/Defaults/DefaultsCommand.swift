@@ -1,4 +1,8 @@
+internal import AppGroups
 internal import ArgumentParser
+internal import KeyVault
+internal import PropertyLists
+internal import SealedState
 
 /// `sealctl defaults`: the commands of macOS' `defaults`, over sealed suites.
 struct DefaultsCommand: ParsableCommand {
@@ -20,4 +24,102 @@ struct DefaultsCommand: ParsableCommand {
             DefaultsDeleteCommand.self, DefaultsRenameCommand.self, DefaultsFindCommand.self,
             DefaultsImportCommand.self, DefaultsExportCommand.self, DefaultsDomainsCommand.self,
         ])
+}
+
+/// What every command on defaults takes: the group, what opens its vault, the form of results.
+struct DefaultsAccess: ParsableArguments {
+    @OptionGroup var groupOptions: GroupOptions
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    /// Opens the store of a domain's group; nothing is made.
+    ///
+    /// - Parameter domain: A suite, or the identifier of a group, which stands for both.
+    func open(_ domain: String?) throws(Failure) -> DefaultsDomain {
+        let (group, suite) = try resolve(domain)
+        let store = try keyOptions.openStore(of: group)
+        var options = DefaultsOptions()
+        let asJSON = output.json
+        options.onWarning = { Self.report($0, asJSON: asJSON) }
+        let defaults = try Failure.onStore { () throws(StoreError) in
+            try store.defaults(suite: suite, options: options)
+        }
+        return DefaultsDomain(store: store, defaults: defaults, asJSON: asJSON)
+    }
+
+    private func resolve(_ domain: String?) throws(Failure) -> (group: AppGroup, suite: String?) {
+        if groupOptions.group == nil, let domain, let group = try? AppGroup(domain) { return (group, nil) }
+        return (try groupOptions.appGroup(), domain)
+    }
+
+    private static func report(_ warning: DefaultsWarning, asJSON: Bool) {
+        let sentences = warning.description.split(separator: ". ", maxSplits: 1).map { String($0) }
+        let code =
+            switch warning {
+            case .largeValue: "largeValue"
+            case .beganAnew: "beganAnew"
+            }
+        Warning(code, sentences[0], hint: sentences.count > 1 ? sentences[1] : "").report(asJSON: asJSON)
+    }
+}
+
+/// One suite at work.
+struct DefaultsDomain {
+    let store: SealedStore
+    let defaults: SealedDefaults
+    let asJSON: Bool
+
+    var name: String { defaults.suite }
+
+    /// Does a command's work, and tells afterwards where protection against old files is off.
+    func work<Result>(_ body: (DefaultsDomain) throws(Failure) -> Result) throws(Failure) -> Result {
+        defer { WatermarkWarning.report(on: store, asJSON: asJSON) }
+        return try body(self)
+    }
+
+    /// Everything in the suite.
+    ///
+    /// - Throws: `Failure` `absent` for a suite that nobody has written.
+    func contents() throws(Failure) -> [String: PropertyListValue] {
+        let values = try Failure.onStore { () throws(StoreError) in try defaults.persistentDomain() }
+        if values.isEmpty { try requireSuite() }
+        return values
+    }
+
+    /// - Throws: `Failure` `absent` for a suite that nobody has written, or that was removed. One that is refused is there,
+    ///   and so is one whose file is gone without a removal.
+    func requireSuite() throws(Failure) {
+        let standing = try Failure.onStore { () throws(StoreError) in try defaults.standing() }
+        switch standing {
+        case .present, .missing: return
+        case .unknown, .removed:
+            throw Failure(
+                .notFound, "absent", "the group \(store.group.identifier) has no suite \(name)",
+                hint: "Try sealctl defaults domains to see what is there.")
+        }
+    }
+
+    /// - Throws: `Failure` `absent` where the suite has no such key.
+    func value(of key: String) throws(Failure) -> PropertyListValue {
+        guard let value = try contents()[key] else { throw missing(key) }
+        return value
+    }
+
+    func missing(_ key: String) -> Failure {
+        Failure(
+            .notFound, "absent", "the suite \(name) has no key \(key)",
+            hint: "See what it has: sealctl defaults read \(name).")
+    }
+
+    /// Puts these values in place of everything, also where what is there is refused.
+    func replace(_ values: [String: PropertyListValue]) throws(Failure) {
+        try Failure.onStore { () throws(StoreError) in try defaults.setPersistentDomain(values) }
+    }
+
+    /// Changes the suite in one write.
+    func edit(_ change: (inout [String: PropertyListValue]) throws(Failure) -> Void) throws(Failure) {
+        do throws(StoreError) { try defaults.edit(change) } catch {
+            throw error.cause as? Failure ?? Failure(error)
+        }
+    }
 }

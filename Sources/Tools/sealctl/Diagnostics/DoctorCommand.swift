@@ -1,5 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import Glibc
+internal import SharedFiles
 
 /// `sealctl doctor`: is everything set up?
 struct DoctorCommand: SealctlCommand {
@@ -44,6 +46,128 @@ struct DoctorCommand: SealctlCommand {
         }
         do throws(Failure) { return GroupChecks.examine(try groupOptions.appGroup(), in: home) } catch {
             return [.fail("group", error)]
+        }
+    }
+}
+
+/// One line of what `doctor` found.
+struct Diagnosis {
+    enum State: String {
+        /// As it should be.
+        case ok
+        /// Works, with less than there could be.
+        case warn
+        /// Something does not work.
+        case fail
+    }
+
+    /// Stable, for programs.
+    let id: String
+    let state: State
+    /// What was found, without an end mark.
+    let detail: String
+    /// What to do; empty where all is well.
+    let mend: String
+
+    static func ok(_ id: String, _ detail: String) -> Diagnosis {
+        Diagnosis(id: id, state: .ok, detail: detail, mend: "")
+    }
+
+    static func warn(_ id: String, _ detail: String, mend: String) -> Diagnosis {
+        Diagnosis(id: id, state: .warn, detail: detail, mend: mend)
+    }
+
+    static func fail(_ id: String, _ detail: String, mend: String) -> Diagnosis {
+        Diagnosis(id: id, state: .fail, detail: detail, mend: mend)
+    }
+
+    /// What a failure of any other command says, as a line.
+    static func fail(_ id: String, _ failure: Failure) -> Diagnosis {
+        .fail(id, failure.message, mend: failure.hint)
+    }
+
+    var json: JSONText {
+        .object([
+            ("check", .string(id)), ("state", .string(state.rawValue)), ("detail", .string(detail)),
+            ("mend", .string(mend)),
+        ])
+    }
+}
+
+/// All that was found.
+struct DiagnosisReport {
+    let lines: [Diagnosis]
+
+    /// Whether everything works, warnings or not.
+    var isSound: Bool { !lines.contains { $0.state == .fail } }
+
+    /// A line each, and what to do below those that need it.
+    var text: String {
+        let width = lines.map(\.id.count).max() ?? 0
+        return lines.map { line in
+            let state = line.state.rawValue + String(repeating: " ", count: 4 - line.state.rawValue.count)
+            let name = line.id + String(repeating: " ", count: width - line.id.count)
+            let head = "\(painted(state, line.state))  \(name)  \(line.detail.printable)"
+            let indent = String(repeating: " ", count: width + 8)
+            return line.mend.isEmpty ? head : "\(head)\n\(indent)\(line.mend.printable)"
+        }.joined(separator: "\n")
+    }
+
+    private func painted(_ text: String, _ state: Diagnosis.State) -> String {
+        guard Appearance.outputUsesColor else { return text }
+        let color =
+            switch state {
+            case .ok: "32"
+            case .warn: "33"
+            case .fail: "31"
+            }
+        return "\u{1B}[\(color)m\(text)\u{1B}[0m"
+    }
+
+    var json: JSONText {
+        .object([("isSound", .bool(isSound)), ("checks", .array(lines.map(\.json)))])
+    }
+}
+
+/// Variables and configuration files.
+enum SettingsCheck {
+    /// Takes the settings for the other checks as well.
+    static func examine(_ stated: SettingLayer) -> Diagnosis {
+        do throws(Failure) { try Settings.begin(with: stated) } catch { return .fail("settings", error) }
+        let settings = Settings.current
+        let files = settings.files.filter(\.wasRead).map(\.path)
+        let values = settings.all.filter { $0.value.text != "false" }.map { "\($0.name.rawValue) (\($0.value.origin))" }
+        let from = files.isEmpty ? "no configuration file" : files.joined(separator: ", ")
+        return .ok("settings", values.isEmpty ? from : "\(from); \(values.joined(separator: ", "))")
+    }
+}
+
+/// Plaintext of edits that met a conflict: kept for the person, who may have forgotten it.
+enum EditCheck {
+    static func examine() -> [Diagnosis] {
+        MemoryPlace.bases.flatMap { base in
+            ((try? base.entries()) ?? []).compactMap { entry in
+                guard entry.name.hasPrefix(MemoryPlace.keptPrefix), let facts = try? base.attributes(entry.name),
+                    facts.kind == .directory, facts.uid == geteuid()
+                else { return nil }
+                return kept(base.display(entry.name), facts)
+            }
+        }
+    }
+
+    private static func kept(_ path: String, _ facts: FileAttributes) -> Diagnosis {
+        let age = Int64(Timestamp.now.milliseconds) / 1000 - facts.modifiedNanoseconds / 1_000_000_000
+        return .warn(
+            "kept-edit", "\(path) holds the plaintext of an edit that was not sealed, for \(text(age))",
+            mend: "Take what you need of it, then remove it: rm -r \(path.shellQuoted)")
+    }
+
+    private static func text(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(max(0, seconds)) seconds"
+        case ..<7200: "\(seconds / 60) minutes"
+        case ..<172_800: "\(seconds / 3600) hours"
+        default: "\(seconds / 86_400) days"
         }
     }
 }

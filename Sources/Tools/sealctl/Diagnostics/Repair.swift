@@ -1,3 +1,6 @@
+internal import AppGroups
+internal import Glibc
+internal import SealedState
 internal import SharedFiles
 
 /// One thing that `repair` would do.
@@ -57,5 +60,148 @@ struct RepairPlan {
 
     static func + (a: RepairPlan, b: RepairPlan) -> RepairPlan {
         RepairPlan(repairs: a.repairs + b.repairs, notes: a.notes + b.notes)
+    }
+}
+
+/// Plaintext that a killed `sealctl edit` left in memory.
+enum EditRepair {
+    static func plan() -> RepairPlan { RepairPlan(repairs: MemoryLeftovers.find().map(wiping)) }
+
+    private static func wiping(_ leftover: MemoryLeftovers.Leftover) -> Repair {
+        Repair(
+            kind: .wipeEdit, subject: leftover.path,
+            plan: "wipe \(leftover.path), which an edit that was killed left in memory"
+        ) { () throws(Failure) in
+            leftover.remove()
+            guard access(leftover.path, F_OK) != 0, errno == ENOENT else {
+                throw Failure(
+                    .temporary, "inUse", "\(leftover.path) was left: an edit has it, or it cannot be removed",
+                    hint: "Try again when the edit has ended.")
+            }
+        }
+    }
+}
+
+/// Copies of refused blobs, which are kept until a person has them removed.
+struct QuarantineRepair {
+    let container: GroupContainer
+    /// How old they have to be; nil keeps them all.
+    let age: Lifetime?
+
+    func plan() -> RepairPlan {
+        guard let directory = try? container.root.directory(ContainerLayout.quarantine),
+            let entries = try? directory.entries()
+        else { return RepairPlan() }
+        guard let age else {
+            let count = entries.count
+            let note = "\(count) files are in quarantine; --quarantine-older-than 30d removes old ones"
+            return RepairPlan(notes: count == 0 ? [] : [note])
+        }
+        let now = Int64(Timestamp.now.milliseconds)
+        return RepairPlan(
+            repairs: entries.compactMap { entry in
+                guard let facts = try? directory.attributes(entry.name), facts.kind == .regular,
+                    now - facts.modifiedNanoseconds / 1_000_000 >= Int64(age.seconds) * 1000
+                else { return nil }
+                return removal(entry.name, directory)
+            })
+    }
+
+    private func removal(_ name: String, _ directory: Directory) -> Repair {
+        Repair(
+            kind: .removeQuarantined, subject: directory.display(name),
+            plan: "remove \(directory.display(name)) from quarantine"
+        ) { () throws(Failure) in
+            try Failure.onFiles { () throws(FileError) in try directory.remove(name, durability: .durable) }
+        }
+    }
+}
+
+/// A rotation that was interrupted.
+struct RotationRepair {
+    let group: AppGroup
+    let keyOptions: KeyOptions
+
+    /// Needs the vault; where that does not open, a note says so.
+    func plan() -> RepairPlan {
+        do throws(Failure) {
+            let store = try keyOptions.openStore(of: group)
+            let status = try Failure.onStore { () throws(StoreError) in try store.rotationStatus() }
+            guard status.isRotating else { return RepairPlan() }
+            let unheld = try UnheldBlobs(in: store)
+            guard unheld.isEmpty else { return RepairPlan(notes: ["a rotation waits: \(unheld.hint.clause)"]) }
+            return RepairPlan(repairs: [resuming(store)])
+        } catch {
+            return RepairPlan(notes: ["whether a rotation was interrupted is not known: \(error.message)"])
+        }
+    }
+
+    private func resuming(_ store: SealedStore) -> Repair {
+        Repair(
+            kind: .resumeRotation, subject: group.identifier,
+            plan: "go on with the rotation of \(group.identifier): reseal what is left under the new key"
+        ) { () throws(Failure) in
+            let meter = Progress("resealing", total: nil)
+            let report = try Failure.onStore { () throws(StoreError) in
+                try store.rotate { meter.show("\($0.done) of \($0.total) blobs, walk \($0.pass)") }
+            }
+            guard report.isCompleted else {
+                throw Failure(
+                    .temporary, "rotationNotCompleted", "the rotation of \(group.identifier) is not completed",
+                    hint: "See what is in the way: sealctl vault rotate --status.")
+            }
+        }
+    }
+}
+
+/// The lock file of a container: it must be a file, and is best made by whoever owns the container.
+enum LockRepair {
+    static func plan(for container: GroupContainer) -> RepairPlan {
+        let name = ContainerLayout.lockFile
+        do throws(FileError) {
+            let facts = try container.root.attributes(name)
+            return facts.kind == .regular ? RepairPlan() : RepairPlan(repairs: [settingAside(container, facts.kind)])
+        } catch {
+            guard error.code == .notFound else { return RepairPlan(notes: [Failure(error).message]) }
+            return wasWritten(container) ? RepairPlan(repairs: [making(container)]) : RepairPlan()
+        }
+    }
+
+    /// Whoever wrote a record took the lock: then the file was there.
+    private static func wasWritten(_ container: GroupContainer) -> Bool {
+        let records = try? container.root.directory(ContainerLayout.records).entries()
+        return records?.isEmpty == false
+    }
+
+    private static func making(_ container: GroupContainer) -> Repair {
+        let root = container.root
+        return Repair(
+            kind: .makeLock, subject: root.display(ContainerLayout.lockFile),
+            plan: "make the lock file \(root.display(ContainerLayout.lockFile))"
+        ) { () throws(Failure) in try make(root) }
+    }
+
+    /// Moved, not removed: nobody knows whose it is.
+    private static func settingAside(_ container: GroupContainer, _ kind: FileKind) -> Repair {
+        let root = container.root
+        let aside = "\(ContainerLayout.lockFile).aside-\(Timestamp.now.milliseconds)"
+        return Repair(
+            kind: .setLockAside, subject: root.display(ContainerLayout.lockFile),
+            plan:
+                "move the \(kind.rawValue) in the place of the lock file to \(root.display(aside)), and make the lock file"
+        ) { () throws(Failure) in
+            try Failure.onFiles { () throws(FileError) in
+                try root.move(ContainerLayout.lockFile, to: root, as: aside)
+            }
+            try make(root)
+        }
+    }
+
+    private static func make(_ root: Directory) throws(Failure) {
+        try Failure.onFiles { () throws(FileError) in
+            let lock = LockFile(directory: root, name: ContainerLayout.lockFile, mode: root.fileMode)
+            let held = try lock.acquire(.whole, .exclusive, timeout: .seconds(5))
+            held.unlock()
+        }
     }
 }

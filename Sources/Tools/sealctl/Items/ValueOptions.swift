@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
 internal import SharedFiles
@@ -66,5 +67,93 @@ struct ValueOptions: ParsableArguments {
         throw Failure(
             .usage, "noDescriptor", "file descriptor \(number) is not open",
             hint: "Open it for sealctl: --value-fd \(number) \(number)<FILE.")
+    }
+}
+
+/// Asks for an item's value on the terminal, twice and without showing it: nobody sees a typing error.
+struct ValuePrompt {
+    /// Whose value it is.
+    let subject: String
+
+    func ask() throws(Failure) -> ItemValue {
+        let terminal = try HiddenTerminal.open()
+        let first = try line(terminal, "Value for \(subject): ")
+        let second = try line(terminal, "The same again: ")
+        guard first.isEqual(to: second) else {
+            throw Failure(.dataError, "valuesDiffer", "the two values differ", hint: "Try again.")
+        }
+        guard first.count <= Passphrase.maximumSize else {
+            throw Failure(
+                .dataError, VaultError.Code.tooLarge.rawValue, "what was typed is longer than 1024 bytes",
+                hint: "Try --value-file FILE.")
+        }
+        return ItemValue(first)
+    }
+
+    private func line(_ terminal: borrowing HiddenTerminal, _ prompt: String) throws(Failure) -> SecretBytes {
+        do throws(Failure) { return try terminal.line(prompt) } catch {
+            guard error.code == "noPassphrase" else { throw error }
+            throw Failure(.unavailable, "noValue", "no value was typed", hint: "Try again, or --value-file FILE.")
+        }
+    }
+}
+
+extension StandardStreams {
+    static var inputIsTerminal: Bool { isatty(0) == 1 }
+}
+
+/// An item's value on its way into a vault, in guarded memory.
+struct ItemValue: ~Copyable {
+    /// The largest value that a vault takes, in bytes.
+    static let limit = ItemLimits.standard.valueSize
+
+    private let room: SecretBytes
+    /// The value's size in bytes; one more than the limit stands for anything larger.
+    let count: Int
+
+    /// All of a secret.
+    init(_ secret: consuming SecretBytes) {
+        count = secret.count
+        room = secret
+    }
+
+    /// Everything from here to the end of the input, straight into the guarded memory.
+    init(contentsOf input: InputFile) throws(Failure) {
+        // A file of the kernel's claims to be empty.
+        let expected = input.extent.map { $0.count > 0 ? Int(clamping: $0.count) : Self.limit } ?? Self.limit
+        var filled = 0
+        let read = try SecretBytes(count: min(expected, Self.limit) + 1) { buffer throws(Failure) in
+            try Failure.onFiles { () throws(FileError) in
+                while filled < buffer.count {
+                    let more = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+                    if more == 0 { return }
+                    filled += more
+                }
+            }
+            // A file that grows while it is read has no one value.
+            guard filled <= expected || expected >= Self.limit else {
+                throw Failure(
+                    .temporary, "changedMeanwhile", "\(input.name) changed while it was read", hint: "Try again.")
+            }
+        }
+        room = read
+        count = filled
+    }
+
+    /// The first line without its end; what is behind it stays in the input.
+    init(firstLineOf input: InputFile) throws(Failure) {
+        let line = try SecretLine.read(limit: Self.limit) { byte throws(Failure) in
+            try Failure.onFiles { () throws(FileError) in try input.read(into: byte) == 1 }
+        }
+        self.init(line.take())
+    }
+
+    /// Lends the value.
+    borrowing func withBytes<Result: ~Copyable>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try room.withUnsafeBytes { room throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
     }
 }

@@ -70,3 +70,101 @@ struct ExplainCommand: SealctlCommand {
         }
     }
 }
+
+/// What came of each check of one record.
+struct ExaminationView {
+    let name: String
+    let examination: ReadExamination
+
+    var text: String {
+        var table = TextTable([.init(title: "CHECK"), .init(title: "RESULT"), .init(title: "MEANING")])
+        for check in ReadCheck.allCases {
+            table.add([check.rawValue, Self.word(examination.outcome(of: check)), check.meaning])
+        }
+        guard let error = examination.error else { return table.text }
+        let fields = FieldList([
+            (error.isRejection ? "refused" : "not read", error.code.rawValue), ("meaning", error.code.explanation),
+            ("reason", error.reason), ("advice", error.advice),
+        ])
+        return "\(table.text)\n\n\(fields.text)"
+    }
+
+    var json: JSONText {
+        let checks = ReadCheck.allCases.map { check in
+            JSONText.object([
+                ("check", .string(check.rawValue)), ("result", .string(examination.outcome(of: check).rawValue)),
+            ])
+        }
+        return .object([("name", .string(name)), ("checks", .array(checks)), ("error", error)])
+    }
+
+    private var error: JSONText {
+        guard let error = examination.error else { return .null }
+        return .object([
+            ("code", .string(error.code.rawValue)), ("isRejection", .bool(error.isRejection)),
+            ("check", .optional(error.code.check?.rawValue)), ("explanation", .string(error.code.explanation)),
+            ("reason", .string(error.reason)), ("advice", .string(error.advice)),
+        ])
+    }
+
+    private static func word(_ outcome: ReadExamination.Outcome) -> String {
+        switch outcome {
+        case .ok: "ok"
+        case .refused: "refused"
+        case .locked: "locked"
+        case .notReached: "not reached"
+        case .needsType: "needs the type"
+        }
+    }
+}
+
+/// What one rejection means.
+struct Explanation {
+    private let code: StoreError.Code
+
+    /// The rejections in the order of the checks, and the two answers that are no rejections but end a read as well.
+    static let all = (StoreError.Code.rejections + [.locked, .absent]).map(Explanation.init)
+
+    /// What the completion offers.
+    static var names: [String] { all.map(\.code.rawValue) }
+
+    /// The explanation of any code that this version knows.
+    static func named(_ name: String) -> Explanation? {
+        StoreError.Code.all.first { $0.rawValue == name }.map(Explanation.init)
+    }
+
+    private init(_ code: StoreError.Code) { self.code = code }
+
+    private var status: ExitStatus { StatusTable.status(of: code) }
+
+    var text: String {
+        FieldList([
+            ("name", code.rawValue), ("check", check), ("meaning", code.explanation), ("advice", code.defaultAdvice),
+            ("status", "\(status.rawValue)"),
+        ]).text
+    }
+
+    private var check: String { code.check.map { "\($0.rawValue): \($0.meaning)" } ?? "none" }
+
+    var json: JSONText {
+        .object([
+            ("code", .string(code.rawValue)), ("isRejection", .bool(code.isRejection)),
+            ("check", .optional(code.check?.rawValue)), ("explanation", .string(code.explanation)),
+            ("advice", .string(code.defaultAdvice)), ("status", .number(Int(status.rawValue))),
+        ])
+    }
+
+    static var table: String {
+        var table = TextTable([
+            .init(title: "NAME"), .init(title: "CHECK"), .init(title: "STATUS", isNumber: true),
+            .init(title: "MEANING"),
+        ])
+        for explanation in all {
+            let code = explanation.code
+            table.add([
+                code.rawValue, code.check?.rawValue ?? "-", String(explanation.status.rawValue), code.explanation,
+            ])
+        }
+        return table.text
+    }
+}

@@ -122,3 +122,97 @@ struct SnapshotFile {
         ])
     }
 }
+
+/// A file of a container, open to be copied.
+final class OpenFile {
+    /// What was read of a file, and whether nobody wrote to it meanwhile.
+    struct Contents {
+        let bytes: [UInt8]
+        let facts: FileAttributes
+        let modified: FileTime
+        let isSettled: Bool
+    }
+
+    private static let partSize: Int64 = 1 << 20
+    private let file: Descriptor
+    /// As it was when it was opened.
+    let facts: FileAttributes
+    /// When it was changed last, by then.
+    let modified: FileTime
+
+    init(_ path: String, in container: Directory) throws(FileError) {
+        file = try container.openForReading(path)
+        facts = try file.attributes()
+        var status = stat()
+        fstat(file.rawValue, &status)
+        modified = FileTime(status.st_mtim)
+    }
+
+    /// Whether it is as it was when it was opened, as far as its size and its times tell.
+    var isUnchanged: Bool {
+        guard let now = try? file.attributes() else { return false }
+        return now.size == facts.size && now.modifiedNanoseconds == facts.modifiedNanoseconds
+    }
+
+    func contents() throws(FileError) -> Contents {
+        let (bytes, count) = try read(Int(facts.size), at: 0)
+        return Contents(
+            bytes: Array(bytes.prefix(count)), facts: facts, modified: modified,
+            isSettled: count == Int(facts.size) && isUnchanged)
+    }
+
+    /// The next mebibyte at most. One that shrinks keeps the size that it had, with zeros.
+    func part(at position: Int64) throws(FileError) -> [UInt8] {
+        try read(Int(min(Self.partSize, facts.size - position)), at: position).bytes
+    }
+
+    private func read(_ size: Int, at position: Int64) throws(FileError) -> (bytes: [UInt8], count: Int) {
+        var bytes = [UInt8](repeating: 0, count: size)
+        let result = bytes.withUnsafeMutableBytes { buffer -> Result<Int, FileError> in
+            do throws(FileError) { return .success(try file.pread(into: buffer, at: position)) } catch {
+                return .failure(error)
+            }
+        }
+        return (bytes, try result.get())
+    }
+}
+
+/// When a file was changed: before 1970 as well, and beyond what 64 bits of nanoseconds can say.
+struct FileTime: Sendable, Equatable {
+    /// Since 1970; negative before.
+    let seconds: Int64
+    /// Behind that second.
+    let nanoseconds: Int
+
+    init(_ time: timespec) {
+        seconds = Int64(time.tv_sec)
+        nanoseconds = time.tv_nsec
+    }
+
+    static var now: FileTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return FileTime(time)
+    }
+
+    var systemTime: timespec { timespec(tv_sec: Int(seconds), tv_nsec: nanoseconds) }
+
+    /// `2026-11-21T03:30:00.000Z` (RFC 3339), which has the years 0 to 9999; beyond them the seconds.
+    var rfc3339: String {
+        guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { return "\(seconds) s" }
+        var time = time_t(seconds)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        let date = [
+            Self.padded(parts.tm_year + 1900, 4), Self.padded(parts.tm_mon + 1, 2), Self.padded(parts.tm_mday, 2),
+        ]
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.padded($0, 2) }
+        let fraction = Self.padded(Int32(nanoseconds / 1_000_000), 3)
+        return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
+    }
+
+    private static func padded(_ number: Int32, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

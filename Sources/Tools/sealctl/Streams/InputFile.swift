@@ -1,5 +1,8 @@
+internal import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
+internal import KeyVault
+internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
@@ -90,4 +93,37 @@ final class InputFile: Sendable {
             try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
     }
+}
+
+extension InputFile {
+    /// Everything from here to the end, counted.
+    func source(_ progress: Progress) -> StreamSource<FileError> {
+        { (buffer: UnsafeMutableRawBufferPointer) throws(FileError) in
+            let count = try self.read(into: buffer)
+            progress.advance(count)
+            return count
+        }
+    }
+
+    /// The same without moving the position; for regular files.
+    func rereadableSource(from start: Int64, _ progress: Progress) -> StreamSource<FileError> {
+        let position = Position(start)
+        return { (buffer: UnsafeMutableRawBufferPointer) throws(FileError) in
+            let count = try self.descriptor.pread(into: buffer, at: position.value)
+            position.advance(count)
+            progress.advance(count)
+            return count
+        }
+    }
+}
+
+/// How far a source has been read; the pipeline reads from one thread at a time, but not always from the same.
+final class Position: Sendable {
+    private let offset: Atomic<Int64>
+
+    init(_ start: Int64) { offset = Atomic(start) }
+
+    var value: Int64 { offset.load(ordering: .relaxed) }
+
+    func advance(_ count: Int) { offset.add(Int64(count), ordering: .relaxed) }
 }

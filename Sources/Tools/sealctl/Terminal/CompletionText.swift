@@ -1,3 +1,7 @@
+internal import AppGroups
+internal import SealedState
+internal import SharedFiles
+
 /// What completion gives to a shell. Bash expands it like a word of a script, so names that other programs chose must hold
 /// nothing that a shell reads as more than text.
 enum CompletionText {
@@ -17,5 +21,39 @@ enum CompletionText {
             true
         default: false
         }
+    }
+}
+
+/// Names for shell completion. It needs no key, asks for nothing and stays silent about failures.
+enum RecordNames {
+    /// The groups that have a container.
+    static func groups() -> [String] {
+        Settings.beginQuietly()
+        guard let home = try? GroupsHome.current() else { return [] }
+        return (try? ContainerList(home: home).groups().map(\.identifier)) ?? []
+    }
+
+    /// The records of the group that the command line so far, or the environment, names.
+    static func records(words: [String]) -> [String] {
+        Settings.beginQuietly()
+        guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
+            let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
+            let container = try? GroupContainer.open(group, in: home, creating: false),
+            let records = try? container.root.directory(ContainerLayout.records)
+        else { return [] }
+        var names: [String] = []
+        records.walk(maximumDepth: 8) { entry in
+            guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
+            // Whoever may write there may make files of any name.
+            let name = try? RecordName(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
+            if let name { names.append(name.text) }
+        }
+        return names
+    }
+
+    private static func group(in words: [String]) -> String? {
+        if let joined = words.last(where: { $0.hasPrefix("--group=") }) { return String(joined.dropFirst(8)) }
+        guard let option = words.lastIndex(of: "--group"), option + 1 < words.count else { return nil }
+        return words[option + 1]
     }
 }

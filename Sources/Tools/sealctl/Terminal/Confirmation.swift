@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import SharedFiles
 
 /// A person's consent to a command that locks others out, or empties something.
@@ -39,5 +40,54 @@ enum Affected {
         guard !names.isEmpty else { return nobody }
         let shown = names.prefix(5).joined(separator: ", ")
         return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+    }
+}
+
+/// A question with yes or no, on the terminal, whatever the standard streams are.
+struct Question {
+    /// Without the answers.
+    let text: String
+    /// How to answer it without being asked.
+    let hint: String
+
+    /// Whether the process has a terminal to ask on.
+    static var hasTerminal: Bool {
+        let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        if opened >= 0 { close(opened) }
+        return opened >= 0
+    }
+
+    /// Whether the answer was yes; anything else is no.
+    ///
+    /// - Throws: `Failure` `inputNeeded` with `--no-input`, `noTerminal` where there is none.
+    func ask() throws(Failure) -> Bool {
+        try Interaction.require(for: "a yes or no", hint: hint)
+        let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard opened >= 0 else {
+            throw Failure(.unavailable, "noTerminal", "there is no terminal to ask on", hint: hint)
+        }
+        defer { close(opened) }
+        let prompt = Array("\(text.printable) [y/N] ".utf8)
+        _ = prompt.withUnsafeBytes { write(opened, $0.baseAddress, $0.count) }
+        var answer = [UInt8](repeating: 0, count: 64)
+        let count = read(opened, &answer, answer.count)
+        let word = String(decoding: answer[..<max(0, count)].prefix { $0 != 0x0A }, as: UTF8.self)
+        return ["y", "yes"].contains(word.lowercased())
+    }
+}
+
+/// Whether a person may be asked.
+enum Interaction {
+    static var isAllowed: Bool { !Settings.current.isOn(.noInput) }
+
+    /// - Parameters:
+    ///   - subject: What would be asked for.
+    ///   - hint: How to say it without being asked.
+    /// - Throws: `Failure` `inputNeeded` with `--no-input`.
+    static func require(for subject: String, hint: String) throws(Failure) {
+        guard !isAllowed else { return }
+        let origin = Settings.current[.noInput]?.origin ?? SettingName.noInput.flag
+        throw Failure(
+            .unavailable, "inputNeeded", "\(subject) would be asked for, and \(origin) forbids that", hint: hint)
     }
 }

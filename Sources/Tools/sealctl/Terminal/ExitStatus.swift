@@ -1,3 +1,11 @@
+internal import AppGroups
+internal import ContainerAudit
+internal import KeyVault
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+internal import XcodeEntitlements
+
 /// How a command ends: sysexits(3), and the low bytes of the keychain's statuses that users of `security` know.
 ///
 /// `docs/sealctl.md` and `sealctl.1` have the same table.
@@ -37,4 +45,165 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case noPermission = 77
     /// Modes, owners or variables are not as they must be (EX_CONFIG).
     case configuration = 78
+}
+
+/// Which error of which floor ends with which status; what is not listed has the status beside it.
+enum StatusTable {
+    static func status(of code: StoreError.Code) -> ExitStatus { store[code] ?? .internalError }
+    static func status(of code: VaultError.Code) -> ExitStatus { vault[code] ?? .configuration }
+    static func status(of code: AppGroupError.Code) -> ExitStatus { group[code] ?? .usage }
+    static func status(of code: AuditError.Code) -> ExitStatus { audit[code] ?? .inputOutput }
+    static func status(of code: ProvisioningError.Code) -> ExitStatus { provisioning[code] ?? .dataError }
+    static func status(of code: SealingError.Code) -> ExitStatus { sealing[code] ?? .dataError }
+    static func status(of code: FileError.Code, _ role: SubjectRole) -> ExitStatus {
+        let special: [FileError.Code: ExitStatus] =
+            switch role {
+            case .input, .part: [:]
+            case .output: outputFile
+            case .vault: vaultFile
+            }
+        return special[code] ?? file[code] ?? .inputOutput
+    }
+
+    /// Every code of a store, since a code that is missing here would end as a fault of sealctl.
+    private static let store: [StoreError.Code: ExitStatus] = [refused, failed, moving]
+        .reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
+
+    private static let refused: [StoreError.Code: ExitStatus] = [
+        .tooLarge: .dataError, .malformed: .dataError, .unsupportedFormat: .newerVersion, .wrongKind: .dataError,
+        .wrongGroup: .dataError, .wrongName: .dataError, .unknownKey: .dataError, .wrongSuite: .dataError,
+        .wrongEpoch: .dataError, .retiredEpoch: .dataError, .downgraded: .dataError,
+        .wrongCommitment: .dataError, .tampered: .dataError, .notAuthorized: .noPermission,
+        .rosterBehind: .newerVersion, .missing: .notFound, .replayed: .dataError, .forked: .dataError,
+        .sequenceJump: .dataError, .tooOld: .dataError, .tooNew: .newerVersion, .unsafeStructure: .dataError,
+        .undecodable: .dataError, .migrationFailed: .dataError, .stale: .unavailable, .notYetValid: .unavailable,
+        .invalid: .dataError,
+    ]
+
+    private static let failed: [StoreError.Code: ExitStatus] = [
+        .absent: .notFound, .locked: .locked,
+        .unencodable: .dataError, .invalidName: .usage, .declined: .dataError, .conflict: .unavailable,
+        .invalidCursor: .dataError, .lockTimeout: .temporary, .leaseTimeout: .temporary, .leaseLost: .temporary,
+        .cancelled: .temporary, .lockLost: .inputOutput, .durabilityUnknown: .inputOutput, .noSpace: .inputOutput,
+        .quotaExceeded: .inputOutput, .readOnly: .inputOutput, .file: .inputOutput, .watchLimit: .systemError,
+        .permissionDenied: .noPermission, .container: .configuration, .containerMissing: .notFound,
+        .vaultAbsent: .notFound, .vaultMissing: .notFound, .vaultReplaced: .dataError, .vaultNotAccepted: .unavailable,
+        .vaultCorrupt: .dataError, .vaultRolledBack: .dataError, .vault: .configuration, .roster: .configuration,
+        .wrongPassphrase: .wrongPassphrase, .wrongKeyFile: .wrongPassphrase, .orphanedBlobs: .configuration,
+        .keyInUse: .unavailable, .keyNotFound: .notFound, .notEntitled: .configuration, .entitlements: .configuration,
+    ]
+
+    private static let moving: [StoreError.Code: ExitStatus] = [
+        .sourceUnusable: .noInput, .sourceMalformed: .dataError, .sourceChanged: .temporary,
+        .sourceKept: .inputOutput, .verificationFailed: .inputOutput, .wrongKey: .wrongPassphrase,
+        .cipherUnavailable: .systemError,
+    ]
+
+    private static let vault: [VaultError.Code: ExitStatus] = [
+        .absent: .notFound, .locked: .locked, .corrupt: .dataError, .wrongPassphrase: .wrongPassphrase,
+        .wrongKeyFile: .wrongPassphrase, .malformedKeyFile: .dataError, .unsupported: .newerVersion,
+        .wrongGroup: .dataError, .unsafeFile: .configuration, .otherFileSystem: .configuration,
+        .orphanedBlobs: .configuration, .containerAway: .notFound,
+        .alreadyExists: .duplicate, .noActiveKey: .dataError, .lockTimeout: .temporary, .invalidArgument: .usage,
+        .outOfMemory: .systemError, .file: .inputOutput,
+        .denied: .noPermission, .wrongIdentity: .wrongPassphrase, .wrongCredential: .wrongPassphrase,
+        .malformedIdentity: .dataError, .noCredential: .noInput, .duplicateItem: .duplicate, .itemNotFound: .notFound,
+        .wrongDevice: .unavailable, .tooLarge: .dataError, .tooCostly: .usage, .slotNotFound: .notFound,
+        .lastSlot: .unavailable, .rolledBack: .dataError, .replaced: .dataError, .keyNotFound: .notFound,
+        .keyInUse: .unavailable, .logFailed: .inputOutput, .notAnExport: .dataError, .isAnExport: .dataError,
+        .missing: .notFound, .forked: .dataError, .notAccepted: .unavailable, .downgraded: .dataError,
+        .unvouchedSlots: .unavailable, .noUnlockCache: .unavailable, .noMachineIdentity: .unavailable,
+        .epochClash: .dataError,
+        .durabilityUnknown: .inputOutput, .notEntitled: .configuration, .entitlements: .configuration,
+        .malformedKey: .dataError, .malformedRoster: .dataError, .wrongTeamKey: .noPermission,
+        .teamKeyNeeded: .noPermission, .noRoster: .notFound,
+        .olderRoster: .dataError,
+    ]
+
+    private static let group: [AppGroupError.Code: ExitStatus] = [
+        .invalidHome: .configuration, .homeUnavailable: .configuration, .containerMissing: .notFound,
+        .notADirectory: .configuration, .unsafeContainer: .configuration, .notShared: .configuration,
+        .file: .inputOutput, .notEntitled: .configuration, .unusableEntitlements: .configuration,
+        .malformedEntitlements: .dataError, .unresolvedVariable: .dataError, .damagedRegistry: .dataError,
+        .ambiguousContainer: .configuration, .registryBusy: .temporary, .notAMember: .notFound,
+        .containerAway: .notFound, .tooManyMembers: .unavailable, .wrongStyle: .unavailable, .notInTrash: .notFound,
+    ]
+
+    private static let audit: [AuditError.Code: ExitStatus] = [
+        .notFound: .noInput, .notADirectory: .noInput, .containerMissing: .notFound,
+        .permissionDenied: .noPermission, .invalidHome: .configuration, .notEntitled: .configuration,
+        .wrongPassphrase: .wrongPassphrase,
+        .wrongKeyFile: .wrongPassphrase, .malformedIgnoreList: .dataError, .malformedBaseline: .dataError,
+        .withoutKeys: .locked,
+    ]
+
+    private static let provisioning: [ProvisioningError.Code: ExitStatus] = [
+        .file: .inputOutput, .notAProject: .usage,
+    ]
+
+    private static let sealing: [SealingError.Code: ExitStatus] = [
+        .unsupportedFormat: .newerVersion, .invalidArgument: .internalError,
+    ]
+
+    private static let file: [FileError.Code: ExitStatus] = [
+        .notFound: .noInput, .notRegularFile: .noInput, .notDirectory: .noInput, .permissionDenied: .noPermission,
+        .alreadyExists: .cannotCreate, .readOnly: .cannotCreate, .tooLarge: .dataError, .tooDeep: .dataError,
+        .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
+        .notShared: .configuration,
+        .tooManyOpenFiles: .systemError, .watchLimit: .systemError, .unsupported: .systemError,
+        .lockTimeout: .temporary, .inputTimeout: .temporary,
+        .lockFileReplaced: .temporary, .overtaken: .temporary, .cancelled: .temporary, .invalidName: .usage,
+    ]
+
+    private static let outputFile: [FileError.Code: ExitStatus] = [
+        .notFound: .cannotCreate, .notRegularFile: .cannotCreate, .notDirectory: .cannotCreate,
+        .unsafePath: .cannotCreate, .invalidName: .cannotCreate, .tooLarge: .inputOutput,
+    ]
+
+    private static let vaultFile: [FileError.Code: ExitStatus] = [
+        .notRegularFile: .configuration, .notDirectory: .configuration,
+    ]
+}
+
+/// The topic about exit statuses, made from the statuses themselves.
+enum ExitStatusText {
+    static var topic: String {
+        let lines = ExitStatus.allCases.map { status in
+            let number = String(status.rawValue)
+            return String(repeating: " ", count: 3 - number.count) + number + "  " + status.meaning
+        }
+        return """
+            \(lines.joined(separator: "\n"))
+
+            From 64 on they are those of sysexits(3). 36, 44, 45 and 51 are the low bytes of
+            the keychain's statuses, which users of macOS security know. With --json the
+            error's code says more: sealctl help formats.
+            """
+    }
+}
+
+extension ExitStatus {
+    /// What it says, in a few words.
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .findings: "findings of an audit or a check; something fails (doctor)"
+        case .locked: "the vault is locked"
+        case .notFound: "no such record, item, slot, key, container or vault"
+        case .duplicate: "it exists already"
+        case .wrongPassphrase: "wrong passphrase, key file, credential or identity"
+        case .usage: "wrong options, names or group"
+        case .dataError: "refused data: no JSON, tampered, from elsewhere, rolled back"
+        case .noInput: "the input file is not there, or no file"
+        case .unavailable: "not now or not here: expired, a condition, no terminal"
+        case .internalError: "a fault of sealctl"
+        case .systemError: "the system lacks memory, descriptors or a feature"
+        case .cannotCreate: "the output file cannot be made"
+        case .inputOutput: "reading or writing failed, or the disk is full"
+        case .temporary: "somebody else holds a lock: try again"
+        case .newerVersion: "made by a newer version"
+        case .noPermission: "the system's permissions refuse it"
+        case .configuration: "modes, owners, variables or settings are not as they must be"
+        }
+    }
 }

@@ -1,4 +1,11 @@
+internal import AppGroups
+internal import ContainerAudit
+internal import Glibc
+internal import KeyVault
+internal import SealedState
+internal import Sealing
 internal import SharedFiles
+internal import XcodeEntitlements
 
 /// Why a command ends early: what and why in one line, the way out in the next, and a status.
 struct Failure: Error, Sendable {
@@ -51,5 +58,101 @@ struct Failure: Error, Sendable {
 
     private static func withoutEndMark(_ message: String) -> String {
         message.hasSuffix(".") ? String(message.dropLast()) : message
+    }
+}
+
+/// What errors of the floors below mean for the person at the command line.
+extension Failure {
+    /// A failure with the code and the words of a library's error, with a better advice if the command line has one.
+    private init(_ status: ExitStatus, _ error: some StructuredError, hint: String? = nil) {
+        self.init(status, error.code.rawValue, error.details.message, hint: hint ?? error.advice)
+    }
+
+    /// - Parameter role: `.output` for the file or pipe after `-o`, or standard output.
+    init(_ error: FileError, _ role: SubjectRole = .input) {
+        self.init(
+            StatusTable.status(of: error.code, role), error.code.rawValue, error.details.message,
+            hint: role == .output ? Hints.output(error) : error.advice,
+            isSilent: role == .output && error.errno == EPIPE)
+    }
+
+    init(_ error: VaultError) {
+        // If a change was not logged, that is the failure; the log's file is only the place.
+        if let file = error.underlying, error.code != .logFailed {
+            self.init(StatusTable.status(of: file.code, error.details.role), file)
+        } else {
+            self.init(StatusTable.status(of: error.code), error, hint: Hints.vault[error.code])
+        }
+    }
+
+    init(_ error: AppGroupError) {
+        if error.code == .file, let file = error.underlying {
+            self.init(file)
+        } else {
+            self.init(StatusTable.status(of: error.code), error)
+        }
+    }
+
+    /// A failure whose cause is an error of a module below the store: that error has the path and the permissions.
+    init(_ error: StoreError) {
+        let status = StatusTable.status(of: error.code)
+        switch error.cause {
+        case let cause as VaultError: self.init(cause)
+        case let cause as AppGroupError: self.init(cause)
+        case let cause as FileError where error.code == .file || error.code == .permissionDenied: self.init(cause)
+        case let cause as FileError:
+            self.init(status, error, hint: error.code == .tooLarge ? Hints.oversized : cause.advice)
+        default: self.init(status, error, hint: Hints.advice(error))
+        }
+    }
+
+    init(_ error: SealingError, _ operation: String, _ subject: String) {
+        let advice = Hints.sealing[error.code] ?? error.advice
+        self.init(
+            StatusTable.status(of: error.code), error.code.rawValue,
+            ErrorDetails(operation, subject, error.detail, advice: advice).message, hint: advice)
+    }
+
+    init(_ error: AuditError) { self.init(StatusTable.status(of: error.code), error) }
+
+    init(_ error: ProvisioningError) {
+        if error.code == .file, let file = error.underlying {
+            self.init(file)
+        } else {
+            self.init(StatusTable.status(of: error.code), error)
+        }
+    }
+
+    init(_ error: StreamFailure<FileError>, _ operation: String, _ subject: String) {
+        switch error {
+        case .sealing(let error): self.init(error, operation, subject)
+        case .input(let error): self.init(error)
+        case .output(let error): self.init(error, .output)
+        }
+    }
+
+    /// Runs a step and turns its typed error into a failure.
+    static func onFiles<Result: ~Copyable>(
+        _ role: SubjectRole = .input, _ body: () throws(FileError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(FileError) { return try body() } catch { throw Failure(error, role) }
+    }
+
+    static func onStore<Result: ~Copyable>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(StoreError) { return try body() } catch { throw Failure(error) }
+    }
+
+    static func onVault<Result: ~Copyable>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(VaultError) { return try body() } catch { throw Failure(error) }
+    }
+
+    static func onGroup<Result: ~Copyable>(
+        _ body: () throws(AppGroupError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(AppGroupError) { return try body() } catch { throw Failure(error) }
     }
 }

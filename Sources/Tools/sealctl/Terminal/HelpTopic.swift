@@ -58,3 +58,47 @@ enum HelpTopic: String, CaseIterable {
         }
     }
 }
+
+/// Help that is longer than a line.
+enum HelpText {
+    static let root = """
+        A record is JSON with a name and a schema version, sealed into a file of the group's container. A stream is \
+        a file or pipe of any size. Results go to standard output, everything else to standard error.
+
+        Examples:
+          sealctl init --group group.com.example.app
+          echo '{"signedIn":true}' | sealctl put auth - --expires-in 1h
+          sealctl get auth
+          sealctl encrypt -o backup.sealed backup.tar
+          sealctl import file state.json --as state
+          sealctl audit
+          sealctl vault status
+          sealctl exec --env DB_PASSWORD=db/ada -- ./server
+
+        The examples after the first expect SEALCTL_GROUP to name the group.
+
+        Exit status: 0 done, 1 audit findings, 36 vault locked, 44 not found, 45 exists already, 51 wrong passphrase, \
+        key file or identity, 64 usage, 65 refused data, 66 no input file, 69 not now or not here, 70 internal fault, \
+        71 system, 73 cannot create output, 74 input or output failed, 75 try again, 76 made by a newer version, \
+        77 no permission, 78 unsafe modes or settings.
+
+        See sealctl help topics for more: getting started, keys, configuration, environment, formats.
+        """
+
+    static let vault = """
+        A vault is the keychain of one access group: sealing keys, and items that only programs of that group reach. \
+        Any one of its key slots opens it. Programs that run unattended open it with a key file or a credential of \
+        their unit; a person unlocks it once, for all of their programs.
+
+        Examples:
+          sealctl vault create --access-group ABCDE12345.com.example.app --passphrase
+          sealctl vault unlock --for 15m
+          sealctl vault status
+          sealctl vault slot list
+          sealctl vault rotate
+
+        What opens the vault is stated with --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity or \
+        --credential; without any of them it is whatever is at hand: the group's key file, the unit's credential, or \
+        what the person has unlocked. A passphrase is never an argument.
+        """
+}

@@ -2,6 +2,7 @@ internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
 internal import SharedFiles
+internal import Synchronization
 
 /// Asks for a passphrase on the terminal, whatever the standard streams are, without showing it.
 struct PassphrasePrompt {
@@ -64,5 +65,87 @@ struct HiddenTerminal: ~Copyable {
             throw Failure(.unavailable, "noPassphrase", "no passphrase was typed", hint: "Try again.")
         }
         return line.take()
+    }
+}
+
+/// One line of a secret, straight into guarded memory.
+struct SecretLine: ~Copyable {
+    /// Without the line's end; one byte more than the limit stands for any longer line.
+    let bytes: SecretBytes
+    /// Whether a line feed ended it; else the input did.
+    let isEnded: Bool
+
+    /// Reads byte by byte, so that nothing behind the line is taken.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest line that the caller takes. A longer one is read to its end.
+    ///   - next: Reads one byte; false at the end of the input.
+    static func read(
+        limit: Int, next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Bool
+    ) throws(Failure) -> SecretLine {
+        var count = 0
+        var isEnded = false
+        let room = try SecretBytes(count: limit + 2) { buffer throws(Failure) in
+            while !isEnded {
+                let place = UnsafeMutableRawBufferPointer(rebasing: buffer[count...count])
+                guard try next(place) else { return }
+                isEnded = place[0] == 0x0A
+                if !isEnded { count = min(count + 1, limit + 1) }
+            }
+        }
+        let line = room.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        return SecretLine(bytes: line, isEnded: isEnded)
+    }
+
+    /// The secret alone.
+    consuming func take() -> SecretBytes { bytes }
+}
+
+/// Signals that arrive while a terminal's echo is off: kept, so that it can be switched on again before they end us.
+enum Interruption {
+    private static let caught = Atomic<Int32>(0)
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// Holds the signals back; they are taken in `awaitInput(_:)` only.
+    static func watch() {
+        // Touched here, since a handler must not be the first to initialise it.
+        caught.store(0, ordering: .relaxed)
+        change(SIG_BLOCK)
+        for number in signals {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { Interruption.caught.store($0, ordering: .relaxed) }
+            sigaction(number, &action, nil)
+        }
+    }
+
+    /// Waits for something to read; false when a signal came first.
+    ///
+    /// The signals are let through by the very call that waits: one that comes just before it is not slept over.
+    static func awaitInput(_ descriptor: Int32) -> Bool {
+        var mask = sigset_t()
+        sigprocmask(SIG_BLOCK, nil, &mask)
+        for number in signals { sigdelset(&mask, number) }
+        while caught.load(ordering: .relaxed) == 0 {
+            var wanted = fd_set()
+            withUnsafeMutableBytes(of: &wanted) { $0[Int(descriptor) / 8] |= 1 << (UInt8(descriptor) % 8) }
+            if pselect(descriptor + 1, &wanted, nil, nil, nil, &mask) > 0 { return true }
+            if errno != EINTR { return false }
+        }
+        return false
+    }
+
+    /// Lets the signals through again, and ends the process if one has come.
+    static func deliver() {
+        for number in signals { _ = signal(number, SIG_DFL) }
+        change(SIG_UNBLOCK)
+        let number = caught.load(ordering: .relaxed)
+        if number != 0 { raise(number) }
+    }
+
+    private static func change(_ how: Int32) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        sigprocmask(how, &set, nil)
     }
 }

@@ -137,3 +137,113 @@ struct InitCommand: SealctlCommand {
         throw vault.duplicate
     }
 }
+
+/// The only slot of a vault that `init` makes.
+struct InitialSlot {
+    let slot: NewSlot
+    let credential: VaultCredential
+    /// What opens it, as a word for a person.
+    let word: String
+}
+
+extension KeyOptions {
+    /// What was stated, as a slot; the group's own key file where nothing was.
+    func newSlot(for group: AccessGroup, _ unlockTime: UnlockTime?) throws(Failure) -> InitialSlot {
+        let credential = try stated(for: group, isNew: true) ?? .defaultKeyFile
+        switch credential {
+        case .passphrase(let passphrase):
+            let costs = try unlockTime?.costs() ?? .recommended
+            return InitialSlot(slot: .passphrase(passphrase, costs), credential: credential, word: "passphrase")
+        case .keyFile(let path):
+            return InitialSlot(slot: .keyFile(path: path), credential: credential, word: "key file")
+        case .systemdCredential(let name):
+            return InitialSlot(slot: .systemdCredential(name: name), credential: credential, word: "credential")
+        case .identity(let identity):
+            return InitialSlot(slot: .identity(identity), credential: credential, word: "identity")
+        case .automatic, .defaultKeyFile, .unlocked:
+            return InitialSlot(slot: .defaultKeyFile, credential: .defaultKeyFile, word: "key file")
+        }
+    }
+}
+
+/// What `init` has made, for people and programs.
+struct InitAnswer {
+    let group: AppGroup
+    let container: String
+    let vault: String
+    let keyFile: String?
+    /// What people read about the key.
+    let key: String
+    /// What was not there before.
+    let made: [String]
+    /// What nothing opens any more, and where it lies now.
+    var abandoned: [SetAsideFile] = []
+
+    func report(asJSON: Bool) throws(Failure) {
+        try StandardStreams.print(asJSON ? json.text : text)
+    }
+
+    private var text: String {
+        let lines = ["container  \(container.printable)", "vault      \(vault.printable)", key]
+        return (lines + abandoned.map { "set aside  \($0.to.printable)" }).joined(separator: "\n")
+    }
+
+    private var json: JSONText {
+        .object([
+            ("group", .string(group.identifier)), ("container", .string(container)), ("vault", .string(vault)),
+            ("keyFile", .optional(keyFile)), ("made", .array(made.map { .string($0) })),
+            (
+                "abandoned",
+                .array(abandoned.map { .object([("from", .string($0.from)), ("to", .string($0.to))]) })
+            ),
+        ])
+    }
+}
+
+/// The vault that `init` finds in the way.
+struct ExistingVault {
+    private let group: AppGroup
+    private let home: GroupsHome
+    let place: VaultPlace
+
+    init(_ group: AppGroup, in home: GroupsHome) {
+        self.group = group
+        self.home = home
+        place = VaultPlace(AccessGroup(group), in: home)
+    }
+
+    /// Refuses one that is damaged or unsafe, as far as that shows without asking for a passphrase.
+    func requireSound() throws(Failure) {
+        do throws(VaultError) {
+            _ = try Vault.open(AccessGroup(group), in: home)
+        } catch {
+            // These are about the key file: the vault itself may open with something else.
+            let isAboutKey = [.locked, .wrongKeyFile, .wrongCredential, .malformedKeyFile].contains(error.code)
+            guard isAboutKey || error.subject == place.keyFilePath else { throw Failure(error) }
+        }
+    }
+
+    /// Refuses to abandon one that opens: setting it aside would be a mistake far oftener than an intention.
+    func requireLost() throws(Failure) {
+        let vault: VaultInventory
+        do throws(VaultError) { vault = try Vault.inventory(AccessGroup(group), in: home) } catch {
+            guard Self.lost.contains(error.code) else { throw Failure(error) }
+            return
+        }
+        throw Failure(
+            .duplicate, "alreadyExists",
+            "cannot abandon the vault of \(group): it opens, and holds \(vault.itemCount) items",
+            hint: "To set it aside all the same, move \(place.path) away first.")
+    }
+
+    /// Modes, owners and newer versions are for a person to mend; these are not.
+    private static let lost: Set<VaultError.Code> = [
+        .locked, .wrongKeyFile, .wrongCredential, .malformedKeyFile, .corrupt, .wrongGroup, .isAnExport,
+    ]
+
+    var duplicate: Failure {
+        Failure(
+            .duplicate, "alreadyExists", "cannot make the vault of \(group): there is one already at \(place.path)",
+            hint: "See whether it opens: sealctl vault status --group \(group)")
+    }
+}

@@ -158,3 +158,9 @@ struct CredentialName: ExpressibleByArgument, Sendable, CustomStringConvertible 
     /// As the help shows it.
     var description: String { name ?? "sealedstate.GROUP" }
 }
+
+/// Files of secret keys that a person has named.
+enum StatedKeyFiles {
+    /// Those of the settings.
+    static var ofSettings: [String] { [Settings.current[.identity]?.text].compactMap(\.self) }
+}

@@ -1,5 +1,7 @@
 internal import KeyVault
+internal import SealedState
 internal import SharedFiles
+internal import SystemPackage
 
 /// A key slot for people and programs.
 struct SlotView {
@@ -66,6 +68,58 @@ struct SlotView {
         case .afterFirstUnlock: "afterFirstUnlock"
         case .whenUnlocked: "whenUnlocked"
         case .backup: "backup"
+        }
+    }
+}
+
+/// The users who are locked out when a slot goes.
+struct SlotLoss {
+    private let summary: SlotSummary
+    /// Whether no other slot has the same reach.
+    private let isLastOfReach: Bool
+
+    /// - Returns: `nil` where the vault has no such slot.
+    init?(of id: UInt32, among slots: [SlotSummary]) {
+        guard let slot = slots.first(where: { $0.id == id }) else { return nil }
+        summary = slot
+        isLastOfReach = !slots.contains { $0.id != id && $0.reach == slot.reach }
+    }
+
+    /// `slot 2 (passphrase, reaches when unlocked)`.
+    var slot: String { SlotView(summary).text }
+
+    /// What is lost and for whom.
+    var sentences: [String] {
+        let holder =
+            switch summary.kind {
+            case .passphrase: "Every person who opens the vault with this passphrase is locked out."
+            case .keyFile: "Every program that opens the vault with this key file is locked out."
+            case .credential: "Every unit that opens the vault with this system credential is locked out."
+            case .recipient: "The holder of the identity of \(summary.recipient.map { "\($0)" } ?? "it") is locked out."
+            }
+        guard isLastOfReach else { return [holder] }
+        return [holder, lastOfReach]
+    }
+
+    /// The access to the directories that a removal leaves: a holder who is a member of their unix group goes on writing.
+    static func remainingAccess(to vault: Vault, _ store: SealedStore?) -> [String] {
+        let paths = [FilePath(vault.path).removingLastComponent().string, store?.containerPath].compactMap { $0 }
+        let writable = paths.compactMap { (try? Directory.open($0)).flatMap(WritableDirectory.init) }
+        return writable.map { directory in
+            let name = directory.groupName ?? String(directory.groupID)
+            let members = Affected.list(directory.members, orElse: "none listed")
+            return "Members of the unix group \(name) (\(members)) can still write \(directory.path): take that "
+                + "access away first (gpasswd -d USER \(name))."
+        }
+    }
+
+    private var lastOfReach: String {
+        switch summary.reach {
+        case .afterFirstUnlock:
+            "It is the only slot of unattended programs: none of them can open the vault until a person unlocks it."
+        case .whenUnlocked:
+            "It is the only slot that reaches what is protected when unlocked: no person can open that class."
+        case .backup: "It is the only slot of the backup."
         }
     }
 }

@@ -1,4 +1,8 @@
+internal import AppGroups
 internal import ArgumentParser
+internal import Glibc
+internal import KeyVault
+internal import SharedFiles
 
 /// `sealctl vault`: the keychain of an access group.
 struct VaultCommand: ParsableCommand {
@@ -17,4 +21,79 @@ struct VaultCommand: ParsableCommand {
         VaultRotateCommand.self, VaultDestroyKeyCommand.self, VaultExportCommand.self, VaultImportCommand.self,
         VaultLogCommand.self, VaultAcceptCommand.self,
     ]
+}
+
+/// `sealctl vault create`: a vault with its first key, for any access group.
+struct VaultCreateCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make a vault with its first key.",
+        discussion: """
+            Every option that names a way to open it adds a key slot; without any, the group's own key file is made. \
+            Key files and credentials are for unattended programs and never reach what is protected when unlocked. \
+            sealctl init makes the group's container as well. A vault that is there is never replaced. With --team-key \
+            the team key certifies the persons of the new vault; where the group's team key is known it has to.
+
+            Examples:
+              sealctl vault create --group group.com.example.app
+              sealctl vault create --access-group ABCDE12345.com.example.app
+              sealctl vault create --passphrase --unlock-time 2s
+              sealctl vault create --identity me.key --recipient sealed1...
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @OptionGroup var newSlots: CreationSlots
+    @OptionGroup var certifying: CertifyingOptions
+    @OptionGroup var share: ShareOption
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let home = try GroupOptions.home()
+        let sharing = try share.sharing()
+        // Nobody should think of a passphrase in vain.
+        if VaultPlace(group, in: home).isTaken { throw Self.duplicate(group, home) }
+        let plan = try newSlots.plan(for: group)
+        let certifier = try certifying.open(for: group)
+        let vault: Vault
+        let slots: [SlotSummary]
+        do throws(VaultError) {
+            vault = try Vault.create(
+                group, in: home, slots: plan.slots, sharing: sharing, openingWith: plan.credential,
+                certifiedBy: certifier.team)
+            slots = try vault.slots()
+        } catch {
+            throw error.code == .alreadyExists ? Self.duplicate(group, home) : Failure(error)
+        }
+        certifier.finish(asJSON: output.json)
+        try report(vault, slots.map(SlotView.init))
+    }
+
+    private func report(_ vault: Vault, _ slots: [SlotView]) throws(Failure) {
+        if output.json {
+            let fields: [(String, JSONText)] = [
+                ("accessGroup", .string(vault.accessGroup.identifier)), ("vault", .string(vault.path)),
+                ("slots", .array(slots.map(\.json))),
+            ]
+            return try StandardStreams.print(JSONText.object(fields).text)
+        }
+        var fields = FieldList([("vault", vault.path)])
+        for slot in slots { fields.add("opens with", slot.text) }
+        try StandardStreams.print(fields.text)
+    }
+
+    private static func duplicate(_ group: AccessGroup, _ home: GroupsHome) -> Failure {
+        Failure(
+            .duplicate, "alreadyExists",
+            "cannot make the vault of \(group): there is one already at \(VaultPlace(group, in: home).path)",
+            hint: "Look at it: sealctl vault status \(VaultTarget.option(for: group)).")
+    }
+}
+
+extension VaultPlace {
+    /// Whether anything has the vault's name, also a link to nothing.
+    var isTaken: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
 }

@@ -1,5 +1,7 @@
+internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
+internal import SealedState
 internal import Sealing
 
 /// `sealctl vault keys`: the sealing keys by epoch.
@@ -71,4 +73,86 @@ extension ProtectionClass {
     var words: String { self == .whenUnlocked ? "when unlocked" : "after first unlock" }
     /// For programs.
     var word: String { self == .whenUnlocked ? "whenUnlocked" : "afterFirstUnlock" }
+}
+
+/// `sealctl vault destroy-key`: a sealing key that nothing needs any more.
+struct VaultDestroyKeyCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "destroy-key",
+        abstract: "Destroy a sealing key that nothing needs any more.",
+        discussion: """
+            The key's bytes leave the vault; its id and epoch stay. What only it opens is lost for good, and of sealed \
+            files outside of the container, such as backups, nothing here can know. Refused are the active key and one \
+            that a blob or a running program still needs, unless --force-key repeats its id; then the command says what \
+            is lost and asks first, unless --yes says yes. The active key stays in any case.
+
+            Examples:
+              sealctl vault rotate --status
+              sealctl vault destroy-key 30f1c34859d10b4558a93a5b2691e040
+            """)
+
+    @OptionGroup var target: VaultTarget
+    @Argument(help: ArgumentHelp("The key's id, 32 digits, as keys shows it.", valueName: "id"))
+    var id: String
+    @Option(help: ArgumentHelp("Destroy it although something needs it; repeats the id.", valueName: "ID"))
+    var forceKey: String?
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func validate() throws {
+        guard forceKey == nil || forceKey == id else {
+            throw ValidationError("--force-key has to repeat the key's id: it names another one.")
+        }
+    }
+
+    func perform() throws(Failure) {
+        let group = try target.checked()
+        let vault: Vault
+        if let store = try target.openStore(with: keyOptions) {
+            vault = store.vault
+            try requireConsent(vault)
+            try Failure.onStore { () throws(StoreError) in
+                try store.destroyKey(id, forcedByName: forceKey != nil)
+            }
+        } else {
+            vault = try keyOptions.openVault(of: group)
+            try destroy(in: vault)
+        }
+        if vault.unloggedChangeCount > 0 { Warning.unlogged("the key is destroyed").report(asJSON: output.json) }
+        let fields: [(String, JSONText)] = [("id", .string(id)), ("state", .string("destroyed"))]
+        try StandardStreams.print(output.json ? JSONText.object(fields).text : "destroyed \(id)")
+    }
+
+    /// Only a forced destruction loses what is still in use. A key that is not there, or stays, is refused in any case.
+    private func requireConsent(_ vault: Vault) throws(Failure) {
+        guard forceKey != nil else { return }
+        let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }
+        guard keys.contains(where: { $0.id.description == id && $0.state == .decryptOnly }) else { return }
+        try confirmation.require(
+            "destroy the key \(id) of \(vault.accessGroup)",
+            ["Every user and program of the group loses what only this key opens, here and in backups, for good."])
+    }
+
+    /// An access group without a container has no blobs that could need it, but perhaps programs.
+    private func destroy(in vault: Vault) throws(Failure) {
+        let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }
+        guard let key = keys.first(where: { $0.id.description == id }) else {
+            throw Failure(
+                .notFound, "keyNotFound", "cannot destroy the key \(id): the vault has no such key",
+                hint: "See which there are: sealctl vault keys.")
+        }
+        if key.state == .destroyed { return }
+        try requireConsent(vault)
+        if forceKey == nil {
+            try target.requireNoContainer(of: vault)
+            try target.requireEmptyTrash(of: vault)
+        }
+        guard forceKey != nil || key.state == .active || vault.isEpochHeld(key.epoch, key.protection) == false else {
+            throw Failure(
+                .unavailable, "keyInUse", "cannot destroy the key \(id): a program may still seal under it",
+                hint: "End the programs of \(vault.accessGroup), or force it by name: --force-key \(id).")
+        }
+        try Failure.onVault { () throws(VaultError) in try vault.destroyKey(key.id, onlyIfRetired: forceKey == nil) }
+    }
 }

@@ -2,6 +2,8 @@ internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
 internal import SealedState
+internal import SharedFiles
+internal import SystemPackage
 
 /// The access group whose vault a command works on. Every app group is one, too, and the identifiers look alike:
 /// `--group` says that a container belongs to it.
@@ -102,5 +104,54 @@ extension KeyOptions {
         guard let status = try? Vault.status(group, in: home), status.slots.contains(where: { $0.kind == .passphrase })
         else { return nil }
         return .passphrase(try PassphrasePrompt(subject: group.identifier).ask(twice: false))
+    }
+}
+
+/// A vault's directory that was named: by `--vault`, a variable or a file.
+enum StatedVault {
+    /// The failure that there is no vault in it; nil where none was named.
+    static var missing: Failure? {
+        guard let stated = Settings.current[.vault] else { return nil }
+        let code = VaultError.Code.absent
+        return Failure(
+            StatusTable.status(of: code), code.rawValue,
+            "there is no vault in \(VaultDirectory.path(stated.text)) (from \(stated.origin))",
+            hint: "Name the directory that has it, or leave that out to use the group's own.")
+    }
+
+    /// Refuses to give a group's sealed files up for a vault that lies elsewhere.
+    static func requireNone(for group: AppGroup) throws(Failure) {
+        guard let stated = Settings.current[.vault] else { return }
+        let home = try Failure.onGroup { () throws(AppGroupError) in try GroupsHome.current() }
+        let own = VaultPlace(AccessGroup(group), in: home)
+        let what =
+            own.isTaken ? "the vault of \(group) is in its place, \(own.path)" : "nothing tells what opens the files"
+        throw Failure(
+            .configuration, "vaultStated",
+            "nothing is abandoned for a vault that was named (\(stated.text), from \(stated.origin)): \(what)",
+            hint: "Leave out what names the vault, and see: sealctl doctor --group \(group).")
+    }
+}
+
+/// The directory that `--vault` means: itself, or that of the vault file which it names.
+enum VaultDirectory {
+    static func path(_ text: String) -> FilePath {
+        let path = FilePath(text)
+        return path.lastComponent?.string == VaultPlace.leaf ? path.removingLastComponent() : path
+    }
+}
+
+/// A vault that is missing while its container holds sealed blobs: a new one could not open them.
+enum LostVault {
+    /// The same failure as that of `init`; `nil` if nothing is lost.
+    static func failure(of group: AccessGroup, for error: VaultError?) throws(Failure) -> Failure? {
+        guard let error, error.code == .absent else { return nil }
+        // If the caller named the place of the vault, a misspelt path must not advise to give data up.
+        if let failure = StatedVault.missing { return failure }
+        guard let blob = SealedBlobScan.firstOrphan(of: group, in: try GroupOptions.home()) else { return nil }
+        return Failure(
+            StatusTable.status(of: VaultError.Code.orphanedBlobs), VaultError.Code.orphanedBlobs.rawValue,
+            "cannot open the vault \(error.subject): it is gone, and \(blob.container) holds sealed files (\(blob.path))",
+            hint: "Restore the vault from a backup; or, to give them up, sealctl init --abandon.")
     }
 }

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import SharedFiles
+package import SharedFiles
 
 /// Tickets as keys of type `user` in the kernel's user keyring: never on a disk, never swapped with a process, and gone
 /// when the machine restarts (keyrings(7)).
@@ -115,5 +115,16 @@ struct KernelKeyring: UnlockCache {
                 .file, "use", place.description, cause.reason, advice: cause.advice, underlying: cause)
         }
         return .noUnlockCache(place, cause.sentence)
+    }
+}
+
+/// The keyring that a login or a service gives to its processes, session-keyring(7).
+package enum SessionKeyring {
+    /// Gives this process a fresh one, as a new login or service has: what follows stands in for such a process.
+    ///
+    /// - Throws: `FileError` `.permissionDenied` or `.unsupported` where keyrings are out of reach.
+    package static func joinFresh() throws(FileError) {
+        let result = clinux_join_session_keyring()
+        if result < 0 { throw FileError(errno: -result, operation: "join", path: "a session keyring") }
     }
 }

@@ -1,5 +1,7 @@
 internal import AppGroups
+internal import Glibc
 internal import SharedFiles
+internal import Synchronization
 
 /// The directories that hold a group's records, each of them watched, and what lay in them at the last look.
 ///
@@ -129,5 +131,63 @@ extension RecordTree {
             unlisted.remove(gone)
         }
         return names
+    }
+}
+
+/// What others have told one observer since it last asked: between the monitor's thread and the task that iterates.
+final class ToldChanges: Sendable {
+    /// What may be another one than before.
+    struct Marks {
+        /// Paths as they are watched.
+        var paths: Set<String> = []
+        /// Whether the container may be another one.
+        var container = false
+        /// Whether keys may have come or gone.
+        var vault = false
+        /// Whether an alarm has rung or somebody has set the clock.
+        var clock = false
+    }
+
+    let signal = ChangeSignal()
+    private let marks = Mutex(Marks())
+
+    /// Marks first and raises then: whoever is woken finds the mark.
+    func mark(_ change: (inout Marks) -> Void) {
+        marks.withLock { change(&$0) }
+        signal.raise()
+    }
+
+    func take() -> Marks {
+        marks.withLock { marks in
+            defer { marks = Marks() }
+            return marks
+        }
+    }
+}
+
+/// What tells one state of a name in a directory from another one without opening it.
+///
+/// The time of the last change of the inode is set by the system alone: who writes into a file in place and sets its times
+/// back changes it as well.
+struct FileStamp: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+    private let changedSeconds: Int
+    private let changedNanoseconds: Int
+
+    /// The name as it stands now, never followed; nil where there is none or it cannot be examined: then it counts as
+    /// another one than before.
+    init?(_ name: DirectoryEntry, in directory: Directory) {
+        var status = stat()
+        let result = (name.nameBytes + [0]).withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { path in
+                path.baseAddress.map { fstatat(directory.descriptor.rawValue, $0, &status, AT_SYMLINK_NOFOLLOW) } ?? -1
+            }
+        }
+        guard result == 0 else { return nil }
+        device = status.st_dev
+        inode = status.st_ino
+        changedSeconds = status.st_ctim.tv_sec
+        changedNanoseconds = status.st_ctim.tv_nsec
     }
 }

@@ -1,0 +1,71 @@
+/// Tells the form of a carrier and reads it.
+package enum Carriers {
+    /// How many bytes of the start decide.
+    package static let headSize = 4096
+
+    /// The form that the first bytes and the name speak for. A property list that turns out to be a keyed archive is read as one.
+    package static func form(of head: [UInt8], name: String) -> CarrierForm {
+        if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.form }
+        if SQLiteJournalReader.isJournal(head, name: name) { return .sqliteJournal }
+        if ImageReader.isImage(head) { return .image }
+        if UTF16Reader.order(of: head) != nil { return .utf16 }
+        return TextForm.of(head, name: name) ?? .binary
+    }
+
+    /// Reads a carrier with the reader of its form, and what is nested in it.
+    ///
+    /// - Throws: `CarrierFault` where the rest was not read; what was passed over is noted in the walk's budget.
+    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+        let head = try input.source.bytes(at: 0, count: headSize)
+        try read(input, as: form(of: head, name: input.name), walk)
+    }
+
+    /// The same with a form that is known.
+    package static func read(_ input: CarrierInput, as form: CarrierForm, _ walk: LeafWalk) throws(CarrierFault) {
+        let depth = walk.trail.depth
+        defer {
+            walk.trail.leave(to: depth)
+            if input.source.isCut { walk.note(.cut) }
+        }
+        try reader(of: form).read(input, walk)
+    }
+
+    private static func reader(of form: CarrierForm) -> any CarrierReader.Type {
+        switch form {
+        case .text, .log: TextReader.self
+        case .json: JSONReader.self
+        case .utf16: UTF16Reader.self
+        case .xmlPropertyList: XMLPropertyListLeaves.self
+        case .openStepPropertyList: OpenStepPropertyListLeaves.self
+        case .binaryPropertyList, .keyedArchive: BinaryPropertyListLeaves.self
+        case .sqlite: SQLiteReader.self
+        case .sqliteLog: SQLiteLogReader.self
+        case .sqliteJournal: SQLiteJournalReader.self
+        case .cookies: CookiesReader.self
+        case .image: ImageReader.self
+        case .gzip, .zlib: GzipReader.self
+        case .base64, .hex, .binary: BinaryReader.self
+        }
+    }
+
+    // SQLite: https://sqlite.org/fileformat2.html, sections 1.3, 3 and 4.1; gzip: RFC 1952.
+    private static let signatures: [(bytes: [UInt8], form: CarrierForm)] = [
+        (Array("bplist".utf8), .binaryPropertyList),
+        (Array("SQLite format 3\0".utf8), .sqlite),
+        ([0x37, 0x7F, 0x06, 0x82], .sqliteLog),
+        ([0x37, 0x7F, 0x06, 0x83], .sqliteLog),
+        (Array("cook".utf8) + [0], .cookies),
+        ([0x1F, 0x8B, 0x08], .gzip),
+    ]
+}
+
+/// What form a file, or a value in it, has.
+package enum CarrierForm: String, Hashable, Sendable, CaseIterable {
+    case text, json, utf16, log
+    case xmlPropertyList, binaryPropertyList, openStepPropertyList, keyedArchive
+    case sqlite, sqliteLog, sqliteJournal
+    case cookies
+    case image
+    case base64, hex, gzip, zlib
+    case binary
+}

@@ -1,0 +1,154 @@
+internal import ContentDecoding
+internal import SharedFiles
+
+/// Something wrong with one leaf, on its way to a finding: the scan adds where it is, and leaves out what is ignored.
+struct ContentHit {
+    let check: AuditCheck
+    var severity: Severity?
+    var confidence: Confidence = .certain
+    /// A sentence; never the value.
+    let detail: String
+    var remedy: String?
+    /// The part of the leaf's bytes that matters; its keyed hash goes into the fingerprint. Nil for the whole leaf.
+    var range: Range<Int>?
+}
+
+/// Looks at the leaves of one file for what the search for secrets does not: names, switches, the store they lie in.
+protocol LeafInspector: SendableMetatype {
+    /// A new inspector for one file; nil where it does not concern it.
+    init?(_ subject: AuditSubject, in scope: AuditScope)
+    mutating func inspect(_ leaf: Leaf) -> [ContentHit]
+    /// What the whole file comes to, once every leaf was seen.
+    mutating func conclude() -> [ContentHit]
+}
+
+extension LeafInspector {
+    mutating func conclude() -> [ContentHit] { [] }
+}
+
+/// The inspectors of leaves, in the order in which they are asked.
+enum LeafInspectors {
+    static let all: [any LeafInspector.Type] = [
+        SwitchInspector.self, DatabaseInspector.self, CookieInspector.self, KeyValueInspector.self,
+    ]
+}
+
+/// Bare keys among the values of a structure: random bytes of a key's size under the name of a key. The search for secrets
+/// sees those that are written in letters.
+struct KeyValueInspector: LeafInspector {
+    init?(_ subject: AuditSubject, in scope: AuditScope) {}
+
+    func inspect(_ leaf: Leaf) -> [ContentHit] {
+        guard case .data(let bytes) = leaf.value, let name = leaf.name, name.count <= 64, KeyMaterial.isRaw(bytes),
+            FileNames.isKey(String(decoding: name, as: UTF8.self))
+        else { return [] }
+        let severity = leaf.presence == .freed ? AuditCheck.rawKeyValue.severity.lowered : nil
+        return [
+            ContentHit(
+                check: .rawKeyValue, severity: severity, confidence: .likely,
+                detail: "It is \(bytes.count * 8) bits long.")
+        ]
+    }
+}
+
+/// Cookies of sessions that may be sent in the open, or read by scripts.
+///
+/// It goes by the order in which the reader of cookie files hands out a cookie: its flags, then `path`, then its value.
+struct CookieInspector: LeafInspector {
+    private var isSecure = true
+    private var isHTTPOnly = true
+    private var isValueNext = false
+
+    init?(_ subject: AuditSubject, in scope: AuditScope) {}
+
+    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+        guard leaf.form == .cookies, let name = leaf.name else { return [] }
+        if isValueNext {
+            isValueNext = false
+            return judge(String(decoding: name, as: UTF8.self))
+        }
+        switch leaf.value {
+        case .flag(let flag) where name.elementsEqual("secure".utf8): isSecure = flag
+        case .flag(let flag) where name.elementsEqual("httpOnly".utf8): isHTTPOnly = flag
+        case .text where name.elementsEqual("path".utf8): isValueNext = true
+        default: break
+        }
+        return []
+    }
+
+    private func judge(_ name: String) -> [ContentHit] {
+        guard Self.isSession(name), !isSecure || !isHTTPOnly else { return [] }
+        let lacks = [isSecure ? nil : "Secure", isHTTPOnly ? nil : "HttpOnly"].compactMap(\.self)
+        return [
+            ContentHit(
+                check: .cookieFlags, severity: isSecure ? .low : nil, confidence: .likely,
+                detail: "It lacks \(lacks.joined(separator: " and ")).")
+        ]
+    }
+
+    /// Names that cookies of sessions go by in common servers: `JSESSIONID`, `connect.sid`, `auth_token`.
+    static func isSession(_ name: String) -> Bool {
+        let name = name.lowercased()
+        // What protects against forged requests is meant to be read by scripts.
+        guard !name.contains("csrf"), !name.contains("xsrf") else { return false }
+        if ["sid", "ssid", "sessid", "jwt", "auth", "token"].contains(name) || name.hasSuffix(".sid") { return true }
+        return [
+            "session", "sessid", "auth_token", "authtoken", "access_token", "accesstoken", "refresh_token", "id_token",
+        ]
+        .contains { name.contains($0) }
+    }
+}
+
+/// What an SQLite file tells as a store: that deleted values stay, that values wait in its log, and what made it.
+struct DatabaseInspector: LeafInspector {
+    private var freed = 0
+    private var logged = 0
+    private var isCoreData = false
+    /// Whether it is a log with frames in it: the newest version of a row, which a database read with its log shows, is then
+    /// there only.
+    private let isFilledLog: Bool
+
+    /// A log's head and that of a frame: https://sqlite.org/fileformat2.html, section 4.1.
+    private static let emptyLog: Int64 = 32 + 24
+
+    init?(_ subject: AuditSubject, in scope: AuditScope) {
+        guard subject.content == .sqlite || FileNames.isJournal(subject.entry.leaf) else { return nil }
+        isFilledLog = subject.content == .sqlite && !subject.isDatabase && subject.attributes.size > Self.emptyLog
+    }
+
+    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+        switch leaf.presence {
+        case .live: break
+        case .logged: logged += 1
+        case .freed: freed += Self.tellsSomething(leaf.value) ? 1 : 0
+        }
+        if !isCoreData, leaf.form == .sqlite, let name = leaf.name { isCoreData = name.elementsEqual("Z_PK".utf8) }
+        return []
+    }
+
+    func conclude() -> [ContentHit] {
+        var hits: [ContentHit] = []
+        if freed > 0 {
+            hits.append(
+                ContentHit(
+                    check: .databaseFreed, confidence: .likely,
+                    detail: "At least \(freed.counted("value")) can be read."))
+        }
+        if logged > 0 {
+            let values = logged.counted("value")
+            hits.append(ContentHit(check: .databaseLogged, detail: "\(values), older ones of the same row among them."))
+        } else if isFilledLog {
+            hits.append(ContentHit(check: .databaseLogged, detail: "What was written last may lie only there."))
+        }
+        if isCoreData { hits.append(ContentHit(check: .databaseCoreData, detail: "Its tables are Core Data's.")) }
+        return hits
+    }
+
+    /// Numbers and scraps of a few bytes are in every page that was used before.
+    private static func tellsSomething(_ value: Leaf.Value) -> Bool {
+        switch value {
+        case .text(let bytes), .data(let bytes): bytes.count >= 4
+        case .strings, .block, .number, .flag: false
+        }
+    }
+}
