@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func everyWarningIsInTheGuide() throws {
-        let source = try SourceText.read("Sources/Tools/sealctl/Vault/WatermarkWarning.swift")
+        let source = try SourceText.read("Sources/Tools/sealctl/Vault/VaultAcceptCommand.swift")
         let words = source.split(separator: "\"").filter { $0.hasPrefix("watermarks") && $0.allSatisfy(\.isLetter) }
         #expect(words.count == 4)
         let guide = try SourceText.read("docs/sealctl.md")
