@@ -192,9 +192,10 @@ import Testing
         let directory = try TemporaryDirectory()
         let (team, groups) = (directory.path("team"), directory.path("team/groups"))
         #expect(mkdir(team, 0o700) == 0 && chmod(team, mode) == 0)
-        let state = isInHome ? "\(groups)/Watermarks" : "/h/.local/state/sealed-groups/Watermarks"
+        let state = isInHome ? "\(groups)/Watermarks" : directory.path("h/.local/state/sealed-groups/Watermarks")
         func path(_ root: String) throws -> FilePath {
-            try GroupsHome(environment: ["SEALED_GROUPS_HOME": root, "HOME": "/h"]) { nil }.watermarksPath
+            try GroupsHome(environment: ["SEALED_GROUPS_HOME": root, "HOME": directory.path("h")]) { nil }
+                .watermarksPath
         }
         #expect(try path(groups) == FilePath(state))
         #expect(mkdir(groups, 0o755) == 0)
@@ -213,8 +214,10 @@ import Testing
         #expect(lchown(directory.path("linked"), 4701, 4701) == 0)
         for root in ["other/groups", "linked/groups"] {
             let home = try GroupsHome(
-                environment: ["SEALED_GROUPS_HOME": directory.path(root), "HOME": "/h"], accountHome: { nil })
-            #expect(home.watermarksPath == FilePath("/h/.local/state/sealed-groups/Watermarks"), "\(root)")
+                environment: ["SEALED_GROUPS_HOME": directory.path(root), "HOME": directory.path("h")],
+                accountHome: { nil })
+            #expect(
+                home.watermarksPath == FilePath(directory.path("h/.local/state/sealed-groups/Watermarks")), "\(root)")
         }
     }
 
@@ -224,12 +227,12 @@ import Testing
             try GroupsHome(
                 environment: [
                     "SEALED_GROUPS_HOME": directory.path("groups"), "XDG_STATE_HOME": directory.path("state"),
-                    "HOME": "/h",
+                    "HOME": directory.path("h"),
                 ], accountHome: { nil })
         }
-        #expect(try home().formerWatermarksPath == nil)
+        #expect(try home().otherWatermarksPath == nil)
         for path in ["state", "state/sealed-groups", "state/sealed-groups/Places"] { try directory.directory(path) }
         #expect(
-            try home().formerWatermarksPath == FilePath(directory.path("state/sealed-groups/Watermarks")))
+            try home().otherWatermarksPath == FilePath(directory.path("state/sealed-groups/Watermarks")))
     }
 }

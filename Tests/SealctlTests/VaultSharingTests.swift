@@ -108,6 +108,31 @@ struct VaultSharingTests {
         #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
     }
 
+    // A directory above the home is made writable for others after the vault was made, and private again.
+    @Test func aMemoryInTheHomeCountsWhateverTheModesAboveItAre() throws {
+        let sandbox = try Sandbox()
+        chmod(sandbox.directory.path, 0o755)
+        let made = try shell(
+            sandbox, as: 60_001,
+            "mkdir -p $HOME/own/groups && export SEALED_GROUPS_HOME=$HOME/own/groups && $S init"
+                + " && chmod 775 $HOME/own && $S vault status && test ! -e $HOME/.local/state/sealed-groups"
+                + " && rm -r $HOME/own/groups/Vaults && ! $S init --no-input"
+                + " && $S init --abandon --yes && chmod 755 $HOME/own && $S vault status && rm -r $HOME/own/groups/Vaults"
+                + " && $S vault status --json")
+        #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
+    }
+
+    // As in a volume that belongs to a unix group, for a user whose home directory cannot be written.
+    @Test func aHomeThatOthersCanRenameIsBetterThanNoMemory() throws {
+        let sandbox = try Sandbox()
+        chmod(sandbox.directory.path, 0o755)
+        let made = try shell(
+            sandbox, as: 60_001,
+            "mkdir -p $HOME/own/groups && chmod 2775 $HOME/own && export SEALED_GROUPS_HOME=$HOME/own/groups"
+                + " XDG_STATE_HOME=/proc/none && $S init && rm -r $HOME/own/groups/Vaults && $S vault status --json")
+        #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
+    }
+
     /// `sudo` and `setpriv` may leave another user's variables in place.
     @Test func anotherUsersHomeIsNotUsed() throws {
         let sandbox = try shared()

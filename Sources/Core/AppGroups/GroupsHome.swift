@@ -34,14 +34,15 @@ public struct GroupsHome: Hashable, Sendable {
     package private(set) var vaultPath: FilePath?
 
     /// The files that open vaults unattended.
-    package let keysPath: FilePath
+    package private(set) var keysPath: FilePath
 
     /// What this user's readers have accepted; of no use on another machine, hence not data.
-    package let watermarksPath: FilePath
+    package private(set) var watermarksPath: FilePath
 
-    /// Where the same was stored while other users could rename what is in the home; nil where nothing was. A vault that is
-    /// remembered there goes on being remembered there.
-    package private(set) var formerWatermarksPath: FilePath?
+    /// The place of the same under the other judgement of the home: in the home, or in this user's state directory. Modes of
+    /// directories on the way change, and a user namespace shows other owners; a vault that is remembered there and not at
+    /// ``watermarksPath`` goes on being remembered there. `nil` if there is no such place.
+    package private(set) var otherWatermarksPath: FilePath?
 
     /// The same home with one vault, that of a restored copy for example, in place of any group's own.
     ///
@@ -89,23 +90,24 @@ public struct GroupsHome: Hashable, Sendable {
         registryPath = root.appending("Registry")
         trashPath = root.appending("Trash")
         vaultsPath = root.appending("Vaults")
-        // Where nothing names a directory of this user, the other user's stays, and is refused when it is opened.
-        if userRoot == nil, HomeOwner.isOthersToo(root), case let bases = bases(),
-            let configuration = try? bases.configuration(), let state = try? bases.state()
-        {
-            // A key file that somebody takes away is missed; a memory would be a first contact.
-            keysPath =
-                HomeOwner.isAnother(root)
-                ? configuration.appending(Self.directoryName).appending("Keys") : root.appending("Keys")
-            watermarksPath = state.appending(Self.directoryName).appending("Watermarks")
-        } else {
-            keysPath = (userRoot ?? root).appending("Keys")
-            watermarksPath = (userRoot ?? root).appending("Watermarks")
-            if userRoot == nil, let state = try? bases().state().appending(Self.directoryName),
-                HomeOwner.isDirectory(state.appending("Places"))
-            {
-                formerWatermarksPath = state.appending("Watermarks")
-            }
+        let root = userRoot ?? root
+        keysPath = root.appending("Keys")
+        watermarksPath = root.appending("Watermarks")
+        // Without a directory of this user the other user's remains, and is refused when it is opened.
+        guard userRoot == nil, case let bases = bases(),
+            let state = try? bases.state().appending(Self.directoryName)
+        else { return }
+        let isAnother = HomeOwner.isAnother(root)
+        // A user notices that a key file is missing; a missing memory would be a first contact.
+        if isAnother, let configuration = try? bases.configuration() {
+            keysPath = configuration.appending(Self.directoryName).appending("Keys")
+        }
+        // A home that others can rename is still better than a directory that cannot be made.
+        let isInState = isAnother || (HomeOwner.isOthersToo(root) && HomeOwner.canMake(state))
+        let (chosen, other) = isInState ? (state, root) : (root, state)
+        watermarksPath = chosen.appending("Watermarks")
+        if !isAnother, HomeOwner.isDirectory(other.appending("Places")) {
+            otherWatermarksPath = other.appending("Watermarks")
         }
     }
 

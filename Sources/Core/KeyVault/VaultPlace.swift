@@ -20,6 +20,8 @@ package struct VaultPlace: Sendable, Hashable {
     let keysPath: FilePath
     let watermarksPath: FilePath
     let memory: PlaceMemoryFile
+    /// The memory at the place that was not chosen.
+    private let otherMemory: PlaceMemoryFile?
     /// The team key that the program states.
     let teamKey: TeamPublicKey?
 
@@ -35,10 +37,20 @@ package struct VaultPlace: Sendable, Hashable {
                 directory: watermarks.removingLastComponent().appending("Places"), vault: directory,
                 accessGroup: accessGroup)
         }
-        // A directory that was made private since takes no memory away.
-        let former = home.formerWatermarksPath.flatMap { memory(beside: $0).isThere ? $0 : nil }
-        watermarksPath = former ?? home.watermarksPath
-        self.memory = memory(beside: watermarksPath)
+        // A memory counts at either place: neither a changed mode nor a user namespace makes it a first contact.
+        let usual = memory(beside: home.watermarksPath)
+        let other = home.otherWatermarksPath.map { (path: $0, memory: memory(beside: $0)) }
+        if let other, !usual.isThere, other.memory.isThere {
+            (watermarksPath, self.memory, otherMemory) = (other.path, other.memory, usual)
+        } else {
+            (watermarksPath, self.memory, otherMemory) = (home.watermarksPath, usual, other?.memory)
+        }
+    }
+
+    /// Removes what this user's programs remember of the place, wherever it is.
+    func forget() {
+        memory.remove()
+        otherMemory?.remove()
     }
 
     /// A compartment's file, for messages.

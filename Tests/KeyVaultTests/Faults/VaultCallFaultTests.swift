@@ -28,8 +28,14 @@ struct VaultCallFaultTests {
 
     @Test func aDirectoryThatCannotBeSyncedIsSaid() throws {
         let swept = try SweptVault(.add)
-        let sync = try #require(try calls(of: swept).last { $0.name == "fsync" })
+        let calls = try calls(of: swept)
+        let named = try #require(calls.lastIndex { $0.name == "renameat" && $0.line.contains("\"vault\"") })
+        let sync = try #require(calls[named...].first { $0.name == "fsync" })
         for error in Self.errors { #expect(try fail(sync, with: error, swept) == "durabilityUnknown", "\(error)") }
+        // The memory of the place is synced too, and its failure fails no change.
+        let memory = try #require(calls.last { $0.name == "fsync" })
+        #expect(memory.ordinal > sync.ordinal)
+        for error in Self.errors { #expect(try fail(memory, with: error, swept) == "done", "\(error)") }
     }
 
     private func fail(_ call: TracedProcess.Call, with error: String, _ swept: SweptVault) throws -> String {

@@ -95,6 +95,11 @@ enum HomeOwner {
         return stat(path.string, &status) == 0 ? status : nil
     }
 
+    /// Whether this process can make a directory, or write in it if it exists.
+    static func canMake(_ path: FilePath) -> Bool {
+        prefixes(of: path).first { facts($0) != nil }.map { access($0.string, W_OK | X_OK) == 0 } ?? false
+    }
+
     /// Whether a directory has that name.
     static func isDirectory(_ path: FilePath) -> Bool { facts(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
 }

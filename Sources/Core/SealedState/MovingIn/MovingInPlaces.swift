@@ -17,7 +17,7 @@ struct MovingInPlaces {
     init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
-        let memories = [home.watermarksPath, home.formerWatermarksPath].compactMap { $0 }.flatMap { path in
+        let memories = [home.watermarksPath, home.otherWatermarksPath].compactMap { $0 }.flatMap { path in
             [path] + ["Places", "Rosters"].map { path.removingLastComponent().appending($0) }
         }
         homes =

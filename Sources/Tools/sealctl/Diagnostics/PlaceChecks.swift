@@ -77,6 +77,6 @@ enum PlaceChecks {
         guard isNeeded, let error = Access.refusal(making: path) else { return nil }
         return .fail(
             name, "nothing can be written to \(path): \(Failure(error).message)",
-            mend: "Make it writable, or set SEALED_GROUPS_HOME, HOME or XDG_STATE_HOME to a directory that is.")
+            mend: "Make it writable, or set SEALED_USER_HOME, HOME or XDG_STATE_HOME to a directory that is.")
     }
 }
