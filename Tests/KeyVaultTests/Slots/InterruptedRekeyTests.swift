@@ -45,13 +45,23 @@ import Testing
         #expect(bob == (removal == .person ? .wrongIdentity : nil))
     }
 
+    /// A service can enter a write that no file can have.
+    @Test func anEntryOfGenerationZeroEndsNoProgram() throws {
+        let vault = try yard.person()
+        for role in [CompartmentRole.service, .person] {
+            let forged = VaultWrite(role, period: 1, generation: 0)
+            _ = try vault.noteChange(.keyAdded, nil, forged, mayBeUnlogged: false, isKeyNewest: true)
+        }
+        #expect(try vault.readAccessLog().isIntact)
+    }
+
     // rekey:       enters write 2 ... killed
     // completion:  ...................... writes it some generations on
     @Test func theGenerationsThatACompletionLeavesOutAreNoUnloggedWrites() throws {
         let rekeying = try yard.person()
         let writes = try yard.writes(options(.service))
         let entered = VaultWrite(.service, period: 2, generation: 1)
-        _ = try rekeying.noteChange(.rekeyed, nil, entered, mayBeUnlogged: true)
+        _ = try rekeying.noteChange(.rekeyed, nil, entered, mayBeUnlogged: true, isKeyNewest: true)
         try yard.put(writes[0])
         let person = try yard.person()
         try expectCompleted(person)

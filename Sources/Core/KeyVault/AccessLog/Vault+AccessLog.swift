@@ -94,7 +94,8 @@ extension VaultWrite {
     ///   - isWhole: Whether the log begins with the vault.
     fileprivate func unlogged(in logged: Set<VaultWrite>, rekeyed: Set<VaultWrite>, isWhole: Bool) -> UInt64 {
         let writes = logged.filter {
-            $0.period == period && $0.isPerson == isPerson && $0.generation <= generation
+            // No write has generation 0: an entry that names it is forged.
+            $0.period == period && $0.isPerson == isPerson && (1...generation).contains($0.generation)
         }.sorted { $0.generation < $1.generation }
         guard let first = writes.first else { return 1 }
         var known = isWhole && period == 1 && !isPerson ? 0 : first.generation - 1
