@@ -120,7 +120,10 @@ struct BlobSurvey {
             path: path, place: place, header: verified(path, prefix.bytes, keys), attributes: entry.attributes)
         if case .failure(let error) = blob.header {
             if error.code == .locked { blob.claimedKey = claimed.keyID }
-            blob.isKeyMissing = error.code == .unknownKey && !store.isKeyDestroyed(of: prefix.bytes)
+            // A blob of an epoch that a completed rotation has ended is of no use under any key.
+            blob.isKeyMissing =
+                error.code == .unknownKey && claimed.epoch >= keys.minimumEpoch
+                && !store.isKeyDestroyed(of: prefix.bytes)
         }
         return blob
     }

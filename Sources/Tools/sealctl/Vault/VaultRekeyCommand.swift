@@ -115,7 +115,7 @@ struct Rekeying {
         let (isCompleted, hint) =
             needsBackup
             ? (false, (try? UnheldBlobs(in: store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
-            : isRotating && !unheld.isEmpty ? (false, unheld.hint) : rotation(of: store, vault)
+            : rotation(of: store, vault)
         try print(report, losses, needed, isCompleted: isCompleted)
         if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
     }
@@ -150,7 +150,8 @@ struct Rekeying {
     private func incomplete(_ what: String, _ hint: String) -> Failure {
         Failure(
             .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs are left",
-            hint: hint.contains("sealctl vault rotate") ? hint : (hint.isEmpty ? "" : hint + " ") + "Run: sealctl vault rotate.")
+            hint: hint.contains("sealctl vault rotate")
+                ? hint : (hint.isEmpty ? "" : hint + " ") + "Run: sealctl vault rotate.")
     }
 
     /// Who opens nothing any more, and can write all the same, still has a say.
