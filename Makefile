@@ -6,6 +6,7 @@
 # make recall      what the audit finds of what was planted, beside detect-secrets where that is installed
 # make faults      the long sweep of crashes, failing calls and full disks
 # make fuzz        the long sweep of damaged and hostile input
+# make traits      build the products with no trait, with each trait alone and with all of them (minutes)
 # make signatures  build with swift-certificates (minutes), then test the check of who signed a profile
 # make vectors     regenerate the manifest and the files of Fixtures/vectors
 # make release     build sealctl for installation, with its completions; needs no root
@@ -32,7 +33,7 @@ FORMATTED = --recursive --parallel --configuration .swift-format Package.swift S
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: run test lint format bench recall faults fuzz signatures vectors release install uninstall setup clean help
+.PHONY: run test lint format bench recall faults fuzz traits signatures vectors release install uninstall setup clean help
 
 # --- Set-up: .ci/bootstrap is silent and quick when nothing is missing
 
@@ -73,6 +74,18 @@ faults: setup-test
 
 fuzz: setup-test
 	$(call sweep,Fuzz)
+
+# A program may ask for any set of traits; the default set is what the other targets build.
+TRAITS := Service CommandLineConfiguration ProfileSignatures
+empty :=
+comma := ,
+ALL_TRAITS = $(subst $(empty) $(empty),$(comma),$(TRAITS))
+
+traits: setup-build
+	@for traits in --disable-default-traits $(TRAITS:%=--traits=%) --traits=$(ALL_TRAITS); do \
+	    echo "+ $(SWIFT) build $$traits"; \
+	    $(SWIFT) build --scratch-path .build-traits $$traits || exit 1; \
+	done
 
 # With the trait only is there something to check. A build folder of its own leaves the other build as it is.
 signatures: setup-test
