@@ -1,5 +1,6 @@
 package import AppGroups
 internal import CryptoPrimitives
+internal import Glibc
 package import SharedFiles
 package import SystemPackage
 
@@ -45,6 +46,12 @@ package struct VaultPlace: Sendable, Hashable {
         } else {
             (watermarksPath, self.memory, otherMemory) = (home.watermarksPath, usual, other?.memory)
         }
+    }
+
+    /// Whether anything has the vault's name, also a link to nothing.
+    package var isTaken: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
     }
 
     /// Removes what this user's programs remember of the place, wherever it is.

@@ -39,8 +39,13 @@ package struct FileAttributes: Sendable, Hashable {
     package let inode: UInt64
     /// Device of the file system.
     package let device: UInt64
-    /// Last change of the content, in nanoseconds since 1970.
-    package let modifiedNanoseconds: Int64
+    /// Last change of the content, in whole seconds since 1970; negative before.
+    package let modifiedSeconds: Int64
+    /// The part of that time behind the second.
+    package let modifiedSubsecond: Int
+
+    /// Last change of the content, in nanoseconds since 1970: as far as 64 bits have it, to the year 2262.
+    package var modifiedNanoseconds: Int64 { modifiedSeconds &* 1_000_000_000 &+ Int64(modifiedSubsecond) }
 
     init(_ status: stat) {
         kind = FileKind(mode: status.st_mode)
@@ -52,7 +57,8 @@ package struct FileAttributes: Sendable, Hashable {
         nlink = UInt64(status.st_nlink)
         inode = UInt64(status.st_ino)
         device = UInt64(status.st_dev)
-        modifiedNanoseconds = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        modifiedSeconds = Int64(status.st_mtim.tv_sec)
+        modifiedSubsecond = status.st_mtim.tv_nsec
     }
 
     /// Whether both describe one and the same file.

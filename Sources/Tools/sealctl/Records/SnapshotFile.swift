@@ -143,9 +143,7 @@ final class OpenFile {
     init(_ path: String, in container: Directory) throws(FileError) {
         file = try container.openForReading(path)
         facts = try file.attributes()
-        var status = stat()
-        fstat(file.rawValue, &status)
-        modified = FileTime(status.st_mtim)
+        modified = FileTime(seconds: facts.modifiedSeconds, nanoseconds: facts.modifiedSubsecond)
     }
 
     /// Whether it is as it was when it was opened, as far as its size and its times tell.
@@ -184,15 +182,15 @@ struct FileTime: Sendable, Equatable {
     /// Behind that second.
     let nanoseconds: Int
 
-    init(_ time: timespec) {
-        seconds = Int64(time.tv_sec)
-        nanoseconds = time.tv_nsec
+    init(seconds: Int64, nanoseconds: Int) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
     }
 
     static var now: FileTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return FileTime(time)
+        return FileTime(seconds: Int64(time.tv_sec), nanoseconds: time.tv_nsec)
     }
 
     var systemTime: timespec { timespec(tv_sec: Int(seconds), tv_nsec: nanoseconds) }

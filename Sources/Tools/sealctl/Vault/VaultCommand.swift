@@ -89,11 +89,3 @@ struct VaultCreateCommand: SealctlCommand {
             hint: "Look at it: sealctl vault status \(VaultTarget.option(for: group)).")
     }
 }
-
-extension VaultPlace {
-    /// Whether anything has the vault's name, also a link to nothing.
-    var isTaken: Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
-    }
-}
