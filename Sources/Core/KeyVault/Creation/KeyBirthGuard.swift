@@ -86,7 +86,9 @@ struct KeyBirthGuard {
         var highest = orphans.map(\.epoch).filter { $0 <= Self.highestBelievedEpoch }.max() ?? 0
         guard let quarantine = try? container?.root.directory(ContainerLayout.quarantine) else { return highest + 1 }
         // A file of the quarantine that cannot be read is passed over: it keeps nobody from creating a vault.
-        scan.visit(quarantine, includingQuarantine: true) { entry, finding in
+        // What was moved there is below a folder of its own.
+        let depth = SealedBlobScan.maximumDepth + 1
+        scan.visit(quarantine, includingQuarantine: true, maximumDepth: depth) { entry, finding in
             guard case .success(let finding) = finding, let blob = Orphan(entry.path, finding, []),
                 blob.epoch <= Self.highestBelievedEpoch
             else { return }

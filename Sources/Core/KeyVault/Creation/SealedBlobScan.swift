@@ -35,10 +35,10 @@ package struct SealedBlobScan: Sendable {
     ///
     /// - Parameter visit: Takes the entry, and its finding or the error of reading it.
     func visit<Failure: Error>(
-        _ root: Directory, includingQuarantine: Bool = false,
+        _ root: Directory, includingQuarantine: Bool = false, maximumDepth: Int = SealedBlobScan.maximumDepth,
         _ visit: (WalkEntry, Result<Finding, FileError>) throws(Failure) -> Void
     ) throws(Failure) {
-        try root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
+        try root.walk(maximumDepth: maximumDepth) { entry throws(Failure) in
             guard includes(entry, andQuarantine: includingQuarantine), let prefix = prefix(of: entry, in: root)
             else { return }
             try visit(entry, prefix.map(\.finding))
