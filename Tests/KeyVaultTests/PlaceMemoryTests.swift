@@ -368,7 +368,7 @@ import Testing
         for credential in [try passphrase("guess"), .identity(identity), .defaultKeyFile] {
             #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .replaced)
         }
-        #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .damaged)
+        #expect(try Vault.availability(fixture.accessGroup, in: fixture.home) == .replaced)
     }
 
     @Test func theFirstContactThroughAPublicKeyIsAccepted() throws {

@@ -78,17 +78,27 @@ import Testing
         #expect(try twin.activeKey().epoch == 3)
     }
 
+    /// The vault without its first keys and without a minimum epoch, for a user who has not seen that it had one.
+    private func reopened(_ vault: Vault, without count: Int) throws -> Vault {
+        #expect(
+            code { () throws(VaultError) in
+                _ = try vault.change(.keyDestroyed) { draft throws(VaultError) in
+                    draft.service.keyring.removeFirst(count)
+                    draft.service.state.rotation.minimumEpoch = 1
+                }
+            } == .rolledBack)
+        try yard.there.forgetPlaces()
+        return try yard.there.open(with: yard.credential)
+    }
+
     @Test func aKeyOfAnEarlierEpochLeavesTheActiveOneAlone() throws {
         let vault = try yard.vault()
         let old = SealedFile(yard.here, under: try vault.activeKey())
         try yard.export(vault)
-        let other = try yard.there.create(with: yard.credential)
-        try other.completeRotation(to: try other.beginRotation())
+        let rotated = try yard.there.create(with: yard.credential)
+        try rotated.completeRotation(to: try rotated.beginRotation())
         // Its own first key would clash: as if it had begun in epoch 2.
-        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in
-            draft.service.keyring.removeFirst()
-            draft.service.state.rotation.minimumEpoch = 1
-        }
+        let other = try reopened(rotated, without: 1)
         let active = try other.activeKey().id
         let report = try yard.bringIn()
         #expect(report.keysAdded.map(\.epoch) == [1])
@@ -145,13 +155,10 @@ import Testing
         let vault = try yard.vault()
         try vault.completeRotation(to: try vault.beginRotation())
         try yard.export(vault)
-        let other = try yard.there.create(with: yard.credential)
-        for _ in 0..<2 { try other.completeRotation(to: try other.beginRotation()) }
+        let rotated = try yard.there.create(with: yard.credential)
+        for _ in 0..<2 { try rotated.completeRotation(to: try rotated.beginRotation()) }
         // As if it had begun in epoch 3, and ended none.
-        _ = try other.change(.keyDestroyed) { draft throws(VaultError) in
-            draft.service.keyring.removeFirst(2)
-            draft.service.state.rotation.minimumEpoch = 1
-        }
+        let other = try reopened(rotated, without: 2)
         #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)
         #expect(try other.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 2)

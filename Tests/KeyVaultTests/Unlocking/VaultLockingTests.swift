@@ -141,7 +141,7 @@ import Testing
         let other = try UnlockFixture(kind, passphrase: "another")
         try fixture.vault.restore(other.vault.copy())
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .replaced)
-        #expect(try fixture.availability() == .damaged)
+        #expect(try fixture.availability() == .replaced)
         try fixture.vault.forgetPlaces()
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
