@@ -69,7 +69,7 @@ public final class SealedDefaults: Sendable {
         do throws(AppGroupError) { group = try AppGroup(suite) } catch {
             throw StoreError(
                 .invalidName, "open the suite", suite.printable,
-                "It is not the identifier of a group: \(error.reason).",
+                "It is not the identifier of a group: \(error.reason.clause).",
                 advice: "Name the group as well: SealedDefaults(suite:group:).", cause: error)
         }
         try self.init(group: group, options: options)

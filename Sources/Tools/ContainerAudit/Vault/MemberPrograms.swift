@@ -33,7 +33,7 @@ struct MemberPrograms {
         let document: EntitlementsDocument
         do throws(AppGroupError) { document = try EntitlementsDocument.read(path: path) } catch {
             guard error.code == .malformedEntitlements else { return [] }
-            return [AuditCheck.entitlementsUnusable.finding(at: place, "\(error.reason.capitalizedSentence).")]
+            return [AuditCheck.entitlementsUnusable.finding(at: place, error.reason)]
         }
         let name = member.applicationIdentifier
         return holding(document, name, place) + wildcards(document, name, place) + debuggable(document, name, place)
@@ -45,7 +45,7 @@ struct MemberPrograms {
             guard try !Entitlements(document).holds(group) else { return [] }
         } catch {
             guard error.code != .unresolvedVariable else { return [] }
-            return [AuditCheck.entitlementsUnusable.finding(at: place, "\(error.reason.capitalizedSentence).")]
+            return [AuditCheck.entitlementsUnusable.finding(at: place, error.reason)]
         }
         return [
             AuditCheck.entitlementsWithoutGroup.finding(
@@ -76,11 +76,6 @@ extension Sequence<String> {
         let shown = all.prefix(most).joined(separator: ", ")
         return all.count > most ? "\(shown) and \(all.count - most) more" : shown
     }
-}
-
-extension String {
-    /// The rest of a sentence as a sentence of its own, without its end.
-    fileprivate var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }
 
 /// The access groups of member programs against the vaults that there are, as far as entitlements are at hand.

@@ -54,7 +54,7 @@ struct VaultOpener {
         switch code {
         case .locked: "the vault is locked. \(error.reason) \(error.advice)"
         case .absent: "there is no vault. \(error.advice)"
-        default: error.reason
+        default: error.sentence
         }
     }
 
@@ -126,7 +126,7 @@ extension VaultAccess {
     static func refused(_ error: AppGroupError, _ group: AppGroup) -> VaultAccess {
         let place = FindingPlace(outside: error.subject, group: group.identifier)
         let finding = AuditCheck.containerRefused.finding(
-            at: place, "\(error.subject): \(error.reason).", remedy: error.advice)
-        return .withoutKeys(group.identifier, because: "the container is refused: \(error.reason).", [finding])
+            at: place, "\(error.subject): \(error.reason.clause).", remedy: error.advice)
+        return .withoutKeys(group.identifier, because: "the container is refused: \(error.reason.clause).", [finding])
     }
 }
