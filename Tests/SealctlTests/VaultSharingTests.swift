@@ -117,7 +117,7 @@ struct VaultSharingTests {
             "mkdir -p $HOME/own/groups && export SEALED_GROUPS_HOME=$HOME/own/groups && $S init"
                 + " && chmod 775 $HOME/own && $S vault status && test ! -e $HOME/.local/state/sealed-groups"
                 + " && rm -r $HOME/own/groups/Vaults && ! $S init --no-input"
-                + " && $S init --abandon --yes && chmod 755 $HOME/own && $S vault status && rm -r $HOME/own/groups/Vaults"
+                + " && $S init --abandon --yes && chmod 755 $HOME/own && $S list && rm -r $HOME/own/groups/Vaults"
                 + " && $S vault status --json")
         #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
     }

@@ -65,7 +65,7 @@ def flipped_reach(lab_):
     lab_.refuse(lab_.ada.ctl("vault", "rekey", "--persons", "--yes"), f"{what}: a plain rekey", "corrupt")
     found = lab_.ada.ctl("vault", "rekey", "--persons", "--without-vault", "--yes")
     lab_.hold(found.code == "rotationNotCompleted", f"{what}: the file is given up: {found}")
-    lab_.ada.must("vault", "rotate")
+    lab_.ada.must("vault", "rotate", "--yes")
     robot.must("vault", "list")
     not_carried(lab_, robot, number, what)
 

@@ -115,7 +115,7 @@ struct Rekeying {
         let (isCompleted, hint) =
             needsBackup
             ? (false, (try? UnheldBlobs(in: store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
-            : rotation(of: store, vault)
+            : isRotating && !unheld.isEmpty ? (false, unheld.hint) : rotation(of: store, vault)
         try print(report, losses, needed, isCompleted: isCompleted)
         if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
     }
