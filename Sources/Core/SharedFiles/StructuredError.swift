@@ -92,10 +92,13 @@ extension String {
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// A clause as a sentence: with a capital first letter and a full stop.
+    /// A clause as a sentence: with a full stop, and with a capital first letter if it begins with a word and no identifier.
     package var sentence: String {
-        let text = prefix(1).uppercased() + dropFirst()
-        return text.hasSuffix(".") ? text : text + "."
+        var text = hasSuffix(".") ? self : self + "."
+        if prefix(while: { $0 != " " }).allSatisfy(\.isLetter) {
+            text.replaceSubrange(..<text.index(after: text.startIndex), with: text.prefix(1).uppercased())
+        }
+        return text
     }
 }
 
