@@ -85,6 +85,9 @@ package struct Keyring: SealingKeySource {
     /// The lower of both: `minimumEpoch(for:)` knows the class.
     package var minimumEpoch: UInt32 { min(minimumEpochs.afterFirstUnlock, minimumEpochs.whenUnlocked) }
 
+    /// The lowest epoch that a blob of any class can have and be read, also under a key that is still to come.
+    package var lowestUsableEpoch: UInt32 { whenUnlocked.isEmpty ? minimumEpochs.afterFirstUnlock : minimumEpoch }
+
     /// The same for the class of a key.
     package func minimumEpoch(for id: KeyID) -> UInt32 {
         // Most vaults hold no key of the other class.

@@ -122,7 +122,7 @@ struct BlobSurvey {
             if error.code == .locked { blob.claimedKey = claimed.keyID }
             // A blob of an epoch that a completed rotation has ended is of no use under any key.
             blob.isKeyMissing =
-                error.code == .unknownKey && claimed.epoch >= keys.minimumEpoch
+                error.code == .unknownKey && claimed.epoch >= keys.lowestUsableEpoch
                 && !store.isKeyDestroyed(of: prefix.bytes)
         }
         return blob
