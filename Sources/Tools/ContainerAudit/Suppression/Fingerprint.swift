@@ -54,7 +54,7 @@ struct Fingerprint {
 
     /// Returns whether a part of a text is inside a fingerprint, which is derived from a secret but is not one.
     static func covers(_ part: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
-        // The length of the shortest fingerprint plus that of a check's id.
+        // The limit exceeds the length of a fingerprint with any check's id.
         guard part.count <= longest else { return false }
         let isPart = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !"\"'<>,;()[]{}".utf8.contains(byte) }
         let first = max(0, part.lowerBound - longest)
@@ -84,7 +84,7 @@ extension Personalization {
 /// The auditor keeps the key in a private file and uses the same one each time, because another key changes every
 /// fingerprint. The key opens nothing.
 public struct FingerprintKey: Sendable {
-    /// The 32 bytes, which must be kept secret.
+    /// The 32 bytes, for storage by the caller.
     public let bytes: [UInt8]
 
     /// Creates a key from 32 random bytes, or returns `nil` for another number of bytes.
