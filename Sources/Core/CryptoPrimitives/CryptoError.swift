@@ -1,32 +1,32 @@
 internal import CSodium
 
-/// Why a primitive refused: a failed authentication, a parameter out of range, or a system that is out of memory.
+/// The error of a primitive: a failed authentication, a parameter out of range, or insufficient memory.
 ///
-/// It names no cause beyond that: a failed tag says nothing about which bytes were wrong.
+/// It gives no further cause: a failed tag says nothing about which bytes were wrong.
 public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of refusal; more may be added.
+    /// The kinds of errors; more may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name.
         public let rawValue: String
-        /// Makes a code from its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The tag, signature or key did not fit the data.
         public static let authenticationFailed = Code(rawValue: "authenticationFailed")
-        /// A length or cost lies outside what the primitive takes.
+        /// A length or cost outside the primitive's range.
         public static let parameterOutOfRange = Code(rawValue: "parameterOutOfRange")
         /// A public key that would make the shared secret predictable (RFC 7748, section 6.1).
         public static let lowOrderPoint = Code(rawValue: "lowOrderPoint")
-        /// Memory for a secret or for a password hash could not be had.
+        /// Memory for a secret or for a password hash was not available.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
         /// The processor lacks the instructions that the primitive needs.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// Text that should hold hexadecimal digits of an exact length does not.
+        /// The text does not consist of the exact number of hexadecimal digits.
         public static let malformedEncoding = Code(rawValue: "malformedEncoding")
     }
 
-    /// What kind of refusal this is.
+    /// The kind of the error.
     public let code: Code
-    /// The primitive that refused.
+    /// The primitive that failed.
     public let operation: String
 
     package init(_ code: Code, _ operation: String) {
@@ -34,7 +34,7 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         self.operation = operation
     }
 
-    /// One line for a person.
+    /// The error as one line for a person.
     public var description: String { "\(operation): \(code.rawValue)" }
 }
 
@@ -42,16 +42,16 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
 package enum Sodium {
     /// Runs `sodium_init` once; every primitive goes through it.
     ///
-    /// The process ends when libsodium cannot start: no random source means no safe way on.
+    /// The process ends if libsodium cannot start, because nothing is safe without a random source.
     @inline(__always)
     static func start() { _ = started }
 
     private static let started: Bool = {
-        // A library that has no randomness must not go on: every later key would be a guess.
+        // Without randomness, every later key would be predictable.
         guard csodium_init() >= 0 else { fatalError("libsodium could not be initialised (no usable random source?)") }
         return true
     }()
 
-    /// The version of the libsodium that is loaded, such as `1.0.18`.
+    /// The version of the loaded libsodium, such as `1.0.18`.
     package static var version: String { String(cString: csodium_version()) }
 }

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Property lists, read and written without trust in what they say of themselves.
+/// Reading and writing of property lists, without trust in their contents.
 public enum PropertyList {
-    /// Reads a property list of any format; what it is decides its beginning.
+    /// Reads a property list of any format, detected by its beginning.
     ///
     /// Depth, number and size of values are checked before anything is allocated for them.
-    /// - Parameter repeatedKeys: Of a text in OpenStep's notation; the other formats always refuse them.
+    /// - Parameter repeatedKeys: The rule for a text in OpenStep notation. The other formats always refuse repeated
+    ///   keys.
     /// - Throws: `StructureFault`.
     package static func parse(
         _ bytes: UnsafeRawBufferPointer, limits: StructureLimits = .propertyList, repeatedKeys: RepeatedKeys = .refused
@@ -18,7 +19,7 @@ public enum PropertyList {
         }
     }
 
-    /// The same for bytes in an array.
+    /// Reads a property list from an array.
     /// - Throws: `StructureFault`.
     package static func parse(
         _ bytes: [UInt8], limits: StructureLimits = .propertyList, repeatedKeys: RepeatedKeys = .refused
@@ -29,7 +30,7 @@ public enum PropertyList {
         return try result.get()
     }
 
-    /// The format that the beginning of a file claims; nil for what begins like none.
+    /// Returns the format that the beginning of a file indicates, or `nil` if it indicates none.
     package static func format(of bytes: UnsafeRawBufferPointer) -> PropertyListFormat? {
         if bytes.starts(with: "bplist".utf8) { return .binary }
         let beginning = PropertyListText.beginning(of: bytes, longest: 6)
@@ -37,9 +38,10 @@ public enum PropertyList {
         return beginning.first.map(OpenStepScanner.mayBegin) == true ? .openStep : nil
     }
 
-    /// The property list as a file's bytes; keys in order, so that the same value makes the same bytes.
+    /// Returns the property list as a file's bytes. Keys are sorted, so that the same value gives the same bytes.
     ///
-    /// - Throws: `StructureFault` `.unsupported` for OpenStep, and for what XML cannot hold, such as a control character.
+    /// - Throws: `StructureFault` `.unsupported` for OpenStep, and for values that XML cannot represent, such as a
+    ///   control character.
     package static func bytes(
         of value: PropertyListValue, as format: PropertyListFormat
     ) throws(StructureFault) -> [UInt8] {
@@ -51,9 +53,9 @@ public enum PropertyList {
     }
 }
 
-/// What every writer keeps to, so that what it writes can be read back.
+/// Rules of every writer, so that its output can be read back.
 extension PropertyList {
-    /// Members in the order of their keys' UTF-8 bytes, which is the same in every language and version.
+    /// Returns the members in the order of their keys' UTF-8 bytes, which is the same in every language and version.
     package static func sorted(
         _ members: [String: PropertyListValue]
     ) -> [(key: String, value: PropertyListValue)] {
@@ -63,7 +65,7 @@ extension PropertyList {
     private static func precedes(_ one: String, _ other: String) -> Bool {
         let order = one.utf8.withContiguousStorageIfAvailable { one in
             other.utf8.withContiguousStorageIfAvailable { other -> Bool in
-                // No address where there are no bytes.
+                // An empty buffer may have no address.
                 guard let first = one.baseAddress, let second = other.baseAddress else {
                     return one.count < other.count
                 }
@@ -74,7 +76,7 @@ extension PropertyList {
         return order.flatMap { $0 } ?? one.utf8.lexicographicallyPrecedes(other.utf8)
     }
 
-    /// - Parameter depth: The containers around the one at hand.
+    /// - Parameter depth: The number of containers around the current one.
     static func checkDepth(_ depth: Int) throws(StructureFault) {
         guard depth < StructureLimits.deepest else { throw .tooDeep(limit: StructureLimits.deepest) }
     }
@@ -91,21 +93,22 @@ extension PropertyList {
     }
 }
 
-/// What becomes of a key that a dictionary in OpenStep's notation holds twice.
+/// The rule for a key that occurs twice in an OpenStep dictionary.
 package enum RepeatedKeys: Sendable {
-    /// The text is refused: which of the two counted would be the reader's choice.
+    /// The text is refused. Otherwise the reader would have to choose one of the two values.
     case refused
-    /// The last one counts, as it does for Apple's readers. For files that other programs read the same way, such as Xcode's
+    /// The last one counts, as in Apple's readers. For files that other programs read the same way, such as Xcode's
     /// projects after a merge.
     case lastCounts
 }
 
-/// How a property list is written down.
+/// A serialisation format of property lists.
 public enum PropertyListFormat: String, Sendable, Hashable, CaseIterable {
-    /// `bplist00`: compact, and quick to read.
+    /// The binary format `bplist00`, which is compact and fast to read.
     case binary
     /// Apple's XML document type, version 1.0.
     case xml
-    /// The braces and semicolons of OpenStep and of Xcode's projects; only read, and everything in it is text or bytes.
+    /// The notation with braces and semicolons of OpenStep and of Xcode's projects. It is only read, and contains only
+    /// text and bytes.
     case openStep
 }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A property list, or a part of one: the types that Apple's property lists have, and nothing else.
+/// A property list, or a part of one, with exactly the types of Apple's property lists.
 public enum PropertyListValue: Hashable, Sendable {
     case bool(Bool)
     case integer(Int64)
-    /// Only what `integer` cannot hold: above `Int64.max`.
+    /// A number that `integer` cannot represent, above `Int64.max`.
     case unsigned(UInt64)
     case real(Double)
     case date(PropertyListDate)
@@ -14,7 +14,7 @@ public enum PropertyListValue: Hashable, Sendable {
     case dictionary([String: PropertyListValue])
 }
 
-/// What a value is, without a conversion: nil where it is of another type.
+/// Access by type without conversion. Each property is `nil` for a value of another type.
 extension PropertyListValue {
     package var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
@@ -24,7 +24,8 @@ extension PropertyListValue {
         if case .integer(let value) = self { value } else { nil }
     }
 
-    /// A real number, or a whole one that a `Double` holds exactly: writers leave out the point of `1.0`.
+    /// The value of a real number, or of an integer that a `Double` represents exactly, because writers omit the point
+    /// of `1.0`.
     package var real: Double? {
         switch self {
         case .real(let value): value
@@ -54,17 +55,17 @@ extension PropertyListValue {
         if case .dictionary(let value) = self { value } else { nil }
     }
 
-    /// The value of a key; nil also where this is no dictionary.
+    /// The value of a key, or `nil` if the dictionary does not contain it or the value is not a dictionary.
     package subscript(key: String) -> PropertyListValue? { dictionary?[key] }
 
-    /// The texts of an array that holds nothing else.
+    /// The texts of an array that contains only texts.
     package var strings: [String]? {
         guard let array else { return nil }
         let texts = array.compactMap(\.string)
         return texts.count == array.count ? texts : nil
     }
 
-    /// The type, as a word for messages: `a dictionary`. It tells nothing of the contents.
+    /// The type as a phrase for messages: `a dictionary`. It reveals nothing of the contents.
     package var kind: String {
         switch self {
         case .bool: "a truth value"
@@ -79,13 +80,13 @@ extension PropertyListValue {
     }
 }
 
-/// Values are the same where they are written the same, which is less than what Swift takes for equal.
+/// Equality by serialised bytes, which is stricter than Swift's.
 ///
-/// Swift's texts are equal where Unicode calls them equivalent: `é` as one scalar or as two. Who compares in order to know
-/// whether there is something to write would lose one of them, so texts and keys are compared by their UTF-8 bytes. Real
-/// numbers are compared by their bits: else one that is not a number would never equal itself.
+/// Swift compares texts by canonical equivalence: `é` as one scalar equals `é` as two. A caller that compares to decide
+/// whether to write would lose one of them, so texts and keys are compared by their UTF-8 bytes. Real numbers are
+/// compared by their bits, because NaN would otherwise never equal itself.
 extension PropertyListValue {
-    /// Whether both are written as the same bytes.
+    /// Returns whether both values are written as the same bytes.
     public static func == (one: PropertyListValue, other: PropertyListValue) -> Bool {
         switch (one, other) {
         case (.bool(let one), .bool(let other)): one == other
@@ -101,7 +102,7 @@ extension PropertyListValue {
         }
     }
 
-    /// As `==` compares.
+    /// Hashes the value consistently with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .bool(let value): hasher.combine(value)
@@ -116,7 +117,7 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether two dictionaries have the same keys, byte for byte, and the same values.
+    /// Returns whether two dictionaries have the same keys, byte for byte, and the same values.
     package static func isSame(
         _ one: [String: PropertyListValue], _ other: [String: PropertyListValue]
     ) -> Bool {
@@ -132,7 +133,7 @@ extension PropertyListValue {
         return one.withUTF8 { one in
             other.withUTF8 { other in
                 guard one.count == other.count else { return false }
-                // No address where there are no bytes.
+                // An empty buffer may have no address.
                 guard let first = one.baseAddress, let second = other.baseAddress else { return true }
                 return memcmp(first, second, one.count) == 0
             }
@@ -144,7 +145,7 @@ extension PropertyListValue {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// In whatever order the members come.
+    /// Returns a hash that does not depend on the order of the members.
     private static func hash(of members: [String: PropertyListValue]) -> Int {
         members.reduce(members.count) { sum, member in
             var hasher = Hasher()
@@ -155,15 +156,16 @@ extension PropertyListValue {
     }
 }
 
-/// A moment as a property list counts it: seconds since 1 January 2001, 00:00 UTC, leap seconds not counted.
+/// A date of a property list: seconds since 1 January 2001, 00:00 UTC, without leap seconds.
 public struct PropertyListDate: Hashable, Sendable {
-    /// Seconds since 2001, before it below zero; always one of `representable`.
+    /// The seconds since 2001, negative before it; always in `representable`.
     public let secondsSince2001: Double
 
-    /// The years 0 to 9999: what four digits can say. Beyond them calendars and conversions fail in a reader's own code.
+    /// The years 0 to 9999, the range of four digits. Other years make calendars and conversions fail in a reader's own
+    /// code.
     public static let representable = -63_145_526_400.0..<252_423_993_600.0
 
-    /// Nil outside the years 0 to 9999.
+    /// Creates a date, or `nil` outside the years 0 to 9999.
     public init?(secondsSince2001 seconds: Double) {
         guard Self.representable.contains(seconds) else { return nil }
         secondsSince2001 = seconds

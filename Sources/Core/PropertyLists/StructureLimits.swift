@@ -1,30 +1,30 @@
-/// How much structure a payload may have before a decoder sees it.
+/// The limits on a payload's structure, checked before a decoder sees it.
 ///
-/// A decoder recurses with its input, allocates for each value and trusts counts: a key holder could otherwise make it
-/// crash, hang or bloat.
+/// A decoder recurses with its input, allocates for each value and trusts counts. Without limits, a key holder could
+/// make it crash, hang or exhaust memory.
 package struct StructureLimits: Sendable, Hashable {
-    /// The levels of containers.
+    /// The number of levels of containers.
     package let depth: Int
-    /// The values, keys included; one that is referenced twice counts twice.
+    /// The number of values including keys. A value that is referenced twice counts twice.
     package let values: Int
-    /// The bytes of text and data; what is referenced twice counts twice.
+    /// The number of bytes of text and data. Content that is referenced twice counts twice.
     package let size: Int
 
-    /// What Foundation's JSON decoder goes down to; deeper than that no limit of a user's reaches.
+    /// The greatest depth of Foundation's JSON decoder. No configured limit exceeds it.
     package static let deepest = 512
 
-    /// The bytes that the key of a member may have as UTF-8: keys are hashed and compared, which takes long for long ones.
+    /// The limit on a member's key in UTF-8 bytes. Keys are hashed and compared, which is slow for long ones.
     package static let longestKey = 4096
 
-    /// For files from outside: entitlements, profiles, projects, preferences. 64 levels, 100,000 values, 16 MiB.
+    /// The limits for external files: entitlements, profiles, projects, preferences. 64 levels, 100,000 values, 16 MiB.
     package static let propertyList = StructureLimits(depth: 64, values: 100_000, size: 16 << 20)
 
-    /// The bytes of a scalar as UTF-8.
+    /// Returns the number of UTF-8 bytes of a scalar.
     package static func size(of scalar: UInt32) -> Int {
         scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4
     }
 
-    /// Limits are clamped: one such as `Int.max` means "any", and sums of two of them must not overflow.
+    /// Creates limits, clamped because `Int.max` means "any" and sums of two limits must not overflow.
     package init(depth: Int, values: Int, size: Int) {
         self.depth = min(max(0, depth), Self.deepest)
         self.values = min(max(1, values), Int(Int32.max))
@@ -32,7 +32,7 @@ package struct StructureLimits: Sendable, Hashable {
     }
 }
 
-/// Why a payload is given to no decoder. It tells of the structure, never of the contents.
+/// The reason why a payload is passed to no decoder. It describes the structure, never the contents.
 package enum StructureFault: Error, Hashable, Sendable {
     /// More levels of containers than allowed.
     case tooDeep(limit: Int)
@@ -46,12 +46,12 @@ package enum StructureFault: Error, Hashable, Sendable {
     case cycle
     /// More combining marks in a row than a text of any language has.
     case stackedMarks
-    /// Something that a property list can hold and a record cannot.
+    /// A property list value that a record cannot contain.
     case unsupported(String)
-    /// Not what its codec says.
+    /// A payload that does not match its codec.
     case malformed(String)
 
-    /// What is wrong, as a sentence.
+    /// The fault as a sentence.
     package var reason: String {
         switch self {
         case .tooDeep(let limit): "It is nested deeper than \(limit) levels."
@@ -65,7 +65,7 @@ package enum StructureFault: Error, Hashable, Sendable {
         }
     }
 
-    /// The same with the line where the reader stopped, where that says something.
+    /// Returns the fault with the line where the reader stopped, if the line is useful.
     func at(line: Int) -> StructureFault {
         switch self {
         case .unsupported(let what): .unsupported("\(what), line \(line)")
@@ -75,11 +75,11 @@ package enum StructureFault: Error, Hashable, Sendable {
     }
 }
 
-/// Counts combining marks in a row.
+/// A counter of consecutive combining marks.
 ///
-/// To compare and hash texts, Swift sorts each run of marks; with marks in the wrong order that takes the square of
-/// their number: one text of 1 MiB took four minutes. The limit is that of the Stream-Safe Text Format (Unicode
-/// Standard Annex 15, section 13), which no language's text exceeds.
+/// To compare and hash texts, Swift sorts each run of marks. With marks in the wrong order this takes quadratic time:
+/// one text of 1 MiB took four minutes. The limit is that of the Stream-Safe Text Format (Unicode Standard Annex 15,
+/// section 13), which no language's text exceeds.
 package struct MarkRun {
     package static let longest = 30
 
@@ -87,10 +87,10 @@ package struct MarkRun {
 
     package init() {}
 
-    /// A character that is no mark.
+    /// Ends the run, at a character that is not a mark.
     package mutating func end() { length = 0 }
 
-    /// Takes the next scalar; whether the run is too long with it.
+    /// Adds the next scalar. Returns `true` if the run exceeds the limit.
     package mutating func exceeds(with scalar: UInt32) -> Bool {
         guard Self.isMark(scalar) else {
             length = 0
@@ -102,7 +102,7 @@ package struct MarkRun {
 
     private static func isMark(_ value: UInt32) -> Bool {
         switch value {
-        // Latin, Greek up to the first mark; ideographs and Hangul: most text, without a look at the tables.
+        // Latin and Greek before the first mark, ideographs and Hangul: most text skips the table lookup.
         case 0..<0x300, 0x3400..<0xA000, 0xAC00..<0xD800: false
         // Starters that decompose into marks.
         case 0xF73, 0xF75, 0xF81: true

@@ -1,46 +1,46 @@
-/// Why a blob was not sealed, or refused on opening.
+/// The error of sealing or opening a blob.
 ///
-/// It never holds plaintext or key material. A caller that knows the file's name adds it.
+/// It never contains plaintext or key material. A caller that knows the file's name adds it.
 public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of refusal, in the order in which an opener checks them; more may be added.
+    /// The kinds of errors, in the order in which an opener checks them; more may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name.
         public let rawValue: String
-        /// Makes a code from its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Larger than the reader's limit; nothing was read or allocated for it.
+        /// The blob is larger than the reader's limit. Nothing was read or allocated for it.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// Not a sealed blob, or one whose fields contradict each other or its length.
+        /// The file is not a sealed blob, or its fields contradict each other or its length.
         public static let malformed = Code(rawValue: "malformed")
-        /// A sealed blob of a format, suite, kind, flag or codec that this version does not know.
+        /// The blob has a format, suite, kind, flag or codec that this version does not support.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
-        /// A blob of another kind than the one asked for.
+        /// The blob is of another kind than the requested one.
         public static let wrongKind = Code(rawValue: "wrongKind")
-        /// Sealed for another app group.
+        /// The blob was sealed for another app group.
         public static let wrongGroup = Code(rawValue: "wrongGroup")
-        /// Sealed under another name: it was moved or copied here.
+        /// The blob was sealed under another name: it was moved or copied here.
         public static let wrongName = Code(rawValue: "wrongName")
-        /// Sealed under a key that the vault does not hold.
+        /// The blob was sealed under a key that the vault does not contain.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// The header's suite is not the one that the vault has for that key.
+        /// The header's suite is not the one in the vault for that key.
         public static let wrongSuite = Code(rawValue: "wrongSuite")
-        /// The header's epoch is not the one that the vault has for that key.
+        /// The header's epoch is not the one in the vault for that key.
         public static let wrongEpoch = Code(rawValue: "wrongEpoch")
         /// The header was changed, or written for another key.
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
         /// The key's epoch is below the minimum epoch of the vault.
         public static let retiredEpoch = Code(rawValue: "retiredEpoch")
-        /// The contents were changed, cut short or added to, or are not those that a record vouches for.
+        /// The contents were changed, truncated or extended, or are not those that a record vouches for.
         public static let tampered = Code(rawValue: "tampered")
-        /// A key that does not have 32 bytes, or a range outside the contents.
+        /// The key does not have 32 bytes, or the range is outside the contents.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }
 
-    /// What kind of refusal this is.
+    /// The kind of the error.
     public let code: Code
-    /// What was being done, such as `open` or `read header`.
+    /// The operation that failed, such as `open` or `read header`.
     public let operation: String
-    /// What exactly was found: field names and public numbers only.
+    /// The finding: field names and public numbers only.
     public let detail: String
 
     package init(_ code: Code, _ operation: String, _ detail: String) {
@@ -49,7 +49,7 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// What a person can do about it.
+    /// The advice for the user.
     public var advice: String {
         switch code {
         case .tooLarge: "Raise the size limit if the data is yours."
@@ -67,6 +67,6 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One line for a person: operation, kind, detail and what to do.
+    /// The error as one line for a person: operation, kind, detail and advice.
     public var description: String { "\(operation): \(code.rawValue): \(detail) \(advice)" }
 }

@@ -1,2 +1,2 @@
-// A service that watches records names stores and groups as well: one import is enough.
+// Re-exported because services that watch records also use stores and groups.
 @_exported public import SealedState

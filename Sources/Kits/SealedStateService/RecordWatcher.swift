@@ -4,16 +4,16 @@ public import SealedState
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Watches a record as a service, for a `ServiceGroup`.
+/// A service that watches a record, for a `ServiceGroup`.
 ///
 /// ```swift
 /// let watcher = RecordWatcher(store, of: WidgetAuthState.self) { update in await display.show(update) }
 /// try await ServiceGroup(services: [watcher], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
-/// States are handed over one after the other; while the handler is at work changes become one, the latest. A graceful
-/// shutdown lets it finish the state that it has.
+/// States are handed over one after the other. Changes during a handler call are merged into the latest one. A graceful
+/// shutdown waits for the current handler call.
 public final class RecordWatcher<Record: SealedRecord>: Service, CustomStringConvertible {
-    /// Gets each state; an error that it throws ends the service with it.
+    /// Handles each state. An error from it ends the service.
     public typealias Handler = @Sendable (RecordUpdate<Record>) async throws -> Void
 
     private struct State {
@@ -28,14 +28,14 @@ public final class RecordWatcher<Record: SealedRecord>: Service, CustomStringCon
     private let handler: Handler
     private let state = Mutex(State())
 
-    /// A watcher of one record.
+    /// Creates a watcher of one record.
     ///
     /// - Parameters:
-    ///   - store: Where it lies.
+    ///   - store: The store of the record.
     ///   - type: The record's type.
-    ///   - name: Its name; the type's `recordName` unless stated.
-    ///   - cursor: The last update that was dealt with, in an earlier run of the program.
-    ///   - handler: Gets the present state first, then every change.
+    ///   - name: The record's name; by default the type's `recordName`.
+    ///   - cursor: The last update that an earlier run of the program handled.
+    ///   - handler: Receives the current state first, then every change.
     public init(
         _ store: SealedStore, of type: Record.Type, named name: String = Record.recordName,
         from cursor: UpdateCursor? = nil, handler: @escaping Handler
@@ -46,10 +46,10 @@ public final class RecordWatcher<Record: SealedRecord>: Service, CustomStringCon
         self.handler = handler
     }
 
-    /// What logs of the service group call it.
+    /// The service's name in logs of the service group.
     public var description: String { "watcher of \(name)" }
 
-    /// The store's health, whether the watcher runs, and what it was last told.
+    /// The health of the store and of the watcher, with its last update.
     public var health: StoreHealth {
         var health = store.health
         let state = state.withLock { $0 }
@@ -61,8 +61,8 @@ public final class RecordWatcher<Record: SealedRecord>: Service, CustomStringCon
 
     /// Watches until the service group shuts down or the task is cancelled.
     ///
-    /// - Throws: `StoreError` when the watch cannot begin (`.invalidName`, `.invalidCursor`, `.watchLimit`), and what the
-    ///   handler throws.
+    /// - Throws: `StoreError` if the watch cannot begin (`.invalidName`, `.invalidCursor`, `.watchLimit`), or the
+    ///   handler's error.
     public func run() async throws {
         state.withLock { $0.watching = .running }
         do {

@@ -1,53 +1,54 @@
 public import FoundationEssentials
 public import SealedState
 
-/// How a store is, for a health check.
+/// The state of a store, for a health check.
 ///
-/// No record is read, nothing is made or written, and no password is hashed. Asking costs some hundred calls of the system:
-/// the container's way is checked, and the vault's front part opened with what is at hand. Fit for every few seconds, not
-/// for every request. It blocks while files are read.
+/// A check reads no record, creates and writes nothing, and hashes no password. It makes some hundred system calls: it
+/// verifies the container's path, and opens the vault's front part with the available keys. This is suitable for every
+/// few seconds, but not for every request. The call blocks while files are read.
 public struct StoreHealth: Sendable, CustomStringConvertible {
-    /// What has the container's place.
+    /// The state of the container's path.
     public enum Container: Sendable, Hashable {
-        /// The one that the store has open.
+        /// The store's open container is present.
         case present
-        /// Another one, which can be used: watches have gone on to it; for everything else open the store again.
+        /// Another, usable container is present. Watches follow it; other operations require opening the store again.
         case replaced
-        /// Nothing.
+        /// The container is missing.
         case missing
-        /// Something that cannot be used, for that reason.
+        /// The container is not usable, for the given reason.
         case unusable(String)
     }
 
-    /// What a watcher does.
+    /// The state of a watcher.
     public enum Watching: Sendable, Hashable {
-        /// It was not started yet.
+        /// The watcher was not started yet.
         case notBegun
-        /// It runs.
+        /// The watcher is running.
         case running
-        /// It ran, and was shut down or cancelled.
+        /// The watcher was shut down or cancelled.
         case ended
-        /// It could not begin, or its handler threw.
+        /// The watcher could not begin, or its handler threw.
         case failed
     }
 
-    /// What has the container's place.
+    /// The state of the container's path.
     public let container: Container
-    /// Whether the vault could be opened now; nil when that cannot be told. An open store goes on with a locked one.
+    /// The vault's current availability, or `nil` if it cannot be determined. An open store continues to work with a
+    /// locked vault.
     public let vault: VaultAvailability?
-    /// What is known of the file that remembers accepted states.
+    /// The state of the watermark file, which records accepted states.
     public let watermarks: WatermarkCondition
-    /// What the watcher does; nil where none was asked.
+    /// The watcher's state, or `nil` without a watcher.
     public internal(set) var watching: Watching?
-    /// When a watcher was last told a state; nil before the first one, and where nothing is watched.
+    /// The time of the watcher's last update, or `nil` before the first one or without a watcher.
     public internal(set) var lastUpdate: Date?
-    /// Why what lies in the watched record's place is refused; nil where it is not.
+    /// The error that refuses the watched record's current file, or `nil` if the file is accepted.
     public internal(set) var lastRejection: StoreError?
 
-    /// Whether nothing is wrong that a person should mend.
+    /// True if no fault requires attention.
     ///
-    /// An absent or stale record, a vault that waits for its user, and a watcher that was not started yet are nothing wrong;
-    /// one that does not run any more is.
+    /// An absent or stale record, a vault that waits for its user, and a watcher that was not started yet are not
+    /// faults. A watcher that has ended is one.
     public var isHealthy: Bool {
         guard watching != .ended, watching != .failed else { return false }
         guard container == .present, vault == .ready || vault == .locked else { return false }
@@ -58,7 +59,7 @@ public struct StoreHealth: Sendable, CustomStringConvertible {
         return lastRejection.map { [.stale, .locked].contains($0.code) } ?? true
     }
 
-    /// One line for a log or a status page.
+    /// The health as one line for a log or a status page.
     public var description: String {
         let rejection = lastRejection.map { ", rejection \($0.code.rawValue)" } ?? ""
         let watching = watching.map { ", watching \($0)" } ?? ""
@@ -68,7 +69,7 @@ public struct StoreHealth: Sendable, CustomStringConvertible {
 }
 
 extension SealedStore {
-    /// How the store is now; see ``StoreHealth`` for what asking costs.
+    /// The store's current health. See ``StoreHealth`` for its cost.
     public var health: StoreHealth {
         StoreHealth(
             container: containerHealth, vault: try? Vault.availability(AccessGroup(group), in: home),

@@ -1,2 +1,2 @@
-// A test of records names them and their stores: one import is enough.
+// Re-exported because tests of records also use their stores.
 @_exported public import SealedState

@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import Sealing
 
-/// A golden record as a text file: the payload to read in a review, the sealed blob as programs of that time wrote it.
+/// A golden record as a text file: the payload for reviews, and the sealed blob from programs of that time.
 struct GoldenFile: Equatable {
     static let firstLine = "SealedState golden record 1"
 
@@ -25,7 +25,7 @@ struct GoldenFile: Equatable {
         self.payload = payload
     }
 
-    /// Nil for anything but what `text` makes.
+    /// Parses a file, or returns `nil` if the text is not in the format of `text`.
     init?(parsing text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count >= 6, lines[0] == Self.firstLine, let record = Self.field("record", lines[1]),
@@ -43,7 +43,7 @@ struct GoldenFile: Equatable {
     }
 
     var text: String {
-        // JSON as it is written here has no line breaks.
+        // The JSON output has no line breaks.
         let written = codec == .json ? String(decoding: payload, as: UTF8.self) : Data(payload).base64EncodedString()
         let lines = [
             Self.firstLine, "record: \(record)", "version: \(version)", "codec: \(codec)", "payload: \(written)",
@@ -52,7 +52,7 @@ struct GoldenFile: Equatable {
         return (lines + Self.wrapped(Data(sealed).base64EncodedString())).joined(separator: "\n") + "\n"
     }
 
-    /// Whether the blob opens and says what the lines above it say.
+    /// True if the blob opens and matches the lines above it.
     var isConsistent: Bool {
         guard let key = try? GoldenKey.make() else { return false }
         let context = BlobContext(group: GoldenKey.group, kind: .record, name: record)
@@ -87,11 +87,11 @@ struct GoldenFile: Equatable {
     }
 }
 
-/// What golden records are sealed under. The key is public: golden records hold made-up values only.
+/// The key of golden records. It is public, because golden records contain only made-up values.
 enum GoldenKey {
     static let group = "group.sealedstate.golden"
 
-    /// The bytes 0 to 31, of epoch 1.
+    /// Returns the key of the bytes 0 to 31, of epoch 1.
     static func make() throws(SealingError) -> SealingKey {
         let secret = SecretBytes(count: SealingKey.size) { memory in
             for index in 0..<SealingKey.size { memory[index] = UInt8(index) }

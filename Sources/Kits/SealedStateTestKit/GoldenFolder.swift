@@ -9,10 +9,10 @@ struct GoldenFolder {
     let record: String
 
     /// - Parameters:
-    ///   - directory: Empty for the working directory.
-    ///   - record: The record's name: as a path it must not lead out of the directory.
-    ///   - version: What a fault is told of.
-    /// - Throws: `GoldenFault` `.badExample` for what is no record's name.
+    ///   - directory: The path; empty for the working directory.
+    ///   - record: The record's name. As a path it must not lead out of the directory.
+    ///   - version: The version for error messages.
+    /// - Throws: `GoldenFault` `.badExample` for an invalid record name.
     init(directory: String, record: String, version: Int) throws(GoldenFault) {
         do throws(StoreError) { _ = try RecordName(record) } catch {
             throw GoldenFault(
@@ -25,7 +25,7 @@ struct GoldenFolder {
 
     func path(of version: Int) -> String { "\(folder)/\(version)\(Self.suffix)" }
 
-    /// Every version that has a file, in no order.
+    /// Returns every version that has a file, unordered.
     func versions() throws(GoldenFault) -> [Int] {
         guard FileManager.default.fileExists(atPath: folder) else { return [] }
         let names: [String]
@@ -35,7 +35,7 @@ struct GoldenFolder {
         }
     }
 
-    /// The file of a version; nil where there is none.
+    /// Returns the file of a version, or `nil` if it does not exist.
     func file(of version: Int) throws(GoldenFault) -> GoldenFile? {
         guard FileManager.default.fileExists(atPath: path(of: version)) else { return nil }
         let text: String
@@ -54,7 +54,7 @@ struct GoldenFolder {
     func write(_ file: GoldenFile) throws(GoldenFault) {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            // Never over another one, whoever made it meanwhile.
+            // Never overwrites a file that another process created meanwhile.
             try Data(file.text.utf8).write(to: URL(filePath: path(of: file.version)), options: .withoutOverwriting)
         } catch { throw fault(error, file.version) }
     }

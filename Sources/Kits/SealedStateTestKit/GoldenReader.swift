@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import SealedState
 internal import Sealing
 
-/// Reads golden records as a store would, and says what is wrong.
+/// Reads golden records as a store would, and reports faults.
 struct GoldenReader {
     let record: String
     let options: StoreOptions
 
-    /// An example's payload, which has to be one that is read back.
+    /// Returns an example's payload, which must be readable.
     func payload<Record: SealedRecord>(of example: Record) throws(GoldenFault) -> [UInt8] {
         let payload: [UInt8]
         do {
@@ -29,7 +29,7 @@ struct GoldenReader {
         return payload
     }
 
-    /// Checks that a golden record is read, or refused as too old or too new where it is.
+    /// Checks that a golden record is read, or refused as too old or too new if its version is.
     func check<Record: SealedRecord>(
         _ file: GoldenFile, _ isExpected: (Int, Record) -> Bool?
     ) throws(GoldenFault) {
@@ -55,13 +55,12 @@ struct GoldenReader {
                 : "Correct the step from version \(file.version), or what the test expects of it.")
     }
 
-    /// What is written today must have the shape that was written when the version was recorded: other programs of the
-    /// same version read it.
+    /// Throws if the example's shape differs from the recorded one, because other programs of the same version read it.
     func compareShapes(of example: some SealedRecord, with file: GoldenFile) throws(GoldenFault) {
         let codec = type(of: example).format.codec
         let written = try value(in: payload(of: example), codec, file.version)
         let golden = try value(in: file.payload, file.codec, file.version)
-        // Dates and bytes are texts in one codec; another codec is no other shape.
+        // Dates and bytes are texts in one codec. A change of codec is not a change of shape.
         let today = PayloadShape(written, isPlain: codec != file.codec)
         let recorded = PayloadShape(golden, isPlain: codec != file.codec)
         guard today != recorded else { return }
@@ -113,7 +112,7 @@ struct GoldenReader {
         case (.invalid, true): "Let the steps from version \(version) on make a value that keeps the rules."
         case (.undecodable, false), (.invalid, false):
             "Add a step from version \(version), or raise oldestReadableVersion to give it up."
-        // Of steps that do not follow each other it says which one is missing.
+        // For steps with a gap, the advice names the missing one.
         default: error.advice
         }
     }

@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 
-/// Which fields a payload has and of which kinds, without their values: `roles[]: text`.
+/// The fields of a payload and their kinds, without their values: `roles[]: text`.
 ///
-/// The kinds are those of the codec: all numbers are one kind, and what JSON writes as text, such as a date, is text. A
-/// dictionary's keys look like fields.
+/// The kinds are those of the codec: all numbers are one kind, and values that JSON represents as text, such as a date,
+/// are text. A dictionary's keys count as fields.
 struct PayloadShape: Equatable {
     let fields: Set<String>
 
-    /// - Parameter isPlain: Takes dates and bytes for texts, to compare payloads of two codecs.
+    /// - Parameter isPlain: Treats dates and bytes as texts, to compare payloads of two codecs.
     init(_ value: PayloadValue, isPlain: Bool = false) {
         var fields: Set<String> = []
         Self.collect(isPlain ? value.plain : value, at: "", into: &fields)
         self.fields = fields
     }
 
-    /// What `other` has more and less, in words.
+    /// Returns the fields that `other` adds and removes, as text.
     func difference(to other: PayloadShape) -> String {
         let added = other.fields.subtracting(fields).sorted().map { "+ \($0)" }
         let removed = fields.subtracting(other.fields).sorted().map { "- \($0)" }
@@ -35,7 +35,7 @@ struct PayloadShape: Equatable {
     }
 }
 
-/// Any payload, decoded without its type.
+/// A payload decoded without its type.
 enum PayloadValue: Decodable {
     case leaf(String)
     case array([PayloadValue])
@@ -63,7 +63,7 @@ enum PayloadValue: Decodable {
         }
     }
 
-    /// The same with texts in place of dates and bytes.
+    /// The value with texts in place of dates and bytes.
     fileprivate var plain: PayloadValue {
         switch self {
         case .leaf(let kind): .leaf(["date", "bytes"].contains(kind) ? "text" : kind)

@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import SealedState
 internal import Synchronization
 
-/// A store of its own for one test: a fresh home with container, vault and key, and a clock that the test sets. All of
-/// it is removed with the last reference.
+/// A separate store for one test: a new home with container, vault and key, and a clock that the test sets. The home is
+/// removed with the last reference.
 ///
 /// ```swift
 /// let test = try TestStore()
@@ -12,30 +12,30 @@ internal import Synchronization
 /// #expect(throws: StoreError.self) { try test.store.read(Session.self) }
 /// ```
 ///
-/// Records of the class *when unlocked* are `.locked` at first, as for a program that no person has unlocked the vault for;
-/// `unlock()` and `lock()` do what a person does.
+/// Records of the class *when unlocked* are `.locked` at first, as for a program before a person unlocks the vault.
+/// `unlock()` and `lock()` act like that person.
 public final class TestStore: Sendable {
     /// The group that the store belongs to.
     public let group: AppGroup
-    /// Where everything lies.
+    /// The home of the group.
     public let home: GroupsHome
-    /// The store's time of day. To move it wakes nobody: `updates(of:)` waits by the machine's clock, so a test that moves it
-    /// asks with `read`.
+    /// The store's time of day. A change of it does not wake waiters: `updates(of:)` uses the machine's clock, so a
+    /// test that moves the clock calls `read`.
     public let clock: AdjustableClock
-    /// The store. It syncs nothing: what it writes survives the test, not the machine.
+    /// The store. It does not sync: its files survive the test, but not a crash of the machine.
     public let store: SealedStore
     private let options: StoreOptions
     private let place: Place
     private let runtime: Runtime
     private let person: Identity
 
-    /// Makes the home and the store.
+    /// Creates the home and the store.
     ///
     /// - Parameters:
     ///   - group: The group's identifier.
-    ///   - clock: What gives the time of day.
+    ///   - clock: The source of the time of day.
     ///   - options: Limits and policies; clock and durability are the test's.
-    /// - Throws: `StoreError`, or what the group's identifier or the file system is refused with.
+    /// - Throws: `StoreError`, or an error of the group's identifier or the file system.
     public init(
         group: String = "group.com.example.tests", clock: AdjustableClock = AdjustableClock(),
         options: StoreOptions = StoreOptions()
@@ -58,7 +58,7 @@ public final class TestStore: Sendable {
         }
     }
 
-    /// Removed also when the store could not be made.
+    /// A directory that is removed even if the store could not be created.
     private final class Place: Sendable {
         let path: String
 
@@ -71,7 +71,7 @@ public final class TestStore: Sendable {
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Where an unlocked vault's keys wait: a directory of the test's own in memory, if there is any.
+    /// The place of an unlocked vault's keys: a directory of the test in memory, if available.
     private struct Runtime: Sendable {
         let place: Place
         var caches: UnlockCaches { .runtimeFile(below: place.path) }
@@ -84,10 +84,10 @@ public final class TestStore: Sendable {
         }
     }
 
-    /// Unlocks the vault for all stores of the group, as a person does who types the passphrase.
+    /// Unlocks the vault for all stores of the group, as a person does with the passphrase.
     ///
-    /// - Throws: `VaultError` `.noUnlockCache` where the machine has no place in memory for the keys: neither the temporary
-    ///   directory, `XDG_RUNTIME_DIR` nor `/dev/shm` lies there.
+    /// - Throws: `VaultError` `.noUnlockCache` if the machine has no in-memory place for the keys: none of the
+    ///   temporary directory, `XDG_RUNTIME_DIR` and `/dev/shm` is in memory.
     public func unlock() throws(VaultError) {
         do {
             try UnlockCaches.$current.withValue(runtime.caches) {
@@ -96,7 +96,7 @@ public final class TestStore: Sendable {
         } catch { throw Self.vaultError(error) }
     }
 
-    /// Locks it again: records of the class *when unlocked* are `.locked`.
+    /// Locks the vault again, so that records of the class *when unlocked* are `.locked`.
     ///
     /// - Throws: `VaultError`.
     public func lock() throws(VaultError) {
@@ -105,13 +105,13 @@ public final class TestStore: Sendable {
         } catch { throw Self.vaultError(error) }
     }
 
-    /// A task-local value's scope forgets the type of what is thrown in it.
+    /// Restores the error's type, which a task-local value's scope erases.
     private static func vaultError(_ error: any Error) -> VaultError {
         guard let error = error as? VaultError else { preconditionFailure("Thrown by nothing in the scope: \(error)") }
         return error
     }
 
-    /// The same group opened once more, as another program does it.
+    /// Opens the same group once more, as another program does.
     ///
     /// - Throws: `StoreError`.
     public func reopened() throws(StoreError) -> SealedStore {
@@ -128,20 +128,20 @@ public final class TestStore: Sendable {
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock that changes only when a test moves it.
 public final class AdjustableClock: Sendable {
     private let time: Mutex<Date>
 
-    /// A clock that shows a time; the present unless stated.
+    /// Creates a clock with a time; by default the current one.
     public init(_ start: Date = Date()) { time = Mutex(start) }
 
-    /// What it shows.
+    /// The time of the clock.
     public var now: Date {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
     }
 
-    /// Moves it forward, or back for a negative duration.
+    /// Moves the clock forward, or back for a negative duration.
     public func advance(by duration: Duration) {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         time.withLock { $0 += seconds }

@@ -1,9 +1,10 @@
-/// Tells the form of a carrier and reads it.
+/// Detects the form of a carrier and reads it.
 package enum Carriers {
-    /// How many bytes of the start decide.
+    /// The number of bytes at the start of a file that decide its form.
     package static let headSize = 4096
 
-    /// The form that the first bytes and the name speak for. A property list that turns out to be a keyed archive is read as one.
+    /// Returns the form that the first bytes and the name indicate. A property list that turns out to be a keyed
+    /// archive is read as one.
     package static func form(of head: [UInt8], name: String) -> CarrierForm {
         if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.form }
         if SQLiteJournalReader.isJournal(head, name: name) { return .sqliteJournal }
@@ -12,15 +13,15 @@ package enum Carriers {
         return TextForm.of(head, name: name) ?? .binary
     }
 
-    /// Reads a carrier with the reader of its form, and what is nested in it.
+    /// Reads a carrier, and the values nested in it, with the reader of its form.
     ///
-    /// - Throws: `CarrierFault` where the rest was not read; what was passed over is noted in the walk's budget.
+    /// - Throws: `CarrierFault` if the rest was not read. Skipped parts are noted in the walk's budget.
     package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: headSize)
         try read(input, as: form(of: head, name: input.name), walk)
     }
 
-    /// The same with a form that is known.
+    /// Reads a carrier whose form is known.
     package static func read(_ input: CarrierInput, as form: CarrierForm, _ walk: LeafWalk) throws(CarrierFault) {
         let depth = walk.trail.depth
         defer {
@@ -59,7 +60,7 @@ package enum Carriers {
     ]
 }
 
-/// What form a file, or a value in it, has.
+/// The form of a file or of a value in it.
 package enum CarrierForm: String, Hashable, Sendable, CaseIterable {
     case text, json, utf16, log
     case xmlPropertyList, binaryPropertyList, openStepPropertyList, keyedArchive

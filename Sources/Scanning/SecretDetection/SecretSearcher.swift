@@ -1,31 +1,32 @@
-/// Finds secrets in bytes, by one pass over all keywords and a check of what surrounds each hit.
+/// Finds secrets in bytes by one pass over all keywords and a check of each hit's surroundings.
 package struct SecretSearcher: Sendable {
-    /// The searcher for every rule; made once.
+    /// The shared searcher for every rule.
     package static let standard = SecretSearcher()
 
     private let engine = SearchEngine(SecretRules.detectors)
 
     private init() {}
 
-    /// Whether anything in the bytes can be a secret, a wrapped carrier, or an escape that hides one. Where not, no other
-    /// search of them finds anything, whatever their structure.
+    /// Returns whether the bytes can contain a secret, a wrapped carrier, or an escape that hides one. If not, no other
+    /// search of them finds anything, regardless of their structure.
     package func isSuspicious(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var pass = SuspicionPass(engine, SearchText(bytes))
         return pass.run()
     }
 
-    /// Searches running text, or bytes that may be anything: names and values are told apart by what stands between them.
+    /// Searches running text or arbitrary bytes, in which names and values are separated by the characters between
+    /// them.
     ///
     /// Matches come in order and do not overlap.
-    /// - Parameter found: Returns false to stop.
+    /// - Parameter found: Returns `false` to stop.
     package func search(_ text: UnsafeRawBufferPointer, _ found: (SecretMatch) -> Bool) {
         var pass = SearchPass(engine, SearchText(text))
         pass.run(found)
     }
 
-    /// Searches as `search` does, and gathers the runs in the text that may be carriers written in letters.
+    /// Searches as `search(_:_:)` does, and returns the runs in the text that may be carriers in letters.
     ///
-    /// A run in base64 may go on over line ends. Runs come in order and do not overlap.
+    /// A run in base64 may continue over line ends. Runs come in order and do not overlap.
     package func searchAll(_ text: UnsafeRawBufferPointer, _ found: (SecretMatch) -> Void) -> [WrappedRun] {
         var pass = SearchPass(engine, SearchText(text), withRuns: true)
         pass.run {
@@ -35,9 +36,9 @@ package struct SecretSearcher: Sendable {
         return pass.runs
     }
 
-    /// Judges one value of a structure, with what it is called.
+    /// Judges one value of a structure by its contents and its name.
     ///
-    /// What has a form of its own is found within the value; else the whole value counts, by its name.
+    /// Secrets with a form of their own are found within the value. Otherwise the whole value is judged by its name.
     package func judge(_ value: UnsafeRawBufferPointer, named name: UnsafeRawBufferPointer?) -> [SecretMatch] {
         var matches: [SecretMatch] = []
         search(value) {
@@ -57,14 +58,14 @@ package struct SecretSearcher: Sendable {
     private static let mostMatchesInValue = 64
 }
 
-/// A secret that was found: where, by which rule, and how sure that is.
+/// A secret that was found: its range, its rule and its certainty.
 package struct SecretMatch: Sendable, Hashable {
     /// The rule that found it.
     package let rule: SecretRule
-    /// The secret's own bytes, within what was searched.
+    /// The range of the secret within the searched bytes.
     package let range: Range<Int>
     package let certainty: Certainty
-    /// Until when it can be used, in seconds since 1970, where it says so itself.
+    /// The time at which the secret expires, in seconds since 1970, if it contains one.
     package let expires: Int64?
 
     package init(rule: SecretRule, range: Range<Int>, certainty: Certainty, expires: Int64? = nil) {
@@ -74,13 +75,13 @@ package struct SecretMatch: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// How sure a match is.
+    /// The certainty of a match.
     package enum Certainty: Int, Sendable, Hashable, Comparable {
-        /// It looks like one: a name that secrets have, and a value that is not obviously harmless.
+        /// The value looks like a secret: it has the name of one, and is not obviously harmless.
         case possible
-        /// Its form or its entropy speaks for it.
+        /// The value has the form or the entropy of a secret.
         case likely
-        /// Its form is that of nothing else: a checksum fits, a key parses.
+        /// The value has a unique form: a checksum fits, a key parses.
         case certain
 
         package static func < (a: Certainty, b: Certainty) -> Bool { a.rawValue < b.rawValue }

@@ -1,12 +1,12 @@
 internal import AppGroups
 public import SharedFiles
 
-/// Why there is no report at all. What is wrong with a container that was audited are findings, never errors.
+/// The error of an audit without a report. Faults of an audited container are findings, never errors.
 public struct AuditError: StructuredError, Sendable, Equatable {
-    /// The kind of failure, for programs: compare this, not the wording.
+    /// The kind of failure, for programs: compare this rather than the wording.
     public let code: Code
 
-    /// What failed, on what, why, and what to do. The subject is a path or the app group.
+    /// The operation, the subject, the reason and the advice. The subject is a path or the app group.
     public let details: ErrorDetails
 
     init(
@@ -22,32 +22,32 @@ extension AuditError {
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
-        /// A code by its stable name.
+        /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Nothing has that path.
+        /// The path does not exist.
         public static let notFound = Code(rawValue: "notFound")
-        /// The path is a file, a link or anything else but a directory.
+        /// The path is not a directory, but a file, a link or something else.
         public static let notADirectory = Code(rawValue: "notADirectory")
         /// The group has no container.
         public static let containerMissing = Code(rawValue: "containerMissing")
-        /// The system's permissions refuse it.
+        /// The system's permissions deny the access.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
-        /// It could not be read for another reason.
+        /// The path could not be read for another reason.
         public static let unreadable = Code(rawValue: "unreadable")
-        /// The place of group containers could not be found from the environment.
+        /// The location of group containers could not be determined from the environment.
         public static let invalidHome = Code(rawValue: "invalidHome")
-        /// The program's entitlements do not hold the group, or cannot be used.
+        /// The program's entitlements do not contain the group, or are unusable.
         public static let notEntitled = Code(rawValue: "notEntitled")
-        /// The passphrase that was given opens no slot of the vault.
+        /// The given passphrase opens no slot of the vault.
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
-        /// The key file that was given opens no slot of the vault, or is none.
+        /// The given key file opens no slot of the vault, or is invalid.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
-        /// The vault had to be opened, and was not: `AuditOptions.requiresVault`.
+        /// The vault is required, but did not open: `AuditOptions.requiresVault`.
         public static let withoutKeys = Code(rawValue: "withoutKeys")
-        /// An ignore file has a line that is no entry.
+        /// An ignore file has an invalid line.
         public static let malformedIgnoreList = Code(rawValue: "malformedIgnoreList")
-        /// A baseline is not what an audit writes.
+        /// A baseline is not in the format that an audit writes.
         public static let malformedBaseline = Code(rawValue: "malformedBaseline")
     }
 }
@@ -59,7 +59,7 @@ extension AuditError {
             advice: "Correct it, or begin it with #.")
     }
 
-    /// - Parameter note: What the report would have said.
+    /// - Parameter note: The note that the report would have contained.
     static func withoutKeys(_ group: AppGroup, _ note: String?) -> AuditError {
         AuditError(
             .withoutKeys, "audit with its keys", group.identifier, note ?? "The vault does not open.",
@@ -71,7 +71,7 @@ extension AuditError {
         advice: "Make it anew: sealctl audit --write-baseline FILE")
 }
 
-/// What errors of lower floors mean for an audit.
+/// Conversion of errors from lower layers.
 extension AuditError {
     init(_ error: FileError, auditing group: AppGroup?) {
         let (code, reason): (Code, String) =
@@ -97,7 +97,7 @@ extension AuditError {
         self.init(code, "audit", error.subject, error.reason, advice: error.advice, errno: error.errno)
     }
 
-    /// The given home, or the one of the environment.
+    /// Returns the given home, or the one of the environment.
     static func resolving(_ home: GroupsHome?) throws(AuditError) -> GroupsHome {
         if let home { return home }
         do throws(AppGroupError) { return try GroupsHome.current() } catch {

@@ -1,80 +1,80 @@
-/// What an audit looks for, and what it leaves out.
+/// The scope and the exclusions of an audit.
 public struct AuditOptions: Sendable {
-    /// What it may cost.
+    /// The limits on its cost.
     public var limits = AuditLimits()
-    /// Whether it reads files value by value for secrets.
+    /// True if files are searched for secrets value by value.
     public var searchesSecrets = true
-    /// How many files are read at once; as many as there are processors unless stated.
+    /// The number of files that are read concurrently; by default the number of processors.
     public var workers: Int?
-    /// Makes fingerprints; without one findings have none, and no ignore list or baseline applies to values.
+    /// The key for fingerprints. Without it, findings have none, and no ignore list or baseline applies to values.
     public var fingerprintKey: FingerprintKey?
-    /// What somebody has looked at and found harmless.
+    /// The findings that a person has reviewed as harmless.
     public var ignoring = AuditIgnoreList()
-    /// An earlier state: only what is new since then is reported.
+    /// An earlier state. Only findings that are new since then are reported.
     public var baseline: AuditBaseline?
-    /// Files that the audit uses or writes itself, should they lie in what is audited.
+    /// The files that the audit itself uses or writes, in case they are inside the audited directory.
     public var ownFiles: [AuditOwnFile] = []
-    /// Files of secret keys besides those at the usual place, to be looked at for a passphrase.
+    /// The secret key files outside the usual place, to be checked for a passphrase.
     public var keyFiles: [String] = []
-    /// Whether the vault of a group is opened; its places are compared in any case.
+    /// True if a group's vault is opened. The places of blobs are compared in any case.
     public var usesVault = true
-    /// Whether a vault that does not open ends the audit before it begins, as `AuditError.withoutKeys`.
+    /// True if an audit fails with `AuditError.withoutKeys` when the vault does not open.
     public var requiresVault = false
-    /// Told now and then how far the audit is, on a thread of the audit's.
+    /// Receives the progress from time to time, on a thread of the audit.
     public var progress: (@Sendable (AuditProgress) -> Void)?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }
 
-/// How far an audit is.
+/// The progress of an audit.
 public struct AuditProgress: Sendable, Hashable {
-    /// Files looked at so far.
+    /// The number of examined files.
     public let files: Int
-    /// All files; nil while they are still being listed.
+    /// The number of all files, or `nil` while they are still being listed.
     public let totalFiles: Int?
-    /// Bytes of files looked at so far.
+    /// The number of bytes in the examined files.
     public let bytes: Int64
-    /// Findings so far.
+    /// The number of findings.
     public let findings: Int
 }
 
-/// What an audit may cost; a file beyond a limit is reported as not examined, never passed over.
+/// The limits on an audit's cost. A file beyond a limit is reported as not examined, never skipped silently.
 public struct AuditLimits: Sendable, Hashable {
-    /// How deep directories are entered; 64 unless stated.
+    /// The depth to which directories are entered; by default 64.
     public var maximumDepth = 64
-    /// How many entries are looked at; 250,000 unless stated.
+    /// The number of examined entries; by default 250,000.
     public var maximumEntries = 250_000
-    /// The largest plaintext of a record in bytes that the group's programs read; 1 MiB unless stated, as in a store.
+    /// The largest plaintext in bytes of a record that the group's programs read; by default 1 MiB, as in a store.
     public var maximumRecordSize = 1 << 20
-    /// The largest sealed blob in bytes that is opened; 64 GiB unless stated. It is read in constant memory.
+    /// The largest sealed blob in bytes that is opened; by default 64 GiB. Blobs are read in constant memory.
     public var maximumSealedBytes: Int64 = 64 << 30
-    /// For how long an unnamed new value may be a writer's that is still at work; 60 seconds unless stated.
+    /// The time in which an unnamed new value may belong to a running writer; by default 60 seconds.
     public var temporaryGrace: Duration = .seconds(60)
 
-    /// For how long blobs may be sealed under one key before that is a finding; 365 days unless stated.
+    /// The time after which the use of one key for sealing is a finding; by default 365 days.
     public var maximumKeyAge: Duration = .seconds(365 * 86400)
 
-    /// How many bytes of an unsealed file are read value by value, from its start; all of them unless stated.
+    /// The number of bytes from the start of an unsealed file that are searched value by value; by default all.
     public var maximumReadBytes: Int64 = .max
-    /// For how long one unsealed file is read; 60 seconds unless stated. Where time decides, two audits may differ.
+    /// The time for reading one unsealed file; by default 60 seconds. If it runs out, two audits may differ.
     public var maximumFileTime: Duration = .seconds(60)
-    /// How many values of one unsealed file are looked at; 50,000,000 unless stated.
+    /// The number of values examined in one unsealed file; by default 50,000,000.
     public var maximumValues = 50_000_000
-    /// How deep structures and the files within a file may be nested; 32 unless stated.
+    /// The depth to which structures and embedded files may be nested; by default 32.
     public var maximumNesting = 32
-    /// How many bytes may come out of what is compressed or encoded in one file; 64 MiB unless stated.
+    /// The number of bytes from decompression and decoding in one file; by default 64 MiB.
     public var maximumInflatedBytes = 64 << 20
 
-    /// How many findings of one check are listed for one file, the gravest first; 100 unless stated.
+    /// The number of findings of one check listed for one file, most severe first; by default 100.
     public var maximumFindingsPerCheck = 100
-    /// How many findings are listed, the gravest first; 10,000 unless stated. Those beyond are counted.
+    /// The number of listed findings, most severe first; by default 10,000. Further findings are counted.
     public var maximumFindings = 10_000
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 
-    /// The same within what can be counted with: whoever says `.max` means no limit.
+    /// The limits within calculable ranges, because `.max` means no limit.
     var bounded: AuditLimits {
         var limits = self
         limits.maximumDepth = min(max(maximumDepth, 1), 1 << 20)

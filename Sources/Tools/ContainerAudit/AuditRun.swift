@@ -8,7 +8,7 @@ internal import SharedFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// One audit from the first name to the report.
+/// An audit from the first name to the report.
 struct AuditRun {
     private let scope: AuditScope
     private let entries: ContainerEntries
@@ -17,16 +17,16 @@ struct AuditRun {
     private let accepted: [NameTag]
     private let clock: @Sendable () -> Date
 
-    /// Takes the list of names; nothing is opened yet.
+    /// Lists the names. No file is opened yet.
     ///
-    /// - Parameter clock: The time of day: asked at the beginning and at the end.
+    /// - Parameter clock: The time of day, which is read at the beginning and at the end.
     init(
         root: Directory, group: (AppGroup, GroupsHome)?, access: VaultAccess, options: AuditOptions,
         clock: @escaping @Sendable () -> Date
     ) throws(FileError) {
         self.clock = clock
         let now = clock()
-        // Before the names are listed: what is accepted later may lie in no list.
+        // Taken before the names are listed, because a record that is accepted later may be missing from the list.
         accepted = access.store?.acceptedNames ?? []
         let root = try root.withoutTrace()
         let rootAttributes = try root.attributes(".")
@@ -39,9 +39,9 @@ struct AuditRun {
             ownFiles: OwnFiles(options.ownFiles), now: now, names: RecordNames(entries.all, group: group?.0))
     }
 
-    /// Looks at everything.
+    /// Examines all entries.
     ///
-    /// - Parameter vaultPath: Where the group's missing vault should be; nil where none is missing.
+    /// - Parameter vaultPath: The expected path of the group's missing vault, or `nil` if it is not missing.
     func report(missingVault vaultPath: String?) -> AuditReport {
         let examiner = EntryExaminer(scope: scope, suppressions: suppressions)
         var tally = examineEntries(examiner)
@@ -103,7 +103,7 @@ struct AuditRun {
     }
 
     private func notesOnKnown(_ tally: RunTally) -> [String] {
-        // Whoever leaves out the search does not see what it would find.
+        // Without the search, the report cannot show which known findings are gone.
         guard scope.options.searchesSecrets else { return [] }
         return [
             suppressions.note(onUnused: tally.usedIgnores),
@@ -112,9 +112,10 @@ struct AuditRun {
     }
 }
 
-// The entries, on all processors.
+// Examines the entries on all processors.
 extension AuditRun {
-    /// Small enough that no worker is left alone with the last one for long, large enough that taking one costs nothing.
+    /// The number of entries per batch: small enough to keep all workers busy at the end, large enough to make
+    /// scheduling negligible.
     private static let batchSize = 16
 
     private func examineEntries(_ examiner: EntryExaminer) -> RunTally {
@@ -137,7 +138,7 @@ extension AuditRun {
     }
 }
 
-/// What lies above the container.
+/// The directories above the container.
 private struct Ancestors {
     let scope: AuditScope
 
@@ -160,41 +161,41 @@ private struct Ancestors {
         }
     }
 
-    /// Root may look at another user's container, in directories of that user.
+    /// Root may audit another user's container, in directories of that user.
     private var isOwnedByRunner: Bool { geteuid() != 0 || scope.rootAttributes.uid == 0 }
 }
 
-/// What an audit looks at, and with what; the same for all of its files.
+/// The scope of an audit, the same for all of its files.
 struct AuditScope: Sendable {
-    /// The container, open; every path goes through it.
+    /// The open container, through which every path is accessed.
     let root: Directory
-    /// The container's own facts.
+    /// The attributes of the container.
     let rootAttributes: FileAttributes
     /// The container's path without links.
     let realPath: String
-    /// The group, where it is known.
+    /// The group, if known.
     let group: AppGroup?
-    /// Where the group lies, where it is known.
+    /// The home of the group, if known.
     let home: GroupsHome?
-    /// Opens blobs and knows what was accepted; nil without keys.
+    /// Opens blobs and provides the accepted states; `nil` without keys.
     let store: SealedStore?
     let options: AuditOptions
     let ownFiles: OwnFiles
     let now: Date
-    /// The records that lie in their place, to tell whose blob a moved one is.
+    /// The records in their place, to identify the record of a moved blob.
     let names: RecordNames
 
     var limits: AuditLimits { options.limits }
 
-    /// Milliseconds since 1970, as headers have them.
+    /// The time in milliseconds since 1970, as in headers.
     var nowMilliseconds: UInt64 { UInt64(max(0, now.timeIntervalSince1970 * 1000)) }
 }
 
-/// Threads that share out batches among themselves, each taking the next one when it is done with its last.
+/// Threads that distribute batches among themselves. Each takes the next one when it has finished its last.
 enum Workers {
-    /// Runs a body for every batch; returns when all are done. Batches begin in order and end in any.
+    /// Runs a body for every batch and returns when all are done. Batches begin in order and end in any order.
     ///
-    /// The caller's thread is one of the workers: where the system gives no other, it does all of it.
+    /// The caller's thread is one of the workers: if the system provides no other, it does all the work.
     static func run(batches: Int, workers: Int, _ body: @Sendable (Int) -> Void) {
         let next = Atomic(0)
         let count = max(1, min(workers, batches))
@@ -210,11 +211,11 @@ enum Workers {
         }
     }
 
-    /// As many as this process may use processors.
+    /// The number of processors that this process may use.
     static var standard: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 }
 
-/// Tells how far an audit is, a few times a second at most.
+/// Reports the progress of an audit, a few times a second at most.
 final class ProgressMeter: Sendable {
     private struct State {
         var files = 0
@@ -228,13 +229,13 @@ final class ProgressMeter: Sendable {
     private let total: Int?
     private let state = Mutex(State(next: .now))
 
-    /// - Parameter total: How many there are in all; nil while that is not known.
+    /// - Parameter total: The number of all files, or `nil` while it is unknown.
     init(_ listener: (@Sendable (AuditProgress) -> Void)?, total: Int?) {
         self.listener = listener
         self.total = total
     }
 
-    /// Counts files that are done. The listener runs under the lock, so that what it is told never goes back.
+    /// Counts completed files. The listener runs under the lock, so that its progress never decreases.
     func add(files: Int, bytes: Int64, findings: Int) {
         guard let listener else { return }
         state.withLock { state in

@@ -4,29 +4,29 @@ public import KeyVault
 internal import SharedFiles
 internal import SystemPackage
 
-/// Says what lies in a container and what is wrong with it.
+/// Reports the contents of a container and its faults.
 ///
-/// It looks and changes nothing: no lock is taken, no file is written, and what readers have accepted stays as it is.
+/// The audit changes nothing: it takes no lock, writes no file, and leaves the readers' accepted states as they are.
 public struct ContainerAuditor: Sendable {
     let options: AuditOptions
     var limits: AuditLimits { options.limits }
     let now: @Sendable () -> Date
 
-    /// An auditor.
+    /// Creates an auditor.
     ///
     /// - Parameters:
-    ///   - limits: What an audit may cost.
-    ///   - now: The time of day, which decides what has expired.
+    ///   - limits: The limits on an audit's cost.
+    ///   - now: The time of day, which determines expiry.
     public init(limits: AuditLimits = AuditLimits(), now: @escaping @Sendable () -> Date = { Date() }) {
         var options = AuditOptions()
         options.limits = limits
         self.init(options: options, now: now)
     }
 
-    /// An auditor.
+    /// Creates an auditor.
     ///
     /// - Parameters:
-    ///   - options: What it looks for, what it may cost, and what it leaves out.
+    ///   - options: The scope, the limits and the exclusions.
     ///   - now: The time of day.
     public init(options: AuditOptions, now: @escaping @Sendable () -> Date = { Date() }) {
         var options = options
@@ -43,16 +43,17 @@ public struct ContainerAuditor: Sendable {
         return try run(in: FilePath(path), of: nil, access: access, missingVault: nil)
     }
 
-    /// Audits a group's container with its vault: opens every sealed blob, and compares it with what was accepted before.
+    /// Audits a group's container with its vault: opens every sealed blob, and compares it with the states that were
+    /// accepted before.
     ///
-    /// Where the vault is locked, absent or damaged the audit runs without keys and says so.
+    /// If the vault is locked, absent or damaged, the audit runs without keys and notes this.
     /// - Parameters:
     ///   - group: The app group.
-    ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
-    ///   - credential: What opens the vault: its key file unless stated.
-    /// - Throws: `AuditError`: `.containerMissing`, `.notADirectory`, `.permissionDenied`, `.unreadable`, `.invalidHome`;
-    ///   `.wrongPassphrase` and `.wrongKeyFile` only for a credential that was stated; `.withoutKeys` where the options
-    ///   require the vault.
+    ///   - home: The home of groups; `nil` means `SEALED_GROUPS_HOME`, or else the XDG directories.
+    ///   - credential: The credential for the vault; by default its key file.
+    /// - Throws: `AuditError`: `.containerMissing`, `.notADirectory`, `.permissionDenied`, `.unreadable`,
+    ///   `.invalidHome`; `.wrongPassphrase` and `.wrongKeyFile` only for an explicit credential; `.withoutKeys` if the
+    ///   options require the vault.
     public func audit(
         group: AppGroup, in home: GroupsHome? = nil, credential: VaultCredential = .automatic
     ) throws(AuditError) -> AuditReport {
@@ -92,8 +93,8 @@ extension ContainerAuditor {
         }
     }
 
-    /// Whether the group's programs would open the container. Where they would not, it is audited without keys, and
-    /// why they would not is a finding; empty where they would.
+    /// Returns the access to a container that the group's programs would open. If they would refuse it, it is audited
+    /// without keys, and the reason is a finding.
     private func admission(of group: AppGroup, in home: GroupsHome) throws(AuditError) -> VaultAccess {
         do throws(AppGroupError) {
             _ = try GroupContainer.open(group, in: home, creating: false)
@@ -105,15 +106,15 @@ extension ContainerAuditor {
     }
 }
 
-/// What lies outside of a group's container and belongs to it: its vault, its key file, its registry and its programs.
+/// The parts of a group outside its container: its vault, its key file, its registry and its programs.
 struct GroupSurroundings {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential
-    /// Files of secret keys besides those at the usual place.
+    /// The secret key files outside the usual place.
     let keyFiles: [String]
 
-    /// What is wrong there; none of it needs a key.
+    /// The findings outside the container, which require no key.
     var findings: [Finding] {
         VaultFiles(group: group, home: home, credential: credential).findings
             + VaultSlots(group: group, home: home).findings + MemberPrograms(group: group, home: home).findings

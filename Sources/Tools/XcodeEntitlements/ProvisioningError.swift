@@ -2,22 +2,22 @@ internal import AppGroups
 internal import PropertyLists
 public import SharedFiles
 
-/// Why a provisioning profile or an Xcode project was refused, or could not be read.
+/// The error of reading a provisioning profile or an Xcode project.
 ///
-/// Holds names, places and numbers of a file, never its values at length.
+/// It contains names, places and numbers of a file, never its full values.
 public struct ProvisioningError: StructuredError, Sendable, Equatable {
     /// The kind of failure, for programs.
     public let code: Code
 
-    /// What failed, on what, why, and what to do.
+    /// The operation, the subject, the reason and the advice.
     ///
-    /// The subject is the file's path, or the part of the file that is at fault.
+    /// The subject is the file's path, or the faulty part of the file.
     public let details: ErrorDetails
 
     /// The failure of a shared file, if that is the cause.
     public let underlying: FileError?
 
-    /// One line without control characters: what failed, on what, why, and what to do.
+    /// The error as one line without control characters: operation, subject, reason and advice.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
         return "\(details.message) [\(code)]. \(advice.printable)"
@@ -35,14 +35,14 @@ public struct ProvisioningError: StructuredError, Sendable, Equatable {
 }
 
 extension ProvisioningError {
-    /// What went wrong.
+    /// The kind of a failure.
     ///
-    /// The list grows: treat a code that you don't know as a failure like the others.
+    /// The list grows: treat an unknown code as any other failure.
     public struct Code: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
         /// The code's name, the same as its constant's.
         public let rawValue: String
 
-        /// Makes a code of any name.
+        /// Creates a code from a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -50,34 +50,34 @@ extension ProvisioningError {
         /// The code's name.
         public var description: String { rawValue }
 
-        /// A file could not be read; ``ProvisioningError/underlying`` says why.
+        /// A file could not be read; ``ProvisioningError/underlying`` contains the cause.
         public static let file = Self(rawValue: "file")
     }
 }
 
 extension ProvisioningError.Code {
-    /// The file is no message of the Cryptographic Message Syntax: neither DER nor BER.
+    /// The file is not a message of the Cryptographic Message Syntax: neither DER nor BER.
     public static let notSigned = Self(rawValue: "notSigned")
 
-    /// The signed message breaks the syntax: cut, over-long, or with another structure than RFC 5652 gives it.
+    /// The signed message violates the syntax: truncated, too long, or with another structure than in RFC 5652.
     public static let malformedMessage = Self(rawValue: "malformedMessage")
 
-    /// More bytes, or more parts, than any profile has.
+    /// The file has more bytes, or more parts, than any profile.
     public static let tooLarge = Self(rawValue: "tooLarge")
 
-    /// What is signed is no property list, or one that may not be read.
+    /// The signed content is not a property list, or not an allowed one.
     public static let malformedList = Self(rawValue: "malformedList")
 
     /// A key that every profile has is missing.
     public static let missingValue = Self(rawValue: "missingValue")
 
-    /// A key holds a value of another type than it has in a profile.
+    /// A key's value has another type than in a profile.
     public static let wrongType = Self(rawValue: "wrongType")
 
-    /// A profile of a version that is not known here.
+    /// The profile has an unknown version.
     public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
 
-    /// One of the certificates is not a certificate.
+    /// A certificate in the profile is not a valid certificate.
     public static let malformedCertificate = Self(rawValue: "malformedCertificate")
 }
 
@@ -85,7 +85,7 @@ extension ProvisioningError {
     private static let operation = "read a provisioning profile"
     private static let another = "Download the profile again, or have Xcode make it anew."
 
-    /// The same fault with the file's name in what was being done.
+    /// Returns the error with the file's name in the operation.
     func reading(_ path: String) -> Self {
         Self(
             code: code, operation: "read the provisioning profile \(path)", subject: subject, reason: reason.clause,
@@ -113,7 +113,7 @@ extension ProvisioningError {
     }
 
     static func malformedList(_ fault: StructureFault) -> Self {
-        // A sentence of its own there, the rest of one here.
+        // The fault's reason is a full sentence and becomes a clause here.
         malformedList("it is refused: \(fault.reason.dropLast())")
     }
 

@@ -1,7 +1,7 @@
 internal import CSodium
 
-/// AES-256-GCM (NIST SP 800-38D) as libsodium has it, to open what other programs sealed. Nothing is sealed with it here: its
-/// nonces are too short to be random for long, and it binds to no key.
+/// AES-256-GCM (NIST SP 800-38D) of libsodium, for opening data that other programs sealed. It is not used for sealing:
+/// its nonces are too short to be random for long, and it is not key-committing.
 package enum AES256GCM {
     /// The key's size in bytes.
     package static let keySize = 32
@@ -9,26 +9,26 @@ package enum AES256GCM {
     package static let nonceSize = 12
     /// The tag's size in bytes.
     package static let tagSize = 16
-    /// What the combined form has beside the plaintext.
+    /// The difference in size between the combined form and the plaintext.
     package static let overhead = nonceSize + tagSize
 
     private static let name = "AES-256-GCM"
 
-    /// Whether this processor can do it: libsodium has it only with the processor's own instructions.
+    /// True if the processor has the instructions that libsodium's implementation requires.
     package static var isAvailable: Bool {
         Sodium.start()
         return csodium_aes256gcm_available() == 1
     }
 
-    /// Opens the combined form, nonce ‖ ciphertext ‖ tag, as CryptoKit's `AES.GCM.SealedBox.combined` has it.
+    /// Opens the combined form, nonce ‖ ciphertext ‖ tag, as in CryptoKit's `AES.GCM.SealedBox.combined`.
     ///
     /// - Parameters:
     ///   - combined: The whole sealed form.
-    ///   - associated: What was authenticated along with it; empty unless the sealer gave something.
+    ///   - associated: The associated data; empty unless the sealer used some.
     ///   - key: 32 bytes.
     ///   - output: `overhead` bytes shorter than `combined`.
-    /// - Throws: `CryptoError` `.unavailable` on a processor without the instructions; `.parameterOutOfRange` for less than
-    ///   nonce and tag; `.authenticationFailed`, and then `output` holds no plaintext.
+    /// - Throws: `CryptoError` `.unavailable` on a processor without the instructions; `.parameterOutOfRange` for less
+    ///   than nonce and tag; `.authenticationFailed`, in which case `output` contains no plaintext.
     package static func open(
         combined: UnsafeRawBufferPointer,
         associated: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),

@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) as libsodium has it: a 24-byte nonce, a 16-byte tag behind the text.
+/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) of libsodium, with a 24-byte nonce and a 16-byte tag after the text.
 package enum XChaCha20Poly1305 {
     /// The key's size in bytes.
     package static let keySize = 32
@@ -26,7 +26,7 @@ package enum XChaCha20Poly1305 {
 
     /// Checks the tag and only then writes the plaintext into `output`, which is `tagSize` shorter than `sealed`.
     ///
-    /// - Throws: `CryptoError` `.authenticationFailed`; `output` holds no plaintext then.
+    /// - Throws: `CryptoError` `.authenticationFailed`. In that case `output` contains no plaintext.
     @inline(__always)
     package static func open(
         _ sealed: UnsafeRawBufferPointer, associated: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,

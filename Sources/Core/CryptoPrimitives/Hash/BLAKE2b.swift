@@ -7,8 +7,8 @@ package enum BLAKE2b {
     /// - Parameters:
     ///   - input: Any number of bytes.
     ///   - key: 0 to 64 bytes; empty means an unkeyed hash.
-    ///   - personalization: Keeps this use apart from every other; nil only for plain RFC 7693 hashes.
-    ///   - output: Where the hash goes; it must not overlap the input.
+    ///   - personalization: Separates this use from every other; `nil` only for plain RFC 7693 hashes.
+    ///   - output: The buffer for the hash, which must not overlap the input.
     @inline(__always)
     package static func hash(
         _ input: UnsafeRawBufferPointer,
@@ -23,7 +23,7 @@ package enum BLAKE2b {
         precondition(status == 0, "BLAKE2b takes keys of 0...64 and makes hashes of 16...64 bytes")
     }
 
-    /// The unkeyed or keyed hash as bytes.
+    /// Returns the unkeyed or keyed hash as bytes.
     package static func hash(
         _ input: [UInt8], key: [UInt8] = [], personalization: Personalization? = nil, count: Int
     ) -> [UInt8] {
@@ -39,14 +39,14 @@ package enum BLAKE2b {
     }
 }
 
-/// The 16 bytes that keep two uses of one hash, or of one key, apart (RFC 7693, section 2.5).
+/// The 16 bytes that separate two uses of one hash, or of one key (RFC 7693, section 2.5).
 ///
 /// Every use in this project has its own, listed in `docs/format.md`.
 package struct Personalization: Sendable, Hashable {
     /// The text: exactly 16 bytes of ASCII.
     package let text: StaticString
 
-    /// Wraps a literal of exactly 16 ASCII bytes; another length is a mistake of the programmer and ends the process.
+    /// Wraps a literal of exactly 16 ASCII bytes. Another length is a programming error and ends the process.
     package init(_ text: StaticString) {
         precondition(text.utf8CodeUnitCount == 16 && text.hasPointerRepresentation, "a personalisation has 16 bytes")
         self.text = text

@@ -7,14 +7,14 @@ package enum Argon2id {
     /// The least number of bytes that libsodium derives.
     private static let minimumOutputSize = 16
 
-    /// What one guess costs.
+    /// The cost of one guess.
     package struct Parameters: Hashable, Sendable {
         /// Passes over the memory.
         package let passes: UInt32
         /// Memory in KiB.
         package let memoryKiB: UInt32
 
-        /// Takes the costs as they are; `validate()` says whether they are within bounds.
+        /// Creates parameters without checking bounds; see `validate()`.
         package init(passes: UInt32, memoryKiB: UInt32) {
             self.passes = passes
             self.memoryKiB = memoryKiB
@@ -22,16 +22,17 @@ package enum Argon2id {
 
         /// RFC 9106, section 4, second recommended option: 3 passes over 64 MiB.
         package static let recommended = Parameters(passes: 3, memoryKiB: 64 * 1024)
-        /// The least that a new slot, backup or protected file costs: 2 passes over 19 MiB.
+        /// The least cost of a new slot, backup or protected file: 2 passes over 19 MiB.
         ///
         /// Source: OWASP Cheat Sheet Series, "Password Storage Cheat Sheet", section Argon2id.
         package static let minimum = Parameters(passes: 2, memoryKiB: 19 * 1024)
-        /// The least that a reader accepts: 1 pass over 8 MiB. Less is no passphrase slot of any writer.
+        /// The least cost that a reader accepts: 1 pass over 8 MiB. No writer creates a passphrase slot with less.
         package static let readable = Parameters(passes: 1, memoryKiB: 8 * 1024)
-        /// The most that a file may ask for: 32 passes, 1 GiB. More would let a planted file exhaust the reader.
+        /// The greatest cost that a file may require: 32 passes, 1 GiB. More would let a planted file exhaust the
+        /// reader.
         package static let maximum = Parameters(passes: 32, memoryKiB: 1024 * 1024)
 
-        /// Refuses costs outside `readable` to `maximum`; called before anything is allocated.
+        /// Throws for costs outside `readable` to `maximum`. Call this before anything is allocated.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange`.
         package func validate() throws(CryptoError) {
@@ -40,7 +41,7 @@ package enum Argon2id {
             else { throw CryptoError(.parameterOutOfRange, "Argon2id") }
         }
 
-        /// Refuses costs that nothing new may have, those below `minimum` among them.
+        /// Throws for costs that are not allowed for new files, including those below `minimum`.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange`.
         package func validateForCreation() throws(CryptoError) {
@@ -53,7 +54,8 @@ package enum Argon2id {
 
     /// Derives `count` secret bytes from a passphrase.
     ///
-    /// - Throws: `CryptoError` `.parameterOutOfRange` before any memory is taken, `.outOfMemory` when it cannot be had.
+    /// - Throws: `CryptoError` `.parameterOutOfRange` before any memory is allocated, `.outOfMemory` if the allocation
+    ///   fails.
     package static func deriveKey(
         passphrase: borrowing SecretBytes, salt: UnsafeRawBufferPointer, parameters: Parameters, count: Int
     ) throws(CryptoError) -> SecretBytes {

@@ -5,12 +5,12 @@ package enum X25519 {
     /// The size of every key and of the shared secret, in bytes.
     package static let keySize = 32
 
-    /// A public key: 32 bytes that anybody may know.
+    /// A public key of 32 bytes.
     package struct PublicKey: Hashable, Sendable {
         /// The point's encoding.
         package let bytes: [UInt8]
 
-        /// Takes an encoding of exactly 32 bytes.
+        /// Creates a key from an encoding of exactly 32 bytes.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange` for another size.
         package init(bytes: [UInt8]) throws(CryptoError) {
@@ -25,7 +25,7 @@ package enum X25519 {
         /// The public half.
         package let publicKey: PublicKey
 
-        /// Takes a secret scalar of exactly 32 bytes.
+        /// Creates a key from a secret scalar of exactly 32 bytes.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange` for another size.
         package init(_ secret: consuming SecretBytes) throws(CryptoError) {
@@ -39,14 +39,14 @@ package enum X25519 {
             self.secret = secret
         }
 
-        /// A fresh key.
+        /// Creates a random key.
         package static func random() throws(CryptoError) -> PrivateKey {
             try PrivateKey(SecretBytes.random(count: keySize))
         }
 
-        /// The secret shared with the holder of `peer`; hash it before use.
+        /// Returns the secret shared with the holder of `peer`. Hash it before use.
         ///
-        /// - Throws: `CryptoError` `.lowOrderPoint` when the peer's key would make the secret predictable.
+        /// - Throws: `CryptoError` `.lowOrderPoint` if the peer's key would make the secret predictable.
         package borrowing func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
             try secret.withUnsafeBytes { secret throws(CryptoError) in
                 try SecretBytes(count: keySize) { shared throws(CryptoError) in

@@ -1,8 +1,8 @@
 internal import CSodium
 
-/// Comparison whose time does not depend on where two values differ.
+/// Comparison in time independent of the position of the first difference.
 package enum ConstantTime {
-    /// Whether both buffers hold the same bytes; buffers of different sizes are never equal.
+    /// Returns whether both buffers contain the same bytes. Buffers of different sizes are never equal.
     @inline(__always)
     package static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {

@@ -1,15 +1,15 @@
 internal import CSodium
 
-/// Plaintext that we own for a moment: ordinary memory (no page of its own), wiped when it ends.
+/// Short-lived plaintext in ordinary memory (no page of its own), wiped at the end of its lifetime.
 ///
-/// Records are decrypted into one, decoded from it and forgotten. Keys do not belong here: they live in `SecretBytes`.
+/// Records are decrypted into a buffer, decoded from it and discarded. Keys belong in `SecretBytes` instead.
 @usableFromInline
 package struct PlaintextBuffer: ~Copyable {
     @usableFromInline let memory: UnsafeMutableRawBufferPointer
-    /// How many bytes it holds.
+    /// The number of bytes.
     @usableFromInline package private(set) var count: Int
 
-    /// Room for `count` bytes, not yet initialised: write them all before lending them.
+    /// Allocates `count` uninitialised bytes. Write them all before lending them.
     package init(count: Int) {
         memory = .allocate(byteCount: count, alignment: 16)
         self.count = count
@@ -20,7 +20,7 @@ package struct PlaintextBuffer: ~Copyable {
         memory.deallocate()
     }
 
-    /// Wipes bytes at the end, which it holds no longer.
+    /// Removes and wipes bytes at the end.
     package mutating func removeLast(_ size: Int) {
         precondition(size <= count, "more bytes than there are")
         count -= size
@@ -47,12 +47,12 @@ package struct PlaintextBuffer: ~Copyable {
 // Protected by ownership: the struct is noncopyable, so only its holder can reach the memory.
 extension PlaintextBuffer: @unchecked Sendable {}
 
-/// Short-lived memory for values that are secret for the length of one call.
+/// Short-lived memory for values that are secret during one call.
 @usableFromInline
 package enum ScratchMemory {
-    /// Lends `count` bytes of stack memory and wipes them afterwards, whatever `body` does.
+    /// Lends `count` bytes of stack memory and wipes them afterwards, even if `body` throws.
     ///
-    /// For single-use subkeys: guarded memory would cost more than the use itself.
+    /// For single-use subkeys, for which guarded memory would cost more than their use.
     @inlinable @inline(__always)
     package static func withSecret<Result: ~Copyable, Failure: Error>(
         count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
@@ -82,7 +82,7 @@ package enum ScratchMemory {
 }
 
 extension Array where Element == UInt8 {
-    /// Lends the bytes with typed errors, which `withUnsafeBytes` of the standard library would erase.
+    /// Lends the bytes with typed errors, which the standard library's `withUnsafeBytes` would erase.
     @inlinable @inline(__always)
     package func withRawBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -1,34 +1,33 @@
 internal import CSodium
 internal import Synchronization
 
-/// Guarded memory for secrets that are used and forgotten, kept for the next one.
+/// A pool of guarded memory for short-lived secrets.
 ///
-/// `SecretBytes` costs tens of microseconds each, because the system maps and locks pages for it; a page from here
-/// costs a lock and a wipe. Like `SecretBytes` it lies between guard pages, is locked where the system allows and is
-/// kept out of core files; unlike those it is writable as long as it lives. What is larger than a page gets memory of
-/// its own.
+/// `SecretBytes` costs tens of microseconds each, because the system maps and locks pages for it. A page from the pool
+/// costs a lock and a wipe. Like `SecretBytes`, it is between guard pages, locked if the system allows it, and excluded
+/// from core files. Unlike those, it stays writable. Secrets larger than a page get memory of their own.
 package final class SecretPool: Sendable {
-    /// The most that fits a page, in bytes.
+    /// The size of a page in bytes.
     package static let pageSize = 4096
-    /// The pool that all of a process's vaults share.
+    /// The pool that all vaults of a process share.
     package static let shared = SecretPool(keeping: 16)
 
     private let limit: Int
     private let idle: Mutex<[SecretPage]> = Mutex([])
 
-    /// - Parameter limit: How many unused pages are kept; one more is freed when it comes back.
+    /// - Parameter limit: The number of unused pages that are kept. Further pages are freed on return.
     package init(keeping limit: Int) { self.limit = limit }
 
-    /// How many pages wait for use.
+    /// The number of unused pages.
     package var idleCount: Int { idle.withLock { $0.count } }
 
-    /// Lends `count` secret bytes: `fill` writes them, `body` reads them, then they are wiped, whoever throws.
+    /// Lends `count` secret bytes: `fill` writes them, `body` reads them, then they are wiped, even after an error.
     ///
-    /// Without memory for it an error of the caller's type is thrown where that can say so, as by `SecretBytes`.
-    /// The pointers must not outlive the calls. The bytes end at a guard page, so their start may have any alignment.
+    /// Without memory, throws an error of the caller's type if it is a `SecretMemoryError`, as `SecretBytes` does. The
+    /// pointers must not outlive the calls. The bytes end at a guard page, so their start may have any alignment.
     /// - Parameters:
     ///   - count: The size in bytes, zero or more.
-    ///   - fill: Writes every byte; what it leaves unwritten is zero.
+    ///   - fill: Writes every byte. Unwritten bytes are zero.
     package func withBytes<Result: ~Copyable, Failure: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void,
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -39,7 +38,7 @@ package final class SecretPool: Sendable {
         let page = try page(throwing: Failure.self)
         let bytes = page.suffix(count)
         defer {
-            // Wiped before it is idle: nobody ever finds another one's secret in it, and no secret outlives its use.
+            // Wiped before the page is idle, so that no secret outlives its use or is visible to the next borrower.
             ScratchMemory.wipe(bytes)
             takeBack(page)
         }
@@ -57,7 +56,7 @@ package final class SecretPool: Sendable {
     }
 }
 
-/// One page of guarded memory, all zero unless it is on loan.
+/// A page of guarded memory, all zero unless it is on loan.
 private final class SecretPage {
     private let memory: UnsafeMutableRawBufferPointer
 

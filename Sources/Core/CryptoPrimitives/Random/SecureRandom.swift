@@ -10,7 +10,7 @@ package enum SecureRandom {
         csodium_random(base, buffer.count)
     }
 
-    /// Fresh random bytes that are not secret (ids, salts).
+    /// Returns random bytes for public values such as ids and salts.
     package static func bytes(count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             fill(UnsafeMutableRawBufferPointer(buffer))

@@ -7,12 +7,12 @@ package enum Ed25519 {
     /// The size of a signature in bytes.
     package static let signatureSize = 64
 
-    /// A public key: 32 bytes that anybody may know.
+    /// A public key of 32 bytes.
     package struct PublicKey: Hashable, Sendable {
         /// The key's encoding.
         package let bytes: [UInt8]
 
-        /// Takes an encoding of exactly 32 bytes.
+        /// Creates a key from an encoding of exactly 32 bytes.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange` for another size.
         package init(bytes: [UInt8]) throws(CryptoError) {
@@ -20,7 +20,8 @@ package enum Ed25519 {
             self.bytes = bytes
         }
 
-        /// Takes an encoding that a key pair can have: canonical, of the prime-order group, not its identity.
+        /// Creates a key from an encoding that a key pair can have: canonical, of the prime-order group, not its
+        /// identity.
         ///
         /// - Throws: `CryptoError` `.parameterOutOfRange` for another size, `.lowOrderPoint` for any other encoding.
         package init(validating bytes: [UInt8]) throws(CryptoError) {
@@ -29,9 +30,9 @@ package enum Ed25519 {
             guard csodium_ed25519_is_valid(bytes) == 1 else { throw CryptoError(.lowOrderPoint, "Ed25519 public key") }
         }
 
-        /// Checks a signature of `message`. Encodings that are not canonical and points of small order are refused.
+        /// Verifies a signature of `message`. Non-canonical encodings and points of small order are refused.
         ///
-        /// - Throws: `CryptoError` `.authenticationFailed` for whatever does not verify, a wrong size included.
+        /// - Throws: `CryptoError` `.authenticationFailed` for any failure, including a wrong size.
         package func verify(_ signature: [UInt8], of message: [UInt8]) throws(CryptoError) {
             Sodium.start()
             guard signature.count == signatureSize,
@@ -62,7 +63,7 @@ package enum Ed25519 {
             secret = pair
         }
 
-        /// The signature of `message`: 64 bytes, the same for the same message.
+        /// Returns the signature of `message`: 64 bytes, the same for the same message.
         package borrowing func sign(_ message: [UInt8]) -> [UInt8] {
             var signature = [UInt8](repeating: 0, count: signatureSize)
             secret.withUnsafeBytes { secret in

@@ -1,6 +1,6 @@
 /// Builds the values of a binary property list whose structure has been checked.
 ///
-/// What is shared is built as often as it is referenced: the check has counted it so.
+/// Shared objects are built once for each reference, as the check has counted them.
 struct BinaryPropertyListReader {
     private let bytes: UnsafeRawBufferPointer
     private let trailer: PropertyListTrailer
@@ -8,7 +8,7 @@ struct BinaryPropertyListReader {
     static func parse(
         _ bytes: UnsafeRawBufferPointer, limits: StructureLimits
     ) throws(StructureFault) -> PropertyListValue {
-        // No cycle and no depth over the limit passes the check: the recursion below ends because of it.
+        // The check rejects cycles and excessive depth, so the recursion below ends.
         try PropertyListStructure.check(bytes, against: limits)
         let reader = BinaryPropertyListReader(bytes: bytes, trailer: try PropertyListTrailer(parsing: bytes))
         return try reader.value(of: reader.trailer.top)
@@ -40,7 +40,8 @@ struct BinaryPropertyListReader {
                 throw .unsupported("a key that is no text")
             }
             let value = try value(of: reference(count + index, from: references))
-            // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
+            // Also rejects keys that are other scalars of the same text. Otherwise the reader would have to choose one
+            // of the values.
             guard members.updateValue(value, forKey: try text(range, isWide: isWide)) == nil else {
                 throw .malformed("a key occurs twice")
             }

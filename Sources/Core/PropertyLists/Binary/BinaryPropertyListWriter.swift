@@ -1,11 +1,12 @@
-/// Writes binary property lists: keys in the order of their UTF-8 bytes, equal scalars once, numbers as short as they
-/// go, so that the same value makes the same bytes.
+/// Writes binary property lists with keys in the order of their UTF-8 bytes, equal scalars once, and numbers in their
+/// shortest form, so that the same value gives the same bytes.
 struct BinaryPropertyListWriter {
     private var objects: [Object] = []
-    /// By what is written, not by what compares equal: `-0.0` is not `0.0`, and `é` may be one scalar or two.
+    /// The known objects by their bytes rather than by equality: `-0.0` differs from `0.0`, and `é` may be one scalar
+    /// or two.
     private var known: [Written: Int] = [:]
 
-    /// Hashed as a whole: an array hashes each byte by itself.
+    /// An object's bytes, hashed as a whole because an array hashes each byte separately.
     private struct Written: Hashable {
         let bytes: [UInt8]
         func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
@@ -13,18 +14,18 @@ struct BinaryPropertyListWriter {
 
     private enum Object {
         case scalar([UInt8])
-        /// Keys before values.
+        /// A container with the references to its keys before those to its values.
         case container(kind: UInt8, count: Int, references: [Int])
     }
 
-    /// - Throws: `StructureFault` for what no reader with the widest limits would take back.
+    /// - Throws: `StructureFault` for values that no reader would accept, even with the widest limits.
     static func bytes(of value: PropertyListValue) throws(StructureFault) -> [UInt8] {
         var writer = BinaryPropertyListWriter()
         _ = try writer.add(value, depth: 0)
         return writer.file()
     }
 
-    /// The number of the object that stands for a value; containers come before what is in them.
+    /// Adds a value and returns its object's number. Containers come before their contents.
     private mutating func add(_ value: PropertyListValue, depth: Int) throws(StructureFault) -> Int {
         switch value {
         case .array(let values):
@@ -88,9 +89,9 @@ struct BinaryPropertyListWriter {
     }
 }
 
-/// The bytes of single objects of a binary property list, as Apple's `CFBinaryPList.c` lays them out.
+/// The encoding of single objects of a binary property list, in the layout of Apple's `CFBinaryPList.c`.
 enum BinaryPropertyListEncoding {
-    /// A value that is no container.
+    /// Returns the encoding of a value that is not a container.
     static func scalar(_ value: PropertyListValue) -> [UInt8] {
         switch value {
         case .bool(let value): return [value ? 0x09 : 0x08]
@@ -115,17 +116,18 @@ enum BinaryPropertyListEncoding {
         return bytes
     }
 
-    /// What an object begins with: its kind, and its count there or, from 15 on, as a number behind.
+    /// Returns an object's marker with its kind and its count. Counts from 15 on follow as a number.
     static func head(_ kind: UInt8, count: Int) -> [UInt8] {
         count < 15 ? [kind | UInt8(count)] : [kind | 0x0F] + integer(Int64(count))
     }
 
-    /// The fewest bytes of 1, 2, 4 and 8 for a number; other sizes are legal, and some readers don't know them.
+    /// Returns the smallest size of 1, 2, 4 and 8 bytes for a number. Other sizes are legal, but some readers don't
+    /// support them.
     static func size(of number: Int) -> Int {
         number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8
     }
 
-    /// Shorter than 8 bytes a number has no sign.
+    /// Returns the encoding of an integer. Encodings shorter than 8 bytes are unsigned.
     private static func integer(_ value: Int64) -> [UInt8] {
         let size = value < 0 ? 8 : size(of: Int(value))
         return [0x10 | UInt8(size.trailingZeroBitCount)] + bigEndian(UInt64(bitPattern: value), size)
@@ -137,7 +139,7 @@ enum BinaryPropertyListEncoding {
 }
 
 extension [UInt8] {
-    /// The lower bytes of a number, the highest first.
+    /// Appends the lower bytes of a number in big-endian order.
     mutating func appendBigEndian(_ number: Int, size: Int) {
         for byte in (0..<size).reversed() { append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
     }

@@ -1,15 +1,15 @@
-/// One object of a binary property list: what it is and where its contents lie.
+/// An object of a binary property list: its kind and the position of its contents.
 enum PropertyListObject {
-    /// A number, a truth value or a date; nil for null.
+    /// A number, a truth value or a date, or `nil` for null.
     case scalar(PropertyListValue?)
     case data(Range<Int>)
     case text(Range<Int>, isWide: Bool)
-    /// References begin at a position.
+    /// An array, with the position of its references.
     case array(count: Int, references: Int)
-    /// The references to the keys, then those to the values.
+    /// A dictionary, with the position of the references to its keys, which precede those to its values.
     case dictionary(count: Int, references: Int)
 
-    /// Reads the object at a position; it has to lie before `end` whole.
+    /// Reads the object at a position. The whole object must be before `end`.
     init(at position: Int, in bytes: UnsafeRawBufferPointer, end: Int, referenceSize: Int) throws(StructureFault) {
         var parser = Parser(bytes: bytes, position: position, end: end)
         let marker = try parser.byte()
@@ -34,7 +34,7 @@ enum PropertyListObject {
         }
     }
 
-    /// Null, false or true.
+    /// Returns the object for null, false or true.
     private static func constant(_ marker: UInt8) throws(StructureFault) -> Self {
         switch marker {
         case 0x00: .scalar(nil)
@@ -61,7 +61,8 @@ enum PropertyListObject {
             return number
         }
 
-        /// A number of 1 to 8 bytes, of which only that of 8 has a sign, or one of 16 whose upper half is 0.
+        /// Reads a number of 1 to 8 bytes, of which only 8 bytes are signed, or one of 16 bytes with an upper half of
+        /// 0.
         mutating func integer(power: Int) throws(StructureFault) -> PropertyListObject {
             guard power <= 4 else { throw .malformed("a number is too long") }
             if power == 4, try number(size: 8) != 0 { throw .unsupported("a number of more than 64 bits") }
@@ -78,7 +79,8 @@ enum PropertyListObject {
                 .real(isSingle ? Double(Float(bitPattern: UInt32(bits))) : Double(bitPattern: bits)))
         }
 
-        /// As in JSON, the years 0 to 9999: beyond them calendars and conversions fail in a reader's own code.
+        /// Reads a date within the years 0 to 9999, as in JSON. Other years make calendars and conversions fail in a
+        /// reader's own code.
         mutating func date(_ marker: UInt8) throws(StructureFault) -> PropertyListObject {
             guard marker == 0x33 else { throw .malformed("a date is of an unknown size") }
             guard let date = PropertyListDate(secondsSince2001: Double(bitPattern: try number(size: 8))) else {
@@ -87,7 +89,7 @@ enum PropertyListObject {
             return .scalar(.date(date))
         }
 
-        /// The range of so many units; 15 means that their number follows as an object of its own.
+        /// Reads the range of the object's units. A count of 15 means that the count follows as an object of its own.
         mutating func contents(_ low: Int, unit: Int) throws(StructureFault) -> Range<Int> {
             var count = low
             if low == 0x0F {

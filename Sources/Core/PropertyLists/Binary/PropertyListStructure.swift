@@ -1,8 +1,8 @@
-/// What a binary property list may look like before the decoder sees it.
+/// A check of a binary property list's structure before the decoder sees it.
 ///
-/// Its objects refer to each other by number, so that one may be shared, contain itself, or double with each level:
-/// 115 bytes can stand for a billion values. What is shared is therefore counted as often as it is referenced, from
-/// totals that are worked out once for each object; nothing recurses, and work and memory stay within the limits.
+/// Its objects refer to each other by number, so an object may be shared, contain itself, or double with each level:
+/// 115 bytes can represent a billion values. Shared objects are therefore counted once for each reference, from totals
+/// that are computed once for each object. The check does not recurse, and its time and memory stay within the limits.
 package struct PropertyListStructure {
     private let bytes: UnsafeRawBufferPointer
     private let limits: StructureLimits
@@ -12,22 +12,22 @@ package struct PropertyListStructure {
     private var visits = 0
     private var content = 0
 
-    /// What an object amounts to with everything in it.
+    /// The totals of an object with all of its contents.
     private struct Total {
         enum State: UInt8 { case unseen, open, known }
         var content = 0
         var values: UInt32 = 0
-        /// The levels of containers, its own included.
+        /// The number of levels of containers, including its own.
         var height: UInt16 = 0
         var state = State.unseen
     }
 
-    /// A container on the way from the top to the object at hand.
+    /// A container on the path from the top object to the current one.
     private struct Container {
         let object: Int
         let references: Int
         let count: Int
-        /// How many of the references are to keys.
+        /// The number of references to keys.
         let keys: Int
         var next = 0
     }
@@ -44,13 +44,13 @@ package struct PropertyListStructure {
         self.bytes = bytes
         self.limits = limits
         trailer = try PropertyListTrailer(parsing: bytes)
-        // Before anything is allocated for them.
+        // Checked before anything is allocated for the objects.
         guard trailer.objectCount <= limits.values else { throw .tooManyValues(limit: limits.values) }
         totals = [Total](repeating: Total(), count: trailer.objectCount)
     }
 
     private mutating func scan() throws(StructureFault) {
-        // Also entries that nothing refers to: the decoder looks at them.
+        // Includes unreferenced entries, because the decoder examines them.
         for object in 0..<trailer.objectCount { _ = try offset(of: object) }
         try visit(trailer.top)
         while let container = open.last {
@@ -66,8 +66,8 @@ package struct PropertyListStructure {
     }
 
     private mutating func visit(_ object: Int) throws(StructureFault) {
-        // Each visited object is part of the whole at least once, so this is never too strict; and it bounds the work
-        // where totals are not known yet.
+        // Each visited object is part of the whole at least once, so this limit is never too strict. It also bounds the
+        // work while totals are not known yet.
         visits += 1
         guard visits <= limits.values else { throw .tooManyValues(limit: limits.values) }
         switch totals[object].state {
@@ -93,9 +93,9 @@ package struct PropertyListStructure {
         }
     }
 
-    /// An object without any others in it.
+    /// Settles an object that contains no others.
     private mutating func settle(_ object: Int, content size: Int) throws(StructureFault) {
-        // Objects may overlap: their contents are looked at only while the sum of them is within the limit.
+        // Objects may overlap, so their contents are read only while their sum is within the limit.
         content += size
         guard content <= limits.size else { throw .tooMuchContent(limit: limits.size) }
         totals[object] = Total(content: size, values: 1, height: 0, state: .known)
@@ -114,8 +114,8 @@ package struct PropertyListStructure {
         try add(container.object)
     }
 
-    /// Adds an object's total to that of the container that refers to it. Both are within the limits before, so that no
-    /// sum overflows.
+    /// Adds an object's total to that of the container that refers to it. Both are within the limits before, so the sum
+    /// cannot overflow.
     private mutating func add(_ object: Int) throws(StructureFault) {
         guard let parent = open.last?.object else { return }
         let child = totals[object]
@@ -146,13 +146,13 @@ package struct PropertyListStructure {
         let parsed = try PropertyListObject(
             at: try offset(of: object), in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
         guard case .text(let range, let isWide) = parsed else { throw .unsupported("a key that is no text") }
-        // No unit of UTF-16 has more than 3 bytes as UTF-8: most wide keys are not looked at.
+        // A UTF-16 unit has at most 3 bytes in UTF-8, so most wide keys need no scan.
         let units = isWide ? range.count / 2 : range.count
         guard units <= StructureLimits.longestKey else { throw .longKey }
         guard isWide, 3 * units > StructureLimits.longestKey else { return }
         let size = stride(from: range.lowerBound, to: range.upperBound, by: 2).reduce(0) { size, position in
             let unit = UInt32(bytes[position]) << 8 | UInt32(bytes[position + 1])
-            // Each half of a pair stands for two bytes.
+            // Each half of a surrogate pair counts as two bytes.
             return size + (0xD800..<0xE000 ~= unit ? 2 : StructureLimits.size(of: unit))
         }
         guard size <= StructureLimits.longestKey else { throw .longKey }
@@ -179,7 +179,7 @@ package struct PropertyListStructure {
     }
 }
 
-/// The last 32 bytes of a binary property list: where its objects lie.
+/// The last 32 bytes of a binary property list, which locate its objects.
 ///
 /// The layout is that of Apple's `CFBinaryPList.c`: header `bplist00`, objects, a table of their offsets, the trailer;
 /// all numbers big-endian.
@@ -192,15 +192,15 @@ struct PropertyListTrailer {
     /// The bytes of a reference from a container to an object.
     let referenceSize: Int
     let objectCount: Int
-    /// The object that is the whole.
+    /// The top object.
     let top: Int
-    /// Where the table begins; all objects lie before it.
+    /// The position of the offset table, which follows all objects.
     let table: Int
 
-    /// Where the first object may lie.
+    /// The lowest position of an object.
     static var firstOffset: Int { header.count }
 
-    /// Header, trailer and table have to fill the file together with the objects, to the byte.
+    /// Parses the trailer. Header, objects, table and trailer must fill the file to the byte.
     init(parsing bytes: UnsafeRawBufferPointer) throws(StructureFault) {
         guard bytes.count >= Self.header.count + Self.size, bytes.starts(with: Self.header) else {
             throw .malformed("its header is missing")
@@ -227,7 +227,7 @@ struct PropertyListTrailer {
 }
 
 extension UnsafeRawBufferPointer {
-    /// An unsigned number of 1 to 8 bytes; nil where it does not lie inside.
+    /// Returns an unsigned number of 1 to 8 bytes, or `nil` if it is out of range.
     func bigEndian(at position: Int, size: Int) -> UInt64? {
         guard position >= 0, 1...8 ~= size, position <= count - size else { return nil }
         return self[position..<position + size].reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,11 +1,11 @@
-/// Reads property lists in OpenStep's notation: Xcode's projects, and `.strings` files, which leave out the outer braces.
+/// Reads property lists in OpenStep notation: Xcode's projects, and `.strings` files, which omit the outer braces.
 ///
-/// Everything in it is a string, bytes, an array or a dictionary. A key with no value (`key;`) is its own value, as in
+/// All contents are strings, bytes, arrays or dictionaries. A key without a value (`key;`) is its own value, as in
 /// `.strings` files.
 struct OpenStepReader {
     private var scanner: OpenStepScanner
     private var builder: PropertyListBuilder
-    /// The outer dictionary has no braces.
+    /// True if the outermost dictionary has no braces.
     private var isBare = false
 
     private enum Next { case value, valueOrEnd, keyOrEnd, afterValue, nothing }
@@ -44,7 +44,7 @@ struct OpenStepReader {
         return whole
     }
 
-    /// Looks ahead once: a string with something behind it is the first key of a dictionary without braces.
+    /// Looks ahead once: a string with more text after it is the first key of a dictionary without braces.
     private mutating func begin() throws(StructureFault) -> Next {
         guard let byte = scanner.cursor.byte, !"{(<".utf8.contains(byte) else { return .value }
         let start = scanner

@@ -1,12 +1,12 @@
-/// Takes the text of OpenStep property lists apart: strings, bytes, comments.
+/// Splits the text of OpenStep property lists into strings, bytes and comments.
 package struct OpenStepScanner {
-    /// Where it is.
+    /// The current position.
     package private(set) var cursor: TextCursor
 
     /// - Parameter text: UTF-8 without a byte order mark.
     package init(_ text: UnsafeRawBufferPointer) { cursor = TextCursor(text) }
 
-    /// What a string may hold that stands without quotes; Apple's reader takes the same.
+    /// Returns whether a string without quotes may contain the byte, as in Apple's reader.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -17,10 +17,10 @@ package struct OpenStepScanner {
         }
     }
 
-    /// Whether a property list can begin so.
+    /// Returns whether a property list can begin with the byte.
     static func mayBegin(_ byte: UInt8) -> Bool { isPlain(byte) || "{(<\"'".utf8.contains(byte) }
 
-    /// Steps over a mark if it comes next.
+    /// Skips a mark if it comes next.
     package mutating func take(_ mark: StaticString) -> Bool { cursor.take(mark) }
 
     /// Skips white space and comments.
@@ -38,7 +38,7 @@ package struct OpenStepScanner {
         }
     }
 
-    /// A string, in quotes or without.
+    /// Reads a string with or without quotes.
     package mutating func string() throws(StructureFault) -> String {
         if let mark = cursor.byte, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") {
             cursor.step()
@@ -74,7 +74,7 @@ package struct OpenStepScanner {
         }
     }
 
-    /// The bytes between `<` and `>`; the first has been taken.
+    /// Reads the bytes between `<` and `>`, after the `<`.
     package mutating func data() throws(StructureFault) -> [UInt8] {
         var bytes: [UInt8] = []
         var half: UInt8?
@@ -102,17 +102,17 @@ enum HexDigit {
     }
 }
 
-/// What follows a backslash in a quoted string of an OpenStep property list.
+/// The escape after a backslash in a quoted string of an OpenStep property list.
 struct OpenStepEscape {
     private(set) var cursor: TextCursor
 
     init(cursor: TextCursor) { self.cursor = cursor }
 
-    /// - Throws: `StructureFault` `.malformed` for half a character and for numbers of none.
+    /// - Throws: `StructureFault` `.malformed` for half a surrogate pair and for numbers of no character.
     mutating func scalar() throws(StructureFault) -> Unicode.Scalar {
         guard let byte = cursor.byte else { throw .malformed("a string without end") }
         if 0x30...0x37 ~= byte { return try octal() }
-        // Any other character stands for itself, also one of several bytes: only the backslash goes.
+        // Any other character, including one of several bytes, represents itself without the backslash.
         guard byte < 0x80 else { return character() }
         cursor.step()
         switch Unicode.Scalar(byte) {
@@ -128,7 +128,7 @@ struct OpenStepEscape {
         }
     }
 
-    /// One to three digits: a character of the NeXTSTEP encoding.
+    /// Reads one to three digits: a character of the NeXTSTEP encoding.
     private mutating func octal() throws(StructureFault) -> Unicode.Scalar {
         var value = 0
         for _ in 0..<3 {
@@ -140,7 +140,7 @@ struct OpenStepEscape {
         return scalar
     }
 
-    /// One to four digits: a unit of UTF-16, of which two may make a character.
+    /// Reads one to four digits: a unit of UTF-16, of which two may form a surrogate pair.
     private mutating func unicode() throws(StructureFault) -> Unicode.Scalar {
         let unit = try hexadecimal()
         if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -164,7 +164,7 @@ struct OpenStepEscape {
 
     private mutating func character() -> Unicode.Scalar {
         let first = cursor.byte ?? 0
-        // The text is valid UTF-8: the first byte tells the length.
+        // The text is valid UTF-8, so the first byte determines the length.
         let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
         let start = cursor.position
         cursor.step(length)
@@ -173,9 +173,9 @@ struct OpenStepEscape {
     }
 }
 
-/// The encoding of characters that octal escapes are in (the Unicode consortium's table NEXTSTEP.TXT).
+/// The character encoding of octal escapes (the Unicode Consortium's table NEXTSTEP.TXT).
 enum NeXTSTEPEncoding {
-    /// Nil for the two that the encoding leaves open, and beyond a byte.
+    /// Returns the character, or `nil` for the two unassigned codes and for values above a byte.
     static func scalar(_ byte: Int) -> Unicode.Scalar? {
         switch byte {
         case 0..<0x80: Unicode.Scalar(UInt8(byte))

@@ -1,4 +1,4 @@
-/// A moment of the proleptic Gregorian calendar in UTC, to the second, as XML property lists write it.
+/// A time of the proleptic Gregorian calendar in UTC, to the second, as in XML property lists.
 package struct CivilTime: Hashable, Sendable {
     package let year: Int
     package let month: Int
@@ -9,7 +9,7 @@ package struct CivilTime: Hashable, Sendable {
 
     private static let secondsPerDay = 86_400
 
-    /// The second that a date falls into.
+    /// Creates the time of the second that contains a date.
     package init(_ date: PropertyListDate) {
         let whole = Int(date.secondsSince2001.rounded(.down))
         var (days, rest) = whole.quotientAndRemainder(dividingBy: Self.secondsPerDay)
@@ -19,7 +19,7 @@ package struct CivilTime: Hashable, Sendable {
         (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
     }
 
-    /// Reads `2026-11-21T03:30:00Z` and nothing else.
+    /// Parses exactly the format `2026-11-21T03:30:00Z`.
     package init?(_ text: UnsafeRawBufferPointer) {
         guard text.count == 20 else { return nil }
         for (position, mark) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "Z")]
@@ -43,7 +43,7 @@ package struct CivilTime: Hashable, Sendable {
         return PropertyListDate(secondsSince2001: Double(seconds))
     }
 
-    /// `2026-11-21T03:30:00Z`.
+    /// The time in the format `2026-11-21T03:30:00Z`.
     package var text: String {
         let day = "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))"
         return day + "T\(hour.padded(to: 2)):\(minute.padded(to: 2)):\(second.padded(to: 2))Z"
@@ -61,16 +61,17 @@ package struct CivilDay: Hashable, Sendable {
     package let month: Int
     package let day: Int
 
-    /// From 1970 to 2001, where property lists and `Date` count from.
+    /// The days from 1970 to 2001, the epoch of property lists and `Date`.
     package static let daysTo2001 = 11_323
 
-    /// Nil for a day that its month does not have.
+    /// Creates a day, or `nil` if its month does not have it.
     package init?(year: Int, month: Int, day: Int) {
         guard 1...12 ~= month, 1...Self.days(in: month, of: year) ~= day else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Days since 1970, before it below zero (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
+    /// Creates a day from the days since 1970, negative before it (H. Hinnant, "chrono-Compatible Low-Level Date
+    /// Algorithms", civil_from_days).
     package init(daysSince1970: Int) {
         let days = daysSince1970 + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -83,7 +84,7 @@ package struct CivilDay: Hashable, Sendable {
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
     }
 
-    /// The inverse; years are counted from March (the same source, days_from_civil).
+    /// The days since 1970. Years are counted from March (the same source, days_from_civil).
     package var daysSince1970: Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -99,7 +100,7 @@ package struct CivilDay: Hashable, Sendable {
 }
 
 extension Int {
-    /// Its digits, with zeros in front.
+    /// Returns the digits with leading zeros.
     package func padded(to width: Int) -> String {
         let digits = String(self)
         return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits

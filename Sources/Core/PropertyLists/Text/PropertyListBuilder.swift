@@ -1,6 +1,6 @@
-/// Puts a property list together from its parts, in the order of the text, within limits.
+/// Builds a property list from its parts, in the order of the text, within limits.
 ///
-/// Containers lie on a stack of its own: no depth of the text is depth of calls.
+/// The builder keeps containers on its own stack, so that nested text does not cause nested calls.
 struct PropertyListBuilder {
     enum Kind { case array, dictionary }
 
@@ -16,7 +16,7 @@ struct PropertyListBuilder {
     private var stack: [Container] = []
     private var values = 0
     private var content = 0
-    /// The whole, once it is complete.
+    /// The complete property list, once all containers are closed.
     private(set) var whole: PropertyListValue?
 
     init(limits: StructureLimits, repeatedKeys: RepeatedKeys = .refused) {
@@ -24,7 +24,7 @@ struct PropertyListBuilder {
         self.repeatedKeys = repeatedKeys
     }
 
-    /// The kind of the innermost container; nil outside of all.
+    /// The kind of the innermost container, or `nil` outside all containers.
     var innermost: Kind? { stack.isEmpty ? nil : stack[stack.count - 1].kind }
 
     var depth: Int { stack.count }
@@ -52,7 +52,7 @@ struct PropertyListBuilder {
         stack[stack.count - 1].key = key
     }
 
-    /// Adds a value that is no container.
+    /// Adds a value that is not a container.
     mutating func add(_ value: PropertyListValue) throws(StructureFault) {
         try requirePlace()
         try count()
@@ -82,7 +82,8 @@ struct PropertyListBuilder {
         }
         guard let key = stack[last].key else { throw .malformed("a value without a key") }
         stack[last].key = nil
-        // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
+        // Also rejects keys that are other scalars of the same text. Otherwise the reader would have to choose one of
+        // the values.
         guard stack[last].members.updateValue(value, forKey: key) == nil || repeatedKeys == .lastCounts else {
             throw .malformed("a key occurs twice")
         }

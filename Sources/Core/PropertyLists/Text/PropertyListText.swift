@@ -1,14 +1,14 @@
-/// The text of a property list that is written as text: UTF-8, or UTF-16 where a byte order mark says so.
+/// The text of a textual property list: UTF-8, or UTF-16 with a byte order mark.
 package enum PropertyListText {
-    /// How the text is written.
+    /// The encoding of the text.
     package enum Encoding: Sendable { case utf8, utf16 }
 
     private static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Gives the text as valid UTF-8 without its mark.
+    /// Calls `body` with the text as valid UTF-8 without its byte order mark.
     ///
-    /// - Throws: `StructureFault` `.malformed` where it is not valid in its encoding, or holds what no text has:
-    ///   control characters but white space, U+FFFE and U+FFFF.
+    /// - Throws: `StructureFault` `.malformed` if the text is not valid in its encoding, or contains control characters
+    ///   other than white space, U+FFFE or U+FFFF.
     static func decode<Result>(
         _ bytes: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, Encoding) throws(StructureFault) -> Result
@@ -28,7 +28,8 @@ package enum PropertyListText {
         return try result.get()
     }
 
-    /// What the text begins with behind marks and white space, as ASCII; other characters end it.
+    /// Returns the beginning of the text after byte order mark and white space, as ASCII up to the first other
+    /// character.
     static func beginning(of bytes: UnsafeRawBufferPointer, longest: Int) -> [UInt8] {
         let isBigEndian = utf16Mark(of: bytes)
         let step = isBigEndian == nil ? 1 : 2
@@ -76,7 +77,7 @@ package enum PropertyListText {
             if byte < 0x20 {
                 guard 0x09...0x0D ~= byte else { throw .malformed("a control character") }
             } else if byte == 0xEF {
-                // Valid UTF-8: two more bytes follow.
+                // In valid UTF-8 two more bytes follow.
                 guard text[position + 1] != 0xBF || text[position + 2] < 0xBE else {
                     throw .malformed("a character that is none")
                 }

@@ -1,27 +1,27 @@
-/// A position in text that is valid UTF-8. All that the formats are made of is ASCII, so it steps by bytes.
+/// A position in valid UTF-8 text. All syntax of the formats is ASCII, so the cursor advances by bytes.
 package struct TextCursor {
     package let text: UnsafeRawBufferPointer
-    /// How many bytes have been taken.
+    /// The number of consumed bytes.
     package private(set) var position = 0
 
     init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    /// Whether nothing is left.
+    /// True at the end of the text.
     package var isAtEnd: Bool { position == text.count }
 
-    /// The byte here; nil at the end.
+    /// The byte at the position, or `nil` at the end.
     package var byte: UInt8? { position < text.count ? text[position] : nil }
 
-    /// The byte behind it; nil where the text ends before.
+    /// The byte after that, or `nil` if the text ends before it.
     var second: UInt8? { position < text.count - 1 ? text[position + 1] : nil }
 
-    /// The line here, from 1 on. It counts from the beginning: for messages only.
+    /// The line at the position, from 1. It is counted from the beginning, so use it for messages only.
     var line: Int { text[..<position].count { $0 == UInt8(ascii: "\n") } + 1 }
 
-    /// Steps over bytes that are there.
+    /// Skips bytes, up to the end.
     mutating func step(_ count: Int = 1) { position = min(text.count, position + count) }
 
-    /// Steps over bytes if they come next.
+    /// Skips the expected bytes and returns `true` if they come next.
     mutating func take(_ expected: StaticString) -> Bool {
         guard comes(expected) else { return false }
         position += expected.utf8CodeUnitCount
@@ -35,14 +35,15 @@ package struct TextCursor {
         return true
     }
 
-    /// The bytes up to the first one that does not belong, which is next then.
+    /// Consumes the bytes up to the first one that does not belong.
     mutating func take(while belongs: (UInt8) -> Bool) -> UnsafeRawBufferPointer {
         let start = position
         while position < text.count, belongs(text[position]) { position += 1 }
         return UnsafeRawBufferPointer(rebasing: text[start..<position])
     }
 
-    /// The bytes up to an end mark, which is stepped over; nil, and nothing is stepped over, where it does not come.
+    /// Consumes the bytes through an end mark and returns those before it. Returns `nil`, without consuming, if the
+    /// mark is missing.
     mutating func take(through end: StaticString) -> UnsafeRawBufferPointer? {
         let start = position
         while position < text.count {

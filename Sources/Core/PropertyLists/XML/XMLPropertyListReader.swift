@@ -1,4 +1,4 @@
-/// Reads XML property lists: the document type that Apple publishes, and nothing that XML has beyond it.
+/// Reads XML property lists: the document type that Apple publishes, and no other XML features.
 struct XMLPropertyListReader {
     private var scanner: XMLScanner
     private var builder: PropertyListBuilder
@@ -53,7 +53,7 @@ struct XMLPropertyListReader {
         }
     }
 
-    /// Adds an element that is complete.
+    /// Adds a complete element.
     private mutating func add(_ element: XMLElement, _ text: UnsafeRawBufferPointer) throws(StructureFault) {
         switch element {
         case .plist: throw .malformed("an element in the wrong place")

@@ -1,7 +1,7 @@
-/// Writes XML property lists in the layout of Apple's own writer, so that a file passes through without a difference.
+/// Writes XML property lists in the layout of Apple's writer, so that a round trip does not change a file.
 ///
-/// Two things it writes otherwise, which Apple's writer loses: the sign of a zero, and a carriage return, which XML turns
-/// into a line feed unless it is a reference.
+/// The output differs in two cases in which Apple's writer loses information: the sign of a zero, and a carriage
+/// return, which XML turns into a line feed unless it is a reference.
 struct XMLPropertyListWriter {
     private var output = Array(Self.header.utf8)
 
@@ -76,7 +76,7 @@ struct XMLPropertyListWriter {
         output += "</\(name)>\n".utf8
     }
 
-    /// Lines of 76 characters less the indentation, a tab being 8 of them, to 8 tabs at most.
+    /// Writes lines of 76 characters less the indentation of at most 8 tabs, with a tab counted as 8 characters.
     private mutating func data(_ bytes: [UInt8], _ depth: Int) {
         line("<data>", depth)
         let inner = min(depth, 8)

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Numbers and dates as XML property lists write them.
+/// Numbers and dates in the syntax of XML property lists.
 enum XMLScalarText {
-    /// Longer than any number that a writer makes: the longest is `1e308` without an exponent.
+    /// The limit on a number's length. The longest number of any writer is `1e308` without an exponent.
     private static let longest = 400
 
-    /// Decimal, or with `0x`, with a sign; from `Int64.min` to `UInt64.max`.
+    /// Reads an integer in decimal, or in hexadecimal with `0x`, with an optional sign, from `Int64.min` to
+    /// `UInt64.max`.
     static func integer(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> PropertyListValue {
         var digits = try trimmed(text)
         let isNegative = digits.first == UInt8(ascii: "-")
@@ -32,7 +33,7 @@ enum XMLScalarText {
         case "inf", "+inf", "infinity", "+infinity": return .infinity
         case "-inf", "-infinity": return -.infinity
         default:
-            // Nothing else that Swift takes for a number, such as hexadecimal ones.
+            // Rejects other syntax that Swift accepts as a number, such as hexadecimal.
             guard number.utf8.allSatisfy({ isDigit($0, isHex: false) || "+-.eE".utf8.contains($0) }),
                 let value = Double(number)
             else { throw .malformed("a real number that is none") }
@@ -47,7 +48,8 @@ enum XMLScalarText {
         return date
     }
 
-    /// Seventeen digits at most, as Apple's writer has it (`%.17g`): enough to read back the same number.
+    /// Returns at most seventeen digits, as Apple's writer does (`%.17g`), which is enough to read back the same
+    /// number.
     static func text(of value: Double) -> String {
         if value.isNaN { return "nan" }
         if value.isInfinite { return value < 0 ? "-infinity" : "+infinity" }
@@ -69,13 +71,13 @@ enum XMLScalarText {
     }
 }
 
-/// A number in decimal as C's `%.17g` writes it, whatever locale the program has set.
+/// A decimal number in the format of C's `%.17g`, independent of the program's locale.
 enum DecimalText {
     private static let digits = 17
 
-    /// For a number that is finite and not zero.
+    /// Returns the text of a number that is finite and not zero.
     static func text(of value: Double) -> String {
-        // `d?dddddddddddddddde±x`, where `?` is the locale's own mark and maybe more than a byte.
+        // The format is `d?dddddddddddddddde±x`, where `?` is the locale's decimal mark, possibly of several bytes.
         var buffer = [CChar](repeating: 0, count: 64)
         let length = withVaList([abs(value)]) { vsnprintf(&buffer, buffer.count, "%.16e", $0) }
         let scientific = buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }
@@ -104,7 +106,7 @@ enum DecimalText {
     }
 }
 
-/// Base64 (RFC 4648, section 4) as XML property lists break it into lines.
+/// Base64 (RFC 4648, section 4) with the line breaks of XML property lists.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
@@ -115,8 +117,8 @@ package enum Base64 {
         return values
     }()
 
-    /// Takes white space anywhere, and nothing else that does not belong.
-    /// - Throws: `StructureFault` `.malformed`, also where padding is missing.
+    /// Decodes a text. White space is allowed anywhere, other foreign characters are not.
+    /// - Throws: `StructureFault` `.malformed`, including for missing padding.
     package static func decode(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3)

@@ -1,7 +1,7 @@
-/// Takes XML apart as far as property lists use it: no names but those of the document type, no entities but the five,
-/// and nothing that a document could declare itself.
+/// Splits XML into the parts that property lists use: only the names of the document type, only the five predefined
+/// entities, and no declarations in the document.
 package struct XMLScanner {
-    /// Where it is.
+    /// The current position.
     package private(set) var cursor: TextCursor
     private let encoding: PropertyListText.Encoding
 
@@ -9,20 +9,21 @@ package struct XMLScanner {
         Array("-//Apple//DTD PLIST 1.0//EN".utf8), Array("-//Apple Computer//DTD PLIST 1.0//EN".utf8),
     ]
 
-    /// - Parameter text: UTF-8 without a byte order mark; the encoding is that of the file.
+    /// - Parameter text: UTF-8 without a byte order mark. `encoding` is that of the file.
     package init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding) {
         cursor = TextCursor(text)
         self.encoding = encoding
     }
 
-    /// What XML has as white space.
+    /// Returns whether the byte is white space in XML.
     package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     // MARK: Around the elements
 
-    /// The declaration, the document type, and what may lie between.
+    /// Reads the declaration, the document type, and the miscellany between them.
     package mutating func prolog() throws(StructureFault) {
-        // A declaration is one only at the very beginning; editors leave white space before it, and Apple's reader takes it.
+        // XML allows a declaration only at the very beginning. Editors leave white space before it, and Apple's reader
+        // accepts it.
         skipSpace()
         if cursor.comes("<?xml"), cursor.take("<?xml") { try declaration() }
         try skipMiscellany()
@@ -35,7 +36,7 @@ package struct XMLScanner {
     package mutating func skipMiscellany() throws(StructureFault) {
         while true {
             skipSpace()
-            // Nearly always a tag.
+            // In nearly all cases a tag follows.
             guard let next = cursor.second, next == UInt8(ascii: "!") || next == UInt8(ascii: "?") else { return }
             if cursor.take("<!--") {
                 guard cursor.take(through: "-->") != nil else { throw .malformed("a comment without end") }
@@ -63,7 +64,8 @@ package struct XMLScanner {
         }
     }
 
-    /// Only Apple's, and nothing declared in it: neither is anything fetched, nor can text multiply.
+    /// Accepts only Apple's document types without internal declarations, so that nothing is fetched and text cannot
+    /// multiply.
     private mutating func documentType() throws(StructureFault) {
         skipSpace()
         guard name().elementsEqual("plist".utf8) else { throw .unsupported("another document type") }
@@ -80,7 +82,8 @@ package struct XMLScanner {
 
     // MARK: Elements
 
-    /// The next tag, behind white space and comments; nil at the end. Other text has no place between elements.
+    /// Returns the next tag after white space and comments, or `nil` at the end. Other text between elements is an
+    /// error.
     package mutating func tag() throws(StructureFault) -> XMLTag? {
         try skipMiscellany()
         guard !cursor.isAtEnd else { return nil }
@@ -94,7 +97,7 @@ package struct XMLScanner {
         return isEnd ? .end(element) : .start(element)
     }
 
-    /// The text of an element up to its end tag. It may lie in the document.
+    /// Reads the text of an element and its end tag. The text may be a slice of the document.
     package mutating func text(of element: XMLElement) throws(StructureFault) -> XMLText {
         let run = cursor.take(while: Self.isPlain)
         if cursor.byte == UInt8(ascii: "<"), cursor.second == UInt8(ascii: "/") {
@@ -139,22 +142,22 @@ package struct XMLScanner {
         ("amp;", "&"), ("lt;", "<"), ("gt;", ">"), ("quot;", "\""), ("apos;", "'"),
     ]
 
-    /// What a reference stands for; the `&` has been taken.
+    /// Reads a reference after its `&` and returns its character.
     private mutating func reference() throws(StructureFault) -> Unicode.Scalar {
         for entity in Self.entities where cursor.take(entity.name) { return entity.scalar }
         let name = cursor.take(while: { $0 != UInt8(ascii: ";") && !Self.isSpace($0) && Self.isPlain($0) })
         guard cursor.take(";") else { throw .malformed("a reference without end") }
         guard let mark = name.first else { throw .malformed("a reference to no character") }
         guard mark == UInt8(ascii: "#") else { throw .unsupported("an entity of its own") }
-        // Longer than any that is allowed; a long row of zeros is none that a writer makes.
+        // The prefix is longer than any allowed reference. No writer produces long rows of zeros.
         return try character(Array(name.prefix(16)))
     }
 
-    /// `#233` or `#xE9`.
+    /// Returns the character of `#233` or `#xE9`.
     private func character(_ name: [UInt8]) throws(StructureFault) -> Unicode.Scalar {
         let isHex = name.count > 1 && name[1] == UInt8(ascii: "x")
         let digits = name.dropFirst(isHex ? 2 : 1)
-        // Without this, a sign would pass.
+        // Without this check, a sign would be accepted.
         guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10),
             let scalar = Unicode.Scalar(value), Self.isCharacter(value)
@@ -162,7 +165,7 @@ package struct XMLScanner {
         return scalar
     }
 
-    /// What XML 1.0 (section 2.2) has as a character.
+    /// Returns whether XML 1.0 (section 2.2) allows the character.
     static func isCharacter(_ value: UInt32) -> Bool {
         value >= 0x20 ? value != 0xFFFE && value != 0xFFFF : value == 0x09 || value == 0x0A || value == 0x0D
     }
@@ -196,9 +199,9 @@ package struct XMLScanner {
 
 /// The text of an element.
 package enum XMLText {
-    /// As it lies in the document.
+    /// A slice of the document.
     case run(UnsafeRawBufferPointer)
-    /// With what references, sections and comments stand for.
+    /// The text with references, sections and comments replaced.
     case pieces([UInt8])
 
     func withBytes<Result>(
@@ -239,6 +242,6 @@ package enum XMLElement {
 package enum XMLTag {
     case start(XMLElement)
     case end(XMLElement)
-    /// Both in one.
+    /// A start tag and end tag in one.
     case empty(XMLElement)
 }

@@ -1,29 +1,30 @@
 package import CryptoPrimitives
 
-/// Opens whole blobs held in memory, checking in the format's order: size, shape, place, chunk sizes, key, suite, epoch,
+/// Opens whole blobs in memory and checks in the format's order: size, shape, place, chunk sizes, key, suite, epoch,
 /// commitment, retirement, contents.
 package enum BlobOpener {
-    /// An opened blob: a header to believe and the contents, which are wiped when this ends.
+    /// An opened blob: the verified header and the contents, which are wiped at the end of its lifetime.
     package struct Opened: ~Copyable {
         package let header: VerifiedHeader
         /// The contents, without the trailer of a signed blob.
         package let plaintext: PlaintextBuffer
-        /// The signature of a signed blob, which nobody has verified; nil for an unsigned one.
+        /// The unverified signature of a signed blob, or `nil` for an unsigned one.
         package let trailer: RecordTrailer?
     }
 
-    /// How much larger than an unsigned one a signed blob of the same contents may be: the trailer, and the tag of a chunk
-    /// that it may begin.
+    /// The number of bytes by which a signed blob may exceed an unsigned one of the same contents: the trailer, and the
+    /// tag of a chunk that it may begin.
     package static let signedAllowance = RecordTrailer.size + BlobLayout.tagSize
 
     /// Opens a blob.
     ///
     /// - Parameters:
     ///   - blob: The whole file.
-    ///   - context: The place it was found in; nil accepts any place (for inspection only).
-    ///   - keys: Where keys are looked up by id.
-    ///   - limit: The largest blob in bytes that is looked at. A signed one may be `signedAllowance` larger: limits count
-    ///     contents.
+    ///   - context: The place where the blob was found; `nil` accepts any place (for inspection only).
+    ///   - keys: The source of keys by id.
+    ///   - limit: The largest accepted blob in bytes. A signed one may be `signedAllowance` larger, because limits
+    ///     count contents.
+    /// - Throws: `SealingError`, without releasing plaintext.
     /// - Throws: `SealingError`; no plaintext is released then.
     package static func open(
         _ blob: UnsafeRawBufferPointer, context: BlobContext?, keys: some SealingKeySource, limit: Int
@@ -51,13 +52,15 @@ package enum BlobOpener {
         }
     }
 
-    /// Whether a blob that is larger than a limit claims to be signed and is within what a signature adds.
+    /// Returns whether a blob larger than a limit claims to be signed and exceeds the limit by no more than a
+    /// signature.
     private static func isSigned(_ blob: UnsafeRawBufferPointer, within limit: Int) -> Bool {
         blob.count - signedAllowance <= limit && blob.count >= BlobLayout.headerSize
             && BlobFlags(rawValue: blob[7]).contains(.signed)
     }
 
-    /// Verifies the header alone: everything but retirement and the contents. `blob` may be just its first 176 bytes.
+    /// Verifies the header alone: all checks except retirement and the contents. `blob` may be just its first 176
+    /// bytes.
     ///
     /// - Throws: `SealingError`, from `.malformed` to `.wrongCommitment`.
     package static func verifyHeader(
@@ -114,9 +117,9 @@ package enum BlobOpener {
         return VerifiedHeader(verified: header)
     }
 
-    /// How the bytes behind a header split into chunks.
+    /// Returns the division of the bytes after a header into chunks.
     ///
-    /// - Parameter isWhole: Whether these are all bytes behind the header, and not one of several batches.
+    /// - Parameter isWhole: True if these are all bytes after the header, false if they are one of several batches.
     static func plan(
         for header: BlobHeader, sealedSize: Int, isWhole: Bool = true
     ) throws(SealingError) -> BlobLayout.ChunkPlan {
@@ -128,7 +131,8 @@ package enum BlobOpener {
         return plan
     }
 
-    /// Whether a plaintext may have that size: a tombstone has no contents, and a signed blob ends with its trailer.
+    /// Returns whether a plaintext may have that size: a tombstone has no contents, and a signed blob ends with its
+    /// trailer.
     @inline(__always)
     static func isPossible(plaintextSize: Int, _ flags: BlobFlags, isWhole: Bool = true) -> Bool {
         if flags.isDisjoint(with: [.tombstone, .signed]) { return true }
@@ -137,7 +141,7 @@ package enum BlobOpener {
         return !isWhole || plaintextSize >= trailer
     }
 
-    /// Shape and place, before any key is touched.
+    /// Checks shape and place before any key is used.
     @inline(__always)
     static func shape(_ blob: UnsafeRawBufferPointer, context: BlobContext?) throws(SealingError) -> BlobHeader {
         let header = try BlobHeader(parsing: blob)

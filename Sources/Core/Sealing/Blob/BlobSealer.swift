@@ -1,12 +1,12 @@
 internal import CryptoPrimitives
 
-/// Seals whole blobs held in memory.
+/// Seals whole blobs in memory.
 package enum BlobSealer {
-    /// The sealed blob for `plaintext`: header, then chunks.
+    /// Returns the sealed blob for `plaintext`: the header, then the chunks.
     ///
     /// - Parameters:
-    ///   - plaintext: Any number of bytes; the caller wipes them. Those of a signed blob end with its `RecordTrailer`.
-    ///   - description: What the header says.
+    ///   - plaintext: Any number of bytes; the caller wipes them. A signed blob ends with its `RecordTrailer`.
+    ///   - description: The contents of the header.
     ///   - key: The group's active key.
     ///   - fixedSalt: Only for reproducible test vectors: a salt used twice under one key breaks both blobs.
     package static func seal(
@@ -56,20 +56,20 @@ package enum BlobSealer {
     }
 }
 
-/// What a writer says about a blob before it is sealed; times are milliseconds since 1970.
+/// A writer's description of a blob before it is sealed. Times are milliseconds since 1970.
 package struct BlobDescription: Sendable {
     package var context: BlobContext
     package var flags: BlobFlags
     package var schemaVersion: UInt32
     package var sequence: UInt64
     package var sealedAt: UInt64
-    /// 0 means no end.
+    /// The expiry; 0 for none.
     package var notAfter: UInt64
     package var codec: PayloadCodec
-    /// The writer whose signature ends the plaintext; with the flag `signed` only.
+    /// The writer whose signature ends the plaintext; only with the flag `signed`.
     package var writer = WriterID.none
 
-    /// A record's description.
+    /// Creates a record's description.
     package init(
         record context: BlobContext, flags: BlobFlags = [], schemaVersion: UInt32, sequence: UInt64, sealedAt: UInt64,
         notAfter: UInt64 = 0, codec: PayloadCodec = .json
@@ -83,17 +83,17 @@ package struct BlobDescription: Sendable {
         self.codec = codec
     }
 
-    /// A stream's description: no version, sequence, expiry or codec.
+    /// Creates a stream's description, without version, sequence, expiry or codec.
     package init(stream context: BlobContext, sealedAt: UInt64) {
         self.init(record: context, schemaVersion: 0, sequence: 0, sealedAt: sealedAt, codec: .raw)
     }
 
-    /// A vault body's description.
+    /// Creates a vault body's description.
     package init(vault context: BlobContext, sequence: UInt64, sealedAt: UInt64) {
         self.init(record: context, schemaVersion: 0, sequence: sequence, sealedAt: sealedAt, codec: .raw)
     }
 
-    /// The header with salt and commitment still zero.
+    /// Returns the header with zeros for salt and commitment.
     func header(key: SealingKey) -> BlobHeader {
         BlobHeader(
             suite: key.suite, kind: context.kind, flags: flags, schemaVersion: schemaVersion, epoch: key.epoch,

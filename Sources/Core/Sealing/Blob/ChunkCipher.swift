@@ -1,15 +1,15 @@
 internal import CryptoPrimitives
 
-/// Seals and opens single chunks of one blob: XChaCha20-Poly1305 under the blob's single-use key, the chunk's index and
-/// last mark as nonce, the whole header as associated data. Chunks are independent of each other.
+/// Seals and opens single chunks of one blob with XChaCha20-Poly1305: the key is the blob's single-use key, the nonce
+/// the chunk's index and last mark, the associated data the whole header. Chunks are independent of each other.
 struct ChunkCipher {
-    /// The blob's single-use key: 32 bytes that the caller wipes.
+    /// The blob's single-use key of 32 bytes, which the caller wipes.
     let subkey: UnsafeRawBufferPointer
-    /// The whole header: 176 bytes.
+    /// The whole header of 176 bytes.
     let header: UnsafeRawBufferPointer
 
     /// - Parameters:
-    ///   - derived: Single-use key and commitment, as `KeyDerivation` made them.
+    ///   - derived: Single-use key and commitment from `KeyDerivation`.
     ///   - blob: The blob, or at least its header.
     init(derived: UnsafeRawBufferPointer, blob: UnsafeRawBufferPointer) {
         subkey = UnsafeRawBufferPointer(rebasing: derived[0..<32])
@@ -25,7 +25,7 @@ struct ChunkCipher {
         }
     }
 
-    /// - Throws: `SealingError` `.tampered`; `output` holds no plaintext then.
+    /// - Throws: `SealingError` `.tampered`. In that case `output` contains no plaintext.
     @inline(__always)
     func open(
         _ sealed: UnsafeRawBufferPointer, index: UInt64, isLast: Bool, into output: UnsafeMutableRawBufferPointer
@@ -39,7 +39,7 @@ struct ChunkCipher {
         }
     }
 
-    /// Nonce: index (8 bytes, little-endian), 15 zeros, 1 for the last chunk and 0 for every other.
+    /// Lends the nonce: index (8 bytes, little-endian), 15 zeros, 1 for the last chunk and 0 for every other.
     @inline(__always)
     private func withNonce<Failure: Error>(
         index: UInt64, isLast: Bool, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
@@ -48,7 +48,7 @@ struct ChunkCipher {
         try withUnsafeBytes(of: &nonce) { bytes throws(Failure) in try body(bytes) }
     }
 
-    /// Seals a whole plaintext into a row of chunks.
+    /// Seals a whole plaintext into consecutive chunks.
     @inline(__always)
     func sealAll(_ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
         let last = BlobLayout.chunkCount(plaintextSize: plaintext.count) - 1
@@ -62,7 +62,7 @@ struct ChunkCipher {
         }
     }
 
-    /// Opens a row of chunks into a whole plaintext.
+    /// Opens consecutive chunks into a whole plaintext.
     @inline(__always)
     func openAll(
         _ sealed: UnsafeRawBufferPointer, plan: BlobLayout.ChunkPlan, into output: UnsafeMutableRawBufferPointer
@@ -79,5 +79,5 @@ struct ChunkCipher {
     }
 }
 
-// Protected by being read-only: nothing writes to either buffer while a cipher of it exists.
+// Protected by immutability: nothing writes to either buffer while a cipher uses it.
 extension ChunkCipher: @unchecked Sendable {}

@@ -6,7 +6,8 @@ package struct BlobContext: Hashable, Sendable {
     package let groupTag: GroupTag
     package let nameTag: NameTag
 
-    /// Computes both tags; two hashes, so callers keep it for as long as they use the name.
+    /// Creates a context and computes both tags. This takes two hashes, so callers keep it for as long as they use the
+    /// name.
     ///
     /// - Parameters:
     ///   - group: The app group's identifier.
@@ -19,16 +20,16 @@ package struct BlobContext: Hashable, Sendable {
             bytes: Self.tag(.nameTag, Self.lengthPrefixed(group) + [kind.rawValue] + Self.lengthPrefixed(name)))
     }
 
-    /// The context of a blob whose name is not known, taken from its header: a survey verifies a named stream with it.
+    /// Creates the context of a blob of unknown name from its header, as a survey does to verify a named stream.
     ///
-    /// A blob that opens in it is authentic and of the group; that it is in its place is not checked.
+    /// A blob that opens in it is authentic and belongs to the group. Its place is not checked.
     package init(group: String, kind: BlobKind, nameTag: NameTag) {
         self.kind = kind
         groupTag = GroupTag(bytes: Self.tag(.groupTag, Self.lengthPrefixed(group)))
         self.nameTag = nameTag
     }
 
-    /// A length as 4 bytes, little-endian, then the UTF-8 bytes: two inputs never run into each other.
+    /// Returns the length as 4 little-endian bytes, then the UTF-8 bytes, so that two inputs never run into each other.
     private static func lengthPrefixed(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         return withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { Array($0) } + bytes

@@ -57,7 +57,7 @@ extension BlobHeader {
         return BlobFlags(rawValue: byte)
     }
 
-    /// The codec and the seven reserved bytes behind it, as one little-endian word.
+    /// Parses the codec and the seven reserved bytes after it, as one little-endian word.
     private static func codec(_ word: UInt64) throws(SealingError) -> PayloadCodec {
         guard word < 256, let codec = PayloadCodec(rawValue: UInt8(word)) else {
             throw .unsupported("codec or reserved bytes \(word); known codecs: 0, 1, 2, reserved bytes zero.")
@@ -65,7 +65,7 @@ extension BlobHeader {
         return codec
     }
 
-    /// Whether the fields fit each other, as a reader will check.
+    /// True if the fields are consistent by the checks of a reader.
     var isConsistent: Bool {
         do throws(SealingError) {
             try checkConsistency()

@@ -1,7 +1,7 @@
 /// The fixed header of a sealed blob, format 1: values in memory, 176 bytes on disk.
 ///
-/// It does no input, output or cryptography. Whatever parses serialises to the same bytes, and nothing else parses:
-/// unknown numbers, set reserved bytes and contradicting fields are refused (`docs/format.md`, section 3).
+/// It does no input, output or cryptography. A header that parses serialises to the same bytes: unknown numbers, set
+/// reserved bytes and contradicting fields are refused (`docs/format.md`, section 3).
 package struct BlobHeader: Hashable, Sendable {
     package var suite = BlobSuite.xchacha20poly1305Blake2b
     package var kind: BlobKind
@@ -13,11 +13,11 @@ package struct BlobHeader: Hashable, Sendable {
     package var groupTag: GroupTag
     package var nameTag: NameTag
     package var keyID: KeyID
-    /// +1 for each write, from 1; 0 for streams.
+    /// The counter that each write increments, from 1; 0 for streams.
     package var sequence: UInt64
-    /// Milliseconds since 1970.
+    /// The time of sealing in milliseconds since 1970.
     package var sealedAt: UInt64
-    /// Milliseconds since 1970; 0 means no end.
+    /// The expiry in milliseconds since 1970; 0 for none.
     package var notAfter: UInt64
     package var writer: WriterID
     package var codec: PayloadCodec
@@ -73,18 +73,19 @@ extension UnsafeMutableRawBufferPointer {
     }
 }
 
-/// A header as it was read: nobody has vouched for it. It may be shown, never believed.
+/// A header before verification. It may be displayed, but not trusted.
 package struct UnverifiedHeader: Hashable, Sendable {
-    /// What the bytes say.
+    /// The header as the bytes claim it.
     package let claimed: BlobHeader
 
-    /// Reads the shape only.
+    /// Parses the header without verification.
     package init(parsing bytes: [UInt8]) throws(SealingError) { claimed = try BlobHeader(parsing: bytes) }
 }
 
-/// A header whose commitment fits the vault's key: every field is what the writer wrote. Only an opener makes one.
+/// A header whose commitment matches the vault's key, so that every field has the writer's value. Only an opener
+/// creates one.
 package struct VerifiedHeader: Hashable, Sendable {
-    /// What the writer wrote.
+    /// The header from the writer.
     package let header: BlobHeader
 
     init(verified header: BlobHeader) { self.header = header }
@@ -94,40 +95,40 @@ package struct VerifiedHeader: Hashable, Sendable {
 package enum BlobLayout {
     package static let magic: StaticString = "SEAL"
     package static let format: UInt8 = 1
-    /// Magic to commitment.
+    /// The size of a header from magic to commitment.
     package static let headerSize = 176
     package static let groupTagOffset = 16
-    /// What the salt is hashed over: everything before it.
+    /// The offset of the salt, which is hashed over all bytes before it.
     package static let saltOffset = 112
-    /// What the commitment is hashed over: everything before it.
+    /// The offset of the commitment, which is hashed over all bytes before it.
     package static let commitmentOffset = 144
     package static let chunkSize = 65_536
     package static let tagSize = 16
     package static let sealedChunkSize = chunkSize + tagSize
 
-    /// The most chunks of a blob: 2^32, so 256 TiB of plaintext. Their indices fit a `u32`; the upper four bytes of the index
-    /// in the nonce are always zero.
+    /// The limit on a blob's chunks: 2^32, so 256 TiB of plaintext. Their indices fit a `u32`, and the upper four bytes
+    /// of the index in the nonce are always zero.
     package static let maximumChunkCount = 1 << 32
 
-    /// The number of chunks that `plaintext` bytes take: at least one, the empty last one included.
+    /// Returns the number of chunks for the plaintext: at least one, even if empty.
     package static func chunkCount(plaintextSize: Int) -> Int {
         max(1, (plaintextSize + chunkSize - 1) / chunkSize)
     }
 
-    /// The size of the whole blob for that many bytes of plaintext.
+    /// Returns the size of the whole blob for that many bytes of plaintext.
     package static func blobSize(plaintextSize: Int) -> Int {
         headerSize + plaintextSize + chunkCount(plaintextSize: plaintextSize) * tagSize
     }
 
-    /// How the bytes behind a header split into chunks.
+    /// The division of the bytes after a header into chunks.
     package struct ChunkPlan: Hashable, Sendable {
         package let chunkCount: Int
         package let plaintextSize: Int
 
         /// Splits `sealedSize` bytes.
         ///
-        /// - Throws: `SealingError` `.malformed` when no plaintext has that sealed size: less than one tag, an empty chunk
-        ///   behind another, or more chunks than a blob may have.
+        /// - Throws: `SealingError` `.malformed` if no plaintext has that sealed size: less than one tag, an empty
+        ///   chunk after another, or more chunks than the limit.
         package init(sealedSize: Int) throws(SealingError) {
             let full = sealedSize / sealedChunkSize
             let rest = sealedSize % sealedChunkSize
@@ -142,7 +143,7 @@ package enum BlobLayout {
     }
 }
 
-/// What a blob holds; unknown numbers are refused.
+/// The kind of a blob. Unknown numbers are refused.
 package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case record = 1
     case stream = 2
@@ -157,18 +158,18 @@ package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// The number of a cryptographic suite (`docs/format.md`, section 2); a keyring may hold keys of suites that this version
-/// does not implement.
+/// The number of a cryptographic suite (`docs/format.md`, section 2). A keyring may contain keys of suites that this
+/// version does not implement.
 package struct BlobSuite: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
     @inline(__always)
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// XChaCha20-Poly1305 with BLAKE2b: the only suite that is implemented.
+    /// XChaCha20-Poly1305 with BLAKE2b, the only implemented suite.
     package static let xchacha20poly1305Blake2b = BlobSuite(rawValue: 1)
 }
 
-/// A header's flags; a set bit outside `known` is refused.
+/// The flags of a header. A set bit outside `known` is refused.
 @usableFromInline
 package struct BlobFlags: OptionSet, Hashable, Sendable {
     @usableFromInline package let rawValue: UInt8
@@ -177,15 +178,15 @@ package struct BlobFlags: OptionSet, Hashable, Sendable {
 
     /// The record was deleted at this sequence; the contents are empty.
     package static let tombstone = BlobFlags(rawValue: 1)
-    /// Written without a sync: it survives the process, not the machine.
+    /// The blob was written without a sync: it survives a crash of the process, but not of the machine.
     package static let unsynced = BlobFlags(rawValue: 2)
     /// The plaintext ends with a writer's signature (`RecordTrailer`), and the header names the writer.
     package static let signed = BlobFlags(rawValue: 4)
-    /// What this version understands.
+    /// The flags that this version supports.
     package static let known: BlobFlags = [.tombstone, .unsynced, .signed]
 }
 
-/// How a payload's bytes are to be read.
+/// The encoding of a payload.
 package enum PayloadCodec: UInt8, Sendable, CustomStringConvertible {
     case raw = 0
     case json = 1

@@ -1,27 +1,27 @@
 internal import CryptoPrimitives
 
-/// Names a key without telling anything about it: BLAKE2b-128 keyed by the key itself.
+/// The public identifier of a key: BLAKE2b-128 keyed by the key itself.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
     package init(bytes: Bytes16) { self.bytes = bytes }
     package var description: String { bytes.hexadecimal }
 }
 
-/// Names an app group inside a header: BLAKE2b-128 of its identifier.
+/// The identifier of an app group in a header: BLAKE2b-128 of the group's identifier.
 package struct GroupTag: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
     package init(bytes: Bytes16) { self.bytes = bytes }
     package var description: String { bytes.hexadecimal }
 }
 
-/// Names a blob's place inside its group: BLAKE2b-128 of group, kind and name.
+/// The identifier of a blob's place in its group: BLAKE2b-128 of group, kind and name.
 package struct NameTag: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
     package init(bytes: Bytes16) { self.bytes = bytes }
     package var description: String { bytes.hexadecimal }
 }
 
-/// The id of the program that signed a blob; all zero in unsigned ones.
+/// The id of the program that signed a blob; all zero for an unsigned one.
 package struct WriterID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
     package init(bytes: Bytes16) { self.bytes = bytes }
@@ -29,20 +29,20 @@ package struct WriterID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
-/// What makes a blob's single-use key single-use; never repeated under one group key.
+/// The salt that makes a blob's key single-use, never repeated under one group key.
 package struct Salt: Hashable, Sendable {
     package let bytes: Bytes32
     package init(bytes: Bytes32) { self.bytes = bytes }
 }
 
-/// Ties a header to one key: a second key that opens the same blob cannot be found.
+/// The binding of a header to one key: a second key that opens the same blob cannot be found.
 package struct Commitment: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes32
     package init(bytes: Bytes32) { self.bytes = bytes }
     package var description: String { bytes.hexadecimal }
 }
 
-/// Sixteen bytes held as two words, so that ids and tags are compared and hashed without touching the heap.
+/// Sixteen bytes in two words, so that ids and tags are compared and hashed without heap allocation.
 package struct Bytes16: Hashable, Sendable {
     var low: UInt64
     var high: UInt64
@@ -55,13 +55,13 @@ package struct Bytes16: Hashable, Sendable {
         self.high = high
     }
 
-    /// Takes the first 16 bytes of `bytes`, which must have that many.
+    /// Creates a value from the first 16 bytes of `bytes`, which must have at least that many.
     package init(_ bytes: UnsafeRawBufferPointer) {
         low = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
         high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     }
 
-    /// Makes a value by letting `fill` write 16 bytes.
+    /// Creates a value from the 16 bytes that `fill` writes.
     @inline(__always)
     package init(filling fill: (UnsafeMutableRawBufferPointer) -> Void) {
         self = .zero
@@ -74,11 +74,11 @@ package struct Bytes16: Hashable, Sendable {
         Swift.withUnsafeBytes(of: self, body)
     }
 
-    /// Lower-case hexadecimal, 32 digits.
+    /// The bytes as 32 lowercase hexadecimal digits.
     package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
 }
 
-/// Thirty-two bytes held as four words.
+/// Thirty-two bytes in four words.
 package struct Bytes32: Hashable, Sendable {
     var first: Bytes16
     var second: Bytes16
@@ -91,13 +91,13 @@ package struct Bytes32: Hashable, Sendable {
         self.second = second
     }
 
-    /// Takes the first 32 bytes of `bytes`, which must have that many.
+    /// Creates a value from the first 32 bytes of `bytes`, which must have at least that many.
     package init(_ bytes: UnsafeRawBufferPointer) {
         first = Bytes16(bytes)
         second = Bytes16(UnsafeRawBufferPointer(rebasing: bytes[16...]))
     }
 
-    /// Makes a value by letting `fill` write 32 bytes.
+    /// Creates a value from the 32 bytes that `fill` writes.
     @inline(__always)
     package init(filling fill: (UnsafeMutableRawBufferPointer) -> Void) {
         self = .zero
@@ -110,12 +110,12 @@ package struct Bytes32: Hashable, Sendable {
         Swift.withUnsafeBytes(of: self, body)
     }
 
-    /// Lower-case hexadecimal, 64 digits.
+    /// The bytes as 64 lowercase hexadecimal digits.
     package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Lower-case hexadecimal of public bytes; secrets go through `Hexadecimal`.
+    /// Public bytes in lowercase hexadecimal. For secrets, use `Hexadecimal`.
     package var hexadecimal: String {
         let digits: StaticString = "0123456789abcdef"
         return String(unsafeUninitializedCapacity: 2 * count) { text in

@@ -9,15 +9,15 @@ package final class SealingKey: Sendable {
 
     /// The public name of the key.
     package let id: KeyID
-    /// The epoch that the vault has for it, from 1.
+    /// The epoch of the key in the vault, from 1.
     package let epoch: UInt32
-    /// The suite of every blob under this key; a header that names another one is refused.
+    /// The suite of every blob under this key. A header with another suite is refused.
     package let suite: BlobSuite
     private let secret: SecretBytes
 
-    /// Takes over the secret.
+    /// Takes ownership of the secret.
     ///
-    /// - Throws: `SealingError` `.invalidArgument` when it does not have 32 bytes or the epoch is 0.
+    /// - Throws: `SealingError` `.invalidArgument` if it does not have 32 bytes or the epoch is 0.
     package init(
         secret: consuming SecretBytes, epoch: UInt32, suite: BlobSuite = .xchacha20poly1305Blake2b
     ) throws(SealingError) {
@@ -30,7 +30,7 @@ package final class SealingKey: Sendable {
         self.secret = secret
     }
 
-    /// A fresh key for an epoch.
+    /// Creates a random key for an epoch.
     package static func random(epoch: UInt32) throws(SealingError) -> SealingKey {
         try SealingKey(secret: SecretBytes.random(count: size), epoch: epoch)
     }
@@ -44,34 +44,34 @@ package final class SealingKey: Sendable {
     }
 }
 
-/// Finds keys by id; a key is never found by trial.
+/// A source of keys by id. Keys are never found by trial.
 package protocol SealingKeySource: Sendable {
-    /// The key with that id, or nil when it is not held (unknown or destroyed).
+    /// Returns the key with that id, or `nil` if it is not available (unknown or destroyed).
     func sealingKey(for id: KeyID) -> SealingKey?
 
-    /// The minimum epoch: contents under keys of earlier epochs are refused as `retiredEpoch`.
+    /// The minimum epoch. Contents under keys of earlier epochs are refused as `retiredEpoch`.
     var minimumEpoch: UInt32 { get }
 
-    /// The minimum epoch that applies to a key, for sources in which classes of keys are retired separately.
+    /// Returns the minimum epoch that applies to a key, for sources that retire classes of keys separately.
     func minimumEpoch(for key: SealingKey) -> UInt32
 }
 
 extension SealingKeySource {
-    /// The minimum epoch of all keys.
+    /// Returns the minimum epoch of all keys.
     @inline(__always)
     package func minimumEpoch(for key: SealingKey) -> UInt32 { minimumEpoch }
 }
 
 extension SealingKey: SealingKeySource {
-    /// Itself, when the id fits.
+    /// Returns the key itself if the id matches.
     package func sealingKey(for id: KeyID) -> SealingKey? { id == self.id ? self : nil }
 
-    /// A single key is in force.
+    /// The minimum epoch 0, because a single key is always valid.
     package var minimumEpoch: UInt32 { 0 }
 }
 
 extension KeyID {
-    /// The id of a key: BLAKE2b-128 keyed by it, of the empty input.
+    /// Creates the id of a key: BLAKE2b-128 of the empty input, keyed by it.
     package init(of key: UnsafeRawBufferPointer) {
         self.init(
             bytes: Bytes16(filling: { output in
@@ -81,24 +81,24 @@ extension KeyID {
     }
 }
 
-/// How one blob's key, commitment and salt come from the group key (`docs/format.md`, section 4).
+/// The derivation of a blob's key, commitment and salt from the group key (`docs/format.md`, section 4).
 enum KeyDerivation {
-    /// Single-use key, then commitment.
+    /// The size of single-use key and commitment.
     static let derivedSize = 64
 
     /// Writes the blob's single-use key (32 bytes) and its commitment (32 bytes) into `output`.
     ///
-    /// `header` is everything before the commitment: a changed field gives another key and another commitment.
+    /// `header` contains all bytes before the commitment, so a changed field gives another key and another commitment.
     @inline(__always)
     static func derive(header: UnsafeRawBufferPointer, key: SealingKey, into output: UnsafeMutableRawBufferPointer) {
         precondition(header.count == BlobLayout.commitmentOffset && output.count == derivedSize)
         key.withUnsafeBytes { BLAKE2b.hash(header, key: $0, personalization: .subkey, into: output) }
     }
 
-    /// A salt that no fork, snapshot or clone of this process makes twice.
+    /// Returns a salt that no fork, snapshot or clone of this process repeats.
     ///
-    /// Random bytes alone would repeat in a restored virtual machine; the counter alone in a forked child; the clock
-    /// alone within its resolution. The hash also takes in the header, so equal salts need equal contexts as well.
+    /// Random bytes alone would repeat in a restored virtual machine, the counter alone in a forked child, and the
+    /// clock alone within its resolution. The hash includes the header, so equal salts require equal contexts as well.
     @inline(__always)
     static func freshSalt(header: UnsafeRawBufferPointer, key: SealingKey) -> Salt {
         precondition(header.count == BlobLayout.saltOffset)
@@ -126,7 +126,7 @@ enum KeyDerivation {
     }
 }
 
-/// Every use of BLAKE2b in the blob format; `docs/format.md`, sections 4, 6 and 7, has the same strings.
+/// The uses of BLAKE2b in the blob format. The strings are those of `docs/format.md`, sections 4, 6 and 7.
 extension Personalization {
     static let groupTag = Personalization("SealedState.grp1")
     static let nameTag = Personalization("SealedState.nam1")

@@ -1,8 +1,8 @@
 package import CryptoPrimitives
 
-/// The 16 bytes before every signed message, so that a signature of one kind of key never counts as that of another.
+/// The 16-byte prefix of every signed message, so that a signature by one kind of key is never valid for another.
 package struct SigningContext: Sendable, Hashable {
-    /// 16 bytes of ASCII.
+    /// The prefix as 16 bytes of ASCII.
     package let bytes: [UInt8]
 
     private init(_ text: StaticString) {
@@ -10,26 +10,26 @@ package struct SigningContext: Sendable, Hashable {
         bytes = Array(UnsafeBufferPointer(start: text.utf8Start, count: 16))
     }
 
-    /// Messages of writer keys: records.
+    /// The context of messages of writer keys: records.
     package static let writer = SigningContext("SealedState.wrk1")
-    /// Messages of team keys: rosters, successions, certificates.
+    /// The context of messages of team keys: rosters, successions, certificates.
     package static let team = SigningContext("SealedState.tmk1")
 
-    /// The message that is signed: the context, then the hash of what is signed (64 bytes).
+    /// Returns the message to sign: the context, then the hash of the signed contents (64 bytes).
     package func message(_ digest: [UInt8]) -> [UInt8] { bytes + digest }
 }
 
 /// The last 80 bytes of a signed blob's plaintext: roster version, eight zero bytes, signature.
 ///
-/// It is sealed with the contents, since a signature in clear would confirm guesses of them.
+/// The trailer is sealed with the contents, because a signature in plaintext would confirm guesses of them.
 package struct RecordTrailer: Hashable, Sendable {
     /// The size in bytes.
     package static let size = 80
     private static let signatureOffset = 16
 
-    /// The version of the roster that the writer knew.
+    /// The version of the writer's roster.
     package let rosterVersion: UInt64
-    /// 64 bytes: an Ed25519 signature (RFC 8032).
+    /// The Ed25519 signature (RFC 8032) of 64 bytes.
     package let signature: [UInt8]
 
     package init(rosterVersion: UInt64, signature: [UInt8]) {
@@ -38,9 +38,9 @@ package struct RecordTrailer: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Reads the last 80 bytes of a plaintext.
+    /// Parses the last 80 bytes of a plaintext.
     ///
-    /// - Throws: `SealingError` `.malformed` for less; `.unsupportedFormat` where a reserved byte is not zero.
+    /// - Throws: `SealingError` `.malformed` for less; `.unsupportedFormat` if a reserved byte is not zero.
     package init(endOf plaintext: UnsafeRawBufferPointer) throws(SealingError) {
         guard plaintext.count >= Self.size else {
             throw SealingError(.malformed, "open", "A signed blob without room for its signature.")
@@ -59,9 +59,9 @@ package struct RecordTrailer: Hashable, Sendable {
     }
 }
 
-/// What a writer's signature of a record covers (docs/format.md, section "Signed records").
+/// The fields that a writer's signature of a record covers (docs/format.md, section "Signed records").
 ///
-/// Suite, epoch, key id, salt and commitment are not in it, so that a rotation reseals a record without its writer.
+/// Suite, epoch, key id, salt and commitment are excluded, so that a rotation can reseal a record without its writer.
 package struct SignedRecord: Sendable {
     private let group: String
     private let name: String
@@ -91,7 +91,7 @@ package struct SignedRecord: Sendable {
         writer = header.writer
     }
 
-    /// The same for a blob that is about to be sealed.
+    /// Creates the fields of a blob that is about to be sealed.
     package init(_ description: BlobDescription, group: String, name: String) {
         self.group = group
         self.name = name
@@ -105,7 +105,7 @@ package struct SignedRecord: Sendable {
         writer = description.writer
     }
 
-    /// The hash that is signed: 64 bytes.
+    /// Returns the hash to sign: 64 bytes.
     ///
     /// - Parameter contents: The plaintext without the trailer.
     package func digest(rosterVersion: UInt64, contents: UnsafeRawBufferPointer) -> [UInt8] {
@@ -130,7 +130,7 @@ package struct SignedRecord: Sendable {
 }
 
 extension WriterID {
-    /// The id of a writer: a hash of its public key.
+    /// Creates the id of a writer: a hash of its public key.
     package init(publicKey: Ed25519.PublicKey) {
         self.init(
             bytes: Bytes16(filling: { output in
@@ -140,13 +140,13 @@ extension WriterID {
 }
 
 extension Array where Element == UInt8 {
-    /// Appends a length as 4 bytes, little-endian, then the UTF-8 bytes.
+    /// Appends a length as 4 little-endian bytes, then the UTF-8 bytes.
     package mutating func appendText(_ text: String) {
         appendInteger(UInt32(text.utf8.count))
         append(contentsOf: text.utf8)
     }
 
-    /// Appends an integer, little-endian.
+    /// Appends an integer in little-endian order.
     package mutating func appendInteger<Value: FixedWidthInteger>(_ value: Value) {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }

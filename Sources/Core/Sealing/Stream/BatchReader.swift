@@ -1,10 +1,10 @@
-/// A row of neighbouring chunks on its way through the pipeline.
+/// A sequence of neighbouring chunks in the pipeline.
 struct Batch {
     /// The bytes read into the buffer.
     let count: Int
     /// The index of the first chunk.
     let firstChunk: UInt64
-    /// Whether the stream ends with it.
+    /// True if the stream ends with the batch.
     let isLast: Bool
 
     /// Returns whether the batch, cut into `chunks` chunks, ends within the largest number of chunks of a blob.
@@ -13,13 +13,12 @@ struct Batch {
     }
 }
 
-/// Cuts a source into batches of whole chunks and knows, one byte ahead, which batch is the last.
+/// Divides a source into batches of whole chunks, and reads one byte ahead to detect the last batch.
 ///
-/// The last chunk carries a mark in its nonce, so a batch cannot be sealed or opened before it is known whether
-/// anything follows it.
+/// The last chunk has a mark in its nonce, so a batch can only be sealed or opened once its position is known.
 struct BatchReader<IOFailure: Error>: Sendable {
     let source: StreamSource<IOFailure>
-    /// The size of one chunk as the source has it: plain when sealing, sealed when opening.
+    /// The size of one chunk in the source: plain when sealing, sealed when opening.
     let chunkSize: Int
     private var carried: UInt8?
     private var nextChunk: UInt64
@@ -32,7 +31,7 @@ struct BatchReader<IOFailure: Error>: Sendable {
         nextChunk = firstChunk
     }
 
-    /// Fills `buffer`, whose size is a number of chunks plus one byte; nil when the stream has ended.
+    /// Fills `buffer`, whose size is a number of chunks plus one byte. Returns `nil` at the end of the stream.
     mutating func next(into buffer: UnsafeMutableRawBufferPointer) throws(StreamFailure<IOFailure>) -> Batch? {
         guard !hasEnded else { return nil }
         let capacity = buffer.count - 1

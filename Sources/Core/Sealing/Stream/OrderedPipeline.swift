@@ -3,14 +3,14 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Reads batches in order, transforms them on all cores, writes them in order, in constant memory.
+/// Reads batches in order, transforms them on all cores, and writes them in order, in constant memory.
 ///
 /// Each worker takes a batch under the reading lock, transforms it in its own buffers and writes when its turn comes:
-/// while one waits for the disk the others compute. A failure waits for its turn as well: everything before it is
-/// written, nothing behind it, and the failure reported is the first in the order of the stream.
+/// while one worker waits for the disk, the others compute. A failure waits for its turn as well, so everything before
+/// it is written, nothing after it, and the first failure in the order of the stream is reported.
 final class OrderedPipeline<IOFailure: Error>: Sendable {
     typealias Failure = StreamFailure<IOFailure>
-    /// Turns a batch's bytes into output bytes and returns their number; runs on several threads.
+    /// Transforms a batch's bytes into output bytes and returns their number; runs on several threads.
     typealias Transform =
         @Sendable (Batch, UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws(SealingError) -> Int
 
@@ -20,7 +20,7 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         var isClosed = false
     }
 
-    /// Chunks in a batch: input and output of one fit a core's second-level cache.
+    /// The number of chunks in a batch, whose input and output fit a core's second-level cache.
     static var chunksPerBatch: Int { 8 }
 
     private let intake: Mutex<Intake>
@@ -37,10 +37,10 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         self.workers = workers
     }
 
-    /// Runs to the end of the source.
+    /// Processes the source to its end.
     ///
     /// - Parameters:
-    ///   - transform: What is done to each batch.
+    ///   - transform: The transformation of each batch.
     ///   - write: Takes a batch's output; called in order, one at a time.
     func run(transform: Transform, write: StreamSink<IOFailure>) throws(Failure) {
         work(transform, write)
@@ -67,7 +67,7 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         }
     }
 
-    /// The next batch, or the failure to read it, with its place in the order; nil when there is nothing more to do.
+    /// Returns the next batch, or the failure to read it, with its ticket. Returns `nil` at the end.
     private func take(into input: inout PlaintextBuffer) -> (Result<Batch, Failure>, Int)? {
         input.withUnsafeMutableBytes { buffer in
             intake.withLock { intake in
@@ -77,7 +77,7 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
                     guard let batch = try intake.reader.next(into: buffer) else { return nil }
                     return (.success(batch), intake.nextTicket)
                 } catch {
-                    // The reader has lost its place: another worker must not read on from here.
+                    // The reader's position is undefined, so no other worker may continue from here.
                     intake.isClosed = true
                     return (.failure(error), intake.nextTicket)
                 }
@@ -116,7 +116,7 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
         } catch { throw .output(error) }
     }
 
-    /// Keeps the failure and sends every worker away; called in turn, so there is only one.
+    /// Stores the failure and stops all workers. Called in turn, so only one failure is stored.
     private func stop(for error: Failure) {
         failure.withLock { $0 = error }
         gate.stop()
@@ -124,13 +124,13 @@ final class OrderedPipeline<IOFailure: Error>: Sendable {
     }
 }
 
-/// How many cores a stream uses.
+/// The number of cores for a stream.
 package enum StreamWorkers {
-    /// One for each core that is online, at most 8: beyond that the reading and writing decide.
+    /// The number of online cores, at most 8. Beyond that, reading and writing are the bottleneck.
     package static var all: Int { max(1, min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 8)) }
 }
 
-/// Lets workers through in the order of their tickets, or sends all of them away.
+/// Admits workers in the order of their tickets, or stops all of them.
 final class TurnGate {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -149,7 +149,7 @@ final class TurnGate {
         mutex.deallocate()
     }
 
-    /// Waits for the turn of `ticket`; false when everybody has been sent away.
+    /// Waits for the turn of `ticket`. Returns `false` if the gate was stopped.
     func wait(for ticket: Int) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -162,7 +162,7 @@ final class TurnGate {
         change { next += 1 }
     }
 
-    /// Sends everybody away, now and later.
+    /// Stops all current and future waiters.
     func stop() {
         change { isStopped = true }
     }
@@ -175,5 +175,5 @@ final class TurnGate {
     }
 }
 
-// Protected by `mutex`: `next` and `isStopped` are only touched while it is held.
+// Protected by `mutex`: `next` and `isStopped` are accessed only while it is held.
 extension TurnGate: @unchecked Sendable {}

@@ -1,9 +1,9 @@
 internal import CryptoPrimitives
 internal import Synchronization
 
-/// The digest of a stream's contents, which a record holds to vouch for them (`docs/format.md`, section 6).
+/// The digest of a stream's contents, which a record contains to vouch for them (`docs/format.md`, section 6).
 ///
-/// It covers nothing of the header and no key, so that a rotation reseals the stream and the record without their writer.
+/// It covers neither header nor key, so that a rotation can reseal the stream and the record without their writer.
 package struct StreamDigest: Hashable, Sendable {
     /// The size of the contents in bytes, without the list of chunk hashes.
     package let contentsSize: UInt64
@@ -15,9 +15,9 @@ package struct StreamDigest: Hashable, Sendable {
         self.listHash = listHash
     }
 
-    /// Where contents end and the list begins in the plaintext.
+    /// The offset of the list, after the contents, in the plaintext.
     ///
-    /// A size beyond every stream's is lowered to one that is beyond every stream's as well, so that sums cannot overflow.
+    /// The size is clamped to a value above every stream's size, so that sums cannot overflow.
     var listOffset: Int { Int(min(contentsSize, 1 << 62)) }
 
     /// The size of the whole plaintext: contents and list.
@@ -26,7 +26,7 @@ package struct StreamDigest: Hashable, Sendable {
         return listOffset + chunks * ChunkHashList.hashSize
     }
 
-    /// Rule D1.
+    /// Throws if the size violates rule D1.
     func requireSize(_ size: Int) throws(SealingError) {
         guard size == plaintextSize else {
             throw SealingError(
@@ -35,30 +35,30 @@ package struct StreamDigest: Hashable, Sendable {
         }
     }
 
-    /// Rule D2.
+    /// Throws if the list violates rule D2.
     func require(_ list: ChunkHashList) throws(SealingError) {
         guard list.digest(contentsSize: contentsSize) == self else {
             throw SealingError(.tampered, "open", "The list of chunk hashes is not the one that a record vouches for.")
         }
     }
 
-    /// The refusal of rule D3.
+    /// Returns the error for a violation of rule D3.
     static func refusal(ofChunk index: Int) -> SealingError {
         SealingError(.tampered, "open", "Chunk \(index) is not the one that a record vouches for.")
     }
 }
 
-/// The hashes of the chunks of a stream's contents: 32 bytes of memory for each 65,536 bytes.
+/// The hashes of the chunks of a stream's contents, with 32 bytes of memory for each 65,536 bytes.
 final class ChunkHashList: Sendable {
     /// The size of one hash in bytes.
     static let hashSize = 32
-    /// The size of the contents, which is before the list in what the digest hashes.
+    /// The number of bytes before the list in the digest's input, which contain the size of the contents.
     private static let prefixSize = 8
 
-    /// What the digest hashes: room for the size of the contents, then the list.
+    /// The input of the digest: room for the size of the contents, then the list.
     private let input = Mutex([UInt8](repeating: 0, count: prefixSize))
 
-    /// Hashes contents that begin with a chunk; several threads may add theirs in any order.
+    /// Adds the hashes of contents that begin with a chunk. Several threads may add theirs in any order.
     func add(_ contents: UnsafeRawBufferPointer, firstChunk: Int) {
         for start in stride(from: 0, to: contents.count, by: BlobLayout.chunkSize) {
             let end = min(start + BlobLayout.chunkSize, contents.count)
@@ -72,12 +72,12 @@ final class ChunkHashList: Sendable {
         }
     }
 
-    /// Appends bytes of a list that was read.
+    /// Appends bytes of a list from the stream.
     func append(_ bytes: UnsafeRawBufferPointer) { input.withLock { $0.append(contentsOf: bytes) } }
 
-    /// Puts bytes of a list that was read over the hashes that were added.
+    /// Overwrites the added hashes with bytes of a list from the stream.
     ///
-    /// - Returns: The first chunk whose hash changes; nil if there is none.
+    /// - Returns: The first chunk whose hash changes, or `nil` if none does.
     func replace(at offset: Int, with bytes: UnsafeRawBufferPointer) -> Int? {
         input.withLock { input in
             let start = Self.prefixSize + offset
@@ -87,7 +87,7 @@ final class ChunkHashList: Sendable {
         }
     }
 
-    /// Copies bytes of the list, as many as there are and fit.
+    /// Copies the available bytes of the list into the buffer and returns their number.
     func copy(from offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         input.withLock { input in
             let start = Self.prefixSize + offset
@@ -97,7 +97,7 @@ final class ChunkHashList: Sendable {
         }
     }
 
-    /// Returns whether the list has the hash of a chunk's contents at its place.
+    /// Returns whether the list contains the hash of a chunk's contents at its index.
     func contains(_ contents: UnsafeRawBufferPointer, at index: Int) -> Bool {
         let hash = Self.hash(contents)
         let place = Self.place(of: index)
@@ -106,7 +106,7 @@ final class ChunkHashList: Sendable {
         }
     }
 
-    /// The digest of contents of that size that have this list.
+    /// Returns the digest of contents of that size with this list.
     func digest(contentsSize: UInt64) -> StreamDigest {
         input.withLock { input in
             withUnsafeBytes(of: contentsSize.littleEndian) { input.replaceSubrange(0..<Self.prefixSize, with: $0) }

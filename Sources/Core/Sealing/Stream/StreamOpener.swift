@@ -3,21 +3,22 @@ internal import Synchronization
 
 /// Opens streams of any length in constant memory, on all cores.
 package enum StreamOpener {
-    /// Authenticates a stream to its end and hands its plaintext on chunk by chunk, **before the end has been seen**.
+    /// Authenticates a stream to its end and passes on its plaintext chunk by chunk, **before the end is
+    /// authenticated**.
     ///
-    /// Every byte that reaches `sink` is authentic and in its place, but only a normal return says that nothing was cut
-    /// off behind it. Callers that cannot take plaintext back write to a place that they can discard.
+    /// Every byte that reaches `sink` is authentic and in its place, but only a normal return proves that the stream
+    /// was not truncated. Callers that cannot revoke plaintext write to a place that they can discard.
     ///
     /// - Parameters:
-    ///   - source: Where the blob comes from, from its first byte.
-    ///   - sink: Where plaintext goes.
+    ///   - source: The source of the blob, from its first byte.
+    ///   - sink: The destination of the plaintext.
     ///   - context: The place the stream is bound to.
-    ///   - keys: Where keys are looked up by id.
-    ///   - digest: The digest by which a record vouches for the contents; nil if there is no such record. With one, `sink`
-    ///     gets the contents without the list, and only a normal return says that they are those of the record. The hashes
-    ///     take 32 bytes for each 65,536 bytes of contents.
-    ///   - workers: How many threads open.
-    /// - Returns: The header, verified.
+    ///   - keys: The source of keys by id.
+    ///   - digest: The digest by which a record vouches for the contents, or `nil` without such a record. With a
+    ///     digest, `sink` receives the contents without the list, and only a normal return proves that they are those
+    ///     of the record. The hashes take 32 bytes for each 65,536 bytes of contents.
+    ///   - workers: The number of threads.
+    /// - Returns: The verified header.
     /// - Throws: `StreamFailure`.
     @discardableResult
     package static func openReleasingEarly<IOFailure: Error>(
@@ -72,7 +73,7 @@ package enum StreamOpener {
         } catch { throw .sealing(error) }
     }
 
-    /// Reads the header's bytes, or as many as there are: the parser says what is missing.
+    /// Reads the header's bytes, or fewer at the end of the source. The parser reports missing bytes.
     private static func readHeader<IOFailure: Error>(
         from source: StreamSource<IOFailure>
     ) throws(StreamFailure<IOFailure>) -> [UInt8] {
@@ -92,16 +93,16 @@ package enum StreamOpener {
     }
 }
 
-/// Compares a stream that is read from its beginning to its end with its digest.
+/// A check of a whole stream, read in order, against its digest.
 private final class ContentsCheck: Sendable {
     private let digest: StreamDigest
     private let list = ChunkHashList()
-    /// How much plaintext was split, and the first chunk that is not the list's.
+    /// The number of plaintext bytes that were split, and the first chunk with another hash than the list's.
     private let progress = Mutex((position: 0, foreignChunk: Int?.none))
 
     init(_ digest: StreamDigest) { self.digest = digest }
 
-    /// Hashes what a batch has of the contents; runs on several threads.
+    /// Hashes the contents in a batch; runs on several threads.
     func add(_ plaintext: UnsafeRawBufferPointer, of batch: Batch) {
         let start = Int(batch.firstChunk) * BlobLayout.chunkSize
         let end = start + plaintext.count
@@ -109,13 +110,15 @@ private final class ContentsCheck: Sendable {
         list.add(UnsafeRawBufferPointer(rebasing: plaintext[..<count]), firstChunk: Int(batch.firstChunk))
     }
 
-    /// Takes the list's bytes from plaintext that comes in order; every chunk of contents before them was added by then.
+    /// Extracts the list's bytes from plaintext that comes in order, after all chunks of contents before them were
+    /// added.
     ///
-    /// - Returns: The number of bytes that are contents, from the first one on.
+    /// - Returns: The number of bytes of contents, from the first one on.
     func split(_ plaintext: UnsafeRawBufferPointer) -> Int {
         progress.withLock { progress in
             let count = max(0, min(plaintext.count, digest.listOffset - progress.position))
-            // What is behind the list is counted, and refused at the end: another rule may come first.
+            // Bytes after the list are only counted here and refused at the end, because another rule may take
+            // precedence.
             let listed = max(count, min(plaintext.count, digest.plaintextSize - progress.position))
             if count < listed {
                 let foreignChunk = list.replace(
@@ -128,7 +131,7 @@ private final class ContentsCheck: Sendable {
         }
     }
 
-    /// Throws unless all that was added and split is what the digest is of: rules D1 to D3.
+    /// Throws unless the added and split bytes match the digest: rules D1 to D3.
     func finish() throws(SealingError) {
         let (position, foreignChunk) = progress.withLock { $0 }
         try digest.requireSize(position)
@@ -138,7 +141,7 @@ private final class ContentsCheck: Sendable {
 }
 
 extension ChunkCipher {
-    /// Opens a batch of chunks; the result is the number of plaintext bytes written.
+    /// Opens a batch of chunks and returns the number of plaintext bytes written.
     fileprivate func open(
         _ batch: Batch, of blob: BlobHeader, from sealed: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer

@@ -2,31 +2,31 @@ internal import CryptoPrimitives
 
 /// Reads parts of a stream without the rest.
 ///
-/// The last chunk is authenticated first: its mark proves that the length is the writer's. Then a range costs the chunks
-/// that it touches. Bytes come from a closure so that the format does no input of its own.
+/// The last chunk is authenticated first: its mark proves that the length is the writer's. Each range then costs only
+/// the chunks that it touches. A closure supplies the bytes, so that the format does no input of its own.
 package final class StreamRangeReader<IOFailure: Error>: Sendable {
-    /// Fills the whole buffer from that offset of the blob; fewer bytes are an error of the source.
+    /// Fills the whole buffer from an offset of the blob. Fewer bytes are an error of the source.
     package typealias RandomAccess = @Sendable (Int, UnsafeMutableRawBufferPointer) throws(IOFailure) -> Void
     package typealias Failure = StreamFailure<IOFailure>
 
-    /// The header, verified.
+    /// The verified header.
     package var header: VerifiedHeader { chunks.header }
-    /// The size in bytes, authenticated: that of the plaintext, or with a digest that of the contents without the list.
+    /// The authenticated size in bytes: that of the plaintext, or with a digest that of the contents without the list.
     package let plaintextSize: Int
     private let chunks: StreamChunks<IOFailure>
-    /// The hashes of all chunks of contents; nil without a digest.
+    /// The hashes of all chunks of contents, or `nil` without a digest.
     private let list: ChunkHashList?
 
-    /// Verifies the header and the last chunk, and with a digest the list of chunk hashes.
+    /// Verifies the header and the last chunk, and with a digest also the list of chunk hashes.
     ///
-    /// The list stays in memory: 32 bytes for each 65,536 bytes of contents. The memory grows with the chunks of the list
-    /// that authenticate, not with the stated size.
+    /// The list stays in memory: 32 bytes for each 65,536 bytes of contents. The memory grows with the authenticated
+    /// chunks of the list, not with the stated size.
     ///
     /// - Parameters:
     ///   - blobSize: The blob's size in bytes.
     ///   - context: The place the stream is bound to.
-    ///   - keys: Where keys are looked up by id.
-    ///   - digest: The digest by which a record vouches for the contents; nil if there is no such record.
+    ///   - keys: The source of keys by id.
+    ///   - digest: The digest by which a record vouches for the contents, or `nil` without such a record.
     ///   - readAt: Reads bytes of the blob.
     /// - Throws: `StreamFailure`.
     package init(
@@ -39,12 +39,12 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         plaintextSize = digest?.listOffset ?? chunks.plan.plaintextSize
     }
 
-    /// The bytes of `range`; an empty range within the contents, also at their end, gives no bytes.
+    /// Returns the bytes of `range`. An empty range within the contents, including at their end, gives no bytes.
     ///
-    /// A range that reaches past the end is never shortened: the caller knows `plaintextSize`.
+    /// A range that reaches past the end is never shortened, because the caller knows `plaintextSize`.
     ///
-    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks and, with
-    ///   a digest, for those that it does not vouch for.
+    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks
+    ///   and, with a digest, for chunks that do not match it.
     package func read(_ range: Range<Int>) throws(Failure) -> [UInt8] {
         guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
             throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
@@ -62,7 +62,7 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         return result
     }
 
-    /// A chunk that fits its tag and, with a digest, its hash.
+    /// Returns a chunk that matches its tag and, with a digest, its hash.
     private func openChunk(_ index: Int) throws(Failure) -> PlaintextBuffer {
         let chunk = try chunks.open(index)
         guard let list else { return chunk }
@@ -74,7 +74,7 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         return chunk
     }
 
-    /// Reads the list that is behind the contents; `last` is the last chunk.
+    /// Reads the list, which follows the contents. `last` is the last chunk.
     private static func list(
         of digest: StreamDigest, in chunks: StreamChunks<IOFailure>, last: borrowing PlaintextBuffer
     ) throws(Failure) -> ChunkHashList {

@@ -6,14 +6,15 @@ package enum StreamSealer {
     /// Reads plaintext to its end and writes the sealed blob.
     ///
     /// - Parameters:
-    ///   - source: Where plaintext comes from.
-    ///   - sink: Where the blob goes; what it got before a failure is no blob and is to be thrown away.
-    ///   - description: What the header says; its kind is `.stream`.
+    ///   - source: The source of the plaintext.
+    ///   - sink: The destination of the blob. After a failure, the caller must discard its contents.
+    ///   - description: The contents of the header; its kind is `.stream`.
     ///   - key: The group's active key.
-    ///   - workers: How many threads seal.
+    ///   - workers: The number of threads.
     ///   - fixedSalt: Only for reproducible test vectors.
     ///   - firstChunk: The index of the first chunk; other than 0 only in tests of the largest number of chunks.
-    /// - Throws: `StreamFailure` `.input` or `.output`; `.sealing` with `tooLarge` for more plaintext than a blob can hold.
+    /// - Throws: `StreamFailure` `.input` or `.output`; `.sealing` with `tooLarge` for more plaintext than the limit of
+    ///   a blob.
     package static func seal<IOFailure: Error>(
         from source: @escaping StreamSource<IOFailure>, to sink: StreamSink<IOFailure>,
         as description: BlobDescription, key: SealingKey, workers: Int = StreamWorkers.all, fixedSalt: Salt? = nil,
@@ -29,7 +30,7 @@ package enum StreamSealer {
 
     /// Reads contents to their end, and writes the sealed blob of the contents and the list of their chunk hashes.
     ///
-    /// Beyond what `seal` needs it holds the list: 32 bytes for each 65,536 bytes of contents.
+    /// In addition to `seal`, it stores the list: 32 bytes for each 65,536 bytes of contents.
     ///
     /// - Returns: The digest, for a record that vouches for the contents.
     /// - Throws: `StreamFailure`, as `seal` does.
@@ -47,7 +48,7 @@ package enum StreamSealer {
                         Batch(count: whole, firstChunk: batch.firstChunk, isLast: false), from: input, into: output)
                 },
                 write: { bytes throws(IOFailure) in if !bytes.isEmpty { try sink(bytes) } })
-            // The list is a 2,048th of the contents: a second thread would not be worth its buffers.
+            // The list is a 2,048th of the contents, so a second thread would not be worth its buffers.
             let rest: StreamSource<IOFailure> = { buffer throws(IOFailure) in end.read(buffer) }
             try pipeline(rest, firstChunk: end.firstChunk, 1).run(
                 transform: { batch, input, output throws(SealingError) in
@@ -81,8 +82,8 @@ package enum StreamSealer {
     }
 }
 
-/// The end of a stream with a digest, which is sealed after every whole chunk of contents: the rest of the contents, then the
-/// list, which is complete only then.
+/// The end of a stream with a digest: the rest of the contents, then the list. It is sealed after all whole chunks,
+/// when the list is complete.
 private final class ListedEnd: Sendable {
     private struct State: ~Copyable {
         var rest = PlaintextBuffer(count: 0)
@@ -93,9 +94,9 @@ private final class ListedEnd: Sendable {
     private let list = ChunkHashList()
     private let state = Mutex(State())
 
-    /// Hashes a batch of contents, and keeps what is behind the last whole chunk of the last one.
+    /// Hashes a batch of contents, and stores the bytes of the last batch after its last whole chunk.
     ///
-    /// - Returns: The number of bytes before that, which are to be sealed.
+    /// - Returns: The number of bytes before those, which are to be sealed.
     func take(_ batch: Batch, _ contents: UnsafeRawBufferPointer) -> Int {
         list.add(contents, firstChunk: Int(batch.firstChunk))
         guard batch.isLast else { return contents.count }
@@ -110,7 +111,7 @@ private final class ListedEnd: Sendable {
         return whole
     }
 
-    /// A source of the end, once all contents were taken.
+    /// Reads from the end of the stream, after all contents were taken.
     func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             let position = state.position
@@ -129,14 +130,14 @@ private final class ListedEnd: Sendable {
         }
     }
 
-    /// The index of the chunk that the end begins with.
+    /// The index of the first chunk of the end.
     var firstChunk: UInt64 { state.withLock { UInt64($0.contentsSize / BlobLayout.chunkSize) } }
 
     var digest: StreamDigest { list.digest(contentsSize: UInt64(state.withLock { $0.contentsSize })) }
 }
 
 extension ChunkCipher {
-    /// Seals a batch of chunks; the result is the number of bytes written.
+    /// Seals a batch of chunks and returns the number of bytes written.
     fileprivate func seal(
         _ batch: Batch, from plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(SealingError) -> Int {
@@ -157,18 +158,18 @@ extension ChunkCipher {
     }
 }
 
-/// Why sealing or opening a stream ended early: the format, or the reading and writing around it.
+/// The reason why sealing or opening a stream ended early: the format, or the input or output.
 package enum StreamFailure<IOFailure: Error>: Error {
-    /// The stream itself was refused.
+    /// The stream was refused.
     case sealing(SealingError)
-    /// The source could not be read.
+    /// Reading the source failed.
     case input(IOFailure)
-    /// The sink did not take the bytes.
+    /// Writing to the sink failed.
     case output(IOFailure)
 }
 
-/// Fills the buffer from its start with up to that many bytes and returns how many; 0 only at the end.
+/// Fills the buffer from its start and returns the number of bytes read; 0 only at the end.
 package typealias StreamSource<IOFailure: Error> = @Sendable (UnsafeMutableRawBufferPointer) throws(IOFailure) -> Int
 
-/// Takes all bytes of the buffer, in order; the buffer is reused when it returns.
+/// Consumes all bytes of the buffer, in order. The buffer is reused after the return.
 package typealias StreamSink<IOFailure: Error> = @Sendable (UnsafeRawBufferPointer) throws(IOFailure) -> Void

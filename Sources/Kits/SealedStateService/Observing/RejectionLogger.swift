@@ -3,15 +3,15 @@ public import Logging
 import SealedState
 internal import Synchronization
 
-/// Writes a line for each rejection: record, code and check, and what the code means; never contents.
+/// Logs a line for each rejection: the record, the code, the check and the code's meaning; never contents.
 ///
-/// What nobody is to blame for (`stale`, `notYetValid`, `tooNew`, `tooOld`, `unsupportedFormat`) is a notice, everything
-/// else a warning. A program that reads a refused record again and again repeats itself at `debug`, so that whoever can
-/// write to the container can't fill its log.
+/// Rejections without a fault (`stale`, `notYetValid`, `tooNew`, `tooOld`, `unsupportedFormat`) are notices, all others
+/// warnings. Repeated rejections of the same record are logged at `debug`, so that a writer to the container cannot
+/// fill the program's log.
 public final class RejectionLogger: Sendable {
-    /// How long the same rejection of the same record is only repeated at `debug`.
+    /// The time during which repetitions of a record's rejection are logged at `debug`.
     public static let pause: Duration = .seconds(60)
-    /// How many records are told apart; beyond it the memory starts anew.
+    /// The limit on distinct records, at which the memory is reset.
     private static let capacity = 1024
 
     private struct Line: Hashable {
@@ -23,7 +23,7 @@ public final class RejectionLogger: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let lines = Mutex<[Line: ContinuousClock.Instant]>([:])
 
-    /// A logger of rejections on top of a program's logger.
+    /// Creates a logger of rejections that uses a program's logger.
     public convenience init(_ logger: Logger) {
         self.init(logger, now: { ContinuousClock.now })
     }
@@ -33,9 +33,9 @@ public final class RejectionLogger: Sendable {
         self.now = now
     }
 
-    /// Logs one; it fits `StoreOptions.onRejection`.
+    /// Logs a rejection, as a value for `StoreOptions.onRejection`.
     public func log(_ error: StoreError) {
-        // The reason stays out: a record's own rules write it, and they might name what they should not.
+        // The reason is omitted, because a record's own rules write it and may include contents.
         logger.log(
             level: level(of: error), "\(error.isRejection ? "record refused" : "no copy in quarantine")",
             metadata: [

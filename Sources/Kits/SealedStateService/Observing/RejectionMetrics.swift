@@ -5,25 +5,25 @@ internal import Synchronization
 
 /// Counts rejections by code: `sealedstate_rejections{code="replayed"}`.
 ///
-/// A copy that could not be put into quarantine is counted in `sealedstate_quarantine_failures`.
+/// Copies that could not be put into quarantine are counted in `sealedstate_quarantine_failures`.
 public final class RejectionMetrics: Sendable {
     /// The counter of rejections.
     public static let rejections = "sealedstate_rejections"
-    /// The counter of copies that could not be kept.
+    /// The counter of copies that could not be put into quarantine.
     public static let quarantineFailures = "sealedstate_quarantine_failures"
 
     private let factory: any MetricsFactory
-    // Made once each: a factory may take a lock, or make a new series, for every counter.
+    // Cached, because a factory may take a lock, or create a new series, for every counter.
     private let counters = Mutex<[StoreError.Code: Counter]>([:])
     private let failures: Counter
 
-    /// Counters of a factory; the program's own unless stated.
+    /// Creates counters of a factory; by default the program's own.
     public init(_ factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
         failures = Counter(label: Self.quarantineFailures, dimensions: [], factory: factory)
     }
 
-    /// Counts one; it fits `StoreOptions.onRejection`.
+    /// Counts a rejection, as a value for `StoreOptions.onRejection`.
     public func count(_ error: StoreError) {
         guard error.isRejection else { return failures.increment() }
         counter(of: error.code).increment()

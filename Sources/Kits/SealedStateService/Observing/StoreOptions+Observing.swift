@@ -4,15 +4,15 @@ public import Metrics
 public import SealedState
 
 extension StoreOptions {
-    /// Logs and counts every rejection, besides what `onRejection` does already.
+    /// Logs and counts every rejection, in addition to the current `onRejection`.
     ///
     /// ```swift
     /// var options = StoreOptions()
     /// options.observe(with: Logger(label: "account-widget"))
     /// ```
     /// - Parameters:
-    ///   - logger: Where lines go; nil logs nothing.
-    ///   - factory: Where counters are made; the program's own unless stated.
+    ///   - logger: The logger; `nil` logs nothing.
+    ///   - factory: The factory of the counters; by default the program's own.
     public mutating func observe(with logger: Logger?, metrics factory: (any MetricsFactory)? = nil) {
         let lines = logger.map { RejectionLogger($0) }
         let counters = RejectionMetrics(factory ?? MetricsSystem.factory)

@@ -1,8 +1,9 @@
 /// Reads `Cookies.binarycookies` as Apple's networking library writes it.
 ///
-/// Each cookie lies on the way `cookie of example.com: name`, and comes as leaves in this order: the flags `secure` and
-/// `httpOnly`, the number `expires` (seconds since 1970; none for a cookie of the session), the texts `domain` and `path`, and
-/// last its value, whose name is the cookie's own. Apple never published the format; this is what its readers agree on.
+/// Each cookie has the trail `cookie of example.com: name` and yields leaves in this order: the flags `secure` and
+/// `httpOnly`, the number `expires` (seconds since 1970; omitted for a session cookie), the texts `domain` and `path`,
+/// and last its value, named after the cookie. Apple never published the format; this layout is the one that its
+/// readers agree on.
 package enum CookiesReader: CarrierReader {
     private static let mostPages = 1 << 16
     /// Pages are some hundred kilobytes at most.
@@ -35,7 +36,7 @@ package enum CookiesReader: CarrierReader {
         }
     }
 
-    /// Behind a checksum and a mark of 8 bytes lies a property list with the policy.
+    /// Reads the property list with the policy, which follows a checksum and a mark of 8 bytes.
     private static func readTail(_ source: any ByteSource, _ position: Int64, _ walk: LeafWalk) throws(CarrierFault) {
         let rest = PartSource(source, min(position + 8, source.count)..<source.count)
         let head = try rest.bytes(at: 0, count: 16)
@@ -49,7 +50,7 @@ package enum CookiesReader: CarrierReader {
     }
 }
 
-/// One page of a cookie file. Its numbers have the low byte first.
+/// A page of a cookie file. Its numbers are little-endian.
 struct CookiePage {
     private static let mark: [UInt8] = [0, 0, 1, 0]
     private static let mostCookies = 1 << 16
@@ -81,7 +82,7 @@ struct CookiePage {
         }
     }
 
-    /// Offsets of a cookie's texts lie at 16, 20, 24 and 28, its flags at 8, its times at 40 and 48.
+    /// Reads one cookie. The offsets of its texts are at 16, 20, 24 and 28, its flags at 8, its times at 40 and 48.
     private func readCookie(at start: Int) throws(CarrierFault) {
         guard let size = number(at: start), size >= 56, start + size <= bytes.count, let flags = number(at: start + 8)
         else { throw .malformed("a cookie lies outside") }
@@ -111,7 +112,7 @@ struct CookiePage {
         try walk.visit(name: name, value, range: nil, form: .cookies)
     }
 
-    /// A text up to its zero byte; empty where there is none.
+    /// Returns the range of a text up to its zero byte, or an empty range if the cookie has no such text.
     private func text(_ field: Int, _ start: Int, _ size: Int) throws(CarrierFault) -> Range<Int> {
         guard let offset = number(at: start + field), offset < size else {
             throw .malformed("a cookie's text lies outside")

@@ -1,18 +1,18 @@
-/// Tables whose rows say themselves what their values are called: `settings(key, value)`, or a store of two columns of which
-/// one is unique.
+/// The key and value columns of a table whose rows name their own values: `settings(key, value)`, or a store of two
+/// columns of which one is unique.
 struct RowNaming: Sendable {
-    /// The column that holds the name.
+    /// The column that contains the name.
     let key: Int
-    /// The columns that hold what is called so.
+    /// The columns that contain the named values.
     let values: [Int]
 
-    /// Nil for a table in which columns are called what they hold.
+    /// Creates the naming of a table, or `nil` if the column names describe the values.
     init?(_ columns: [SQLiteColumn]) {
         guard columns.count >= 2, columns.contains(where: \.mayHoldNames) else { return nil }
         let plain = columns.map(\.plainName)
         let values = columns.indices.filter { Self.values.makes(plain[$0]) }
         let keys = columns.indices.filter { columns[$0].mayHoldNames && Self.names.makes(plain[$0]) }
-        // `name` beside `setting_id` is the name.
+        // If both `name` and `setting_id` exist, `name` is the key.
         let key =
             keys.first { plain[$0].elementsEqual("key".utf8) || plain[$0].elementsEqual("name".utf8) } ?? keys.first
         if let key, !values.isEmpty {
@@ -41,7 +41,8 @@ struct RowNaming: Sendable {
         ])
 }
 
-/// Words that a column's name is made of, if it is of one kind: at least one of the core, and nothing but known ones.
+/// The words that make up column names of one kind. A name matches if it consists of known words only and contains at
+/// least one core word.
 struct ColumnVocabulary: Sendable {
     private let words: [(letters: [UInt8], isCore: Bool)]
     private static let longest = 32
@@ -50,10 +51,10 @@ struct ColumnVocabulary: Sendable {
         words = core.map { (Array($0.utf8), true) } + besides.map { (Array($0.utf8), false) }
     }
 
-    /// - Parameter name: In small letters without signs, as `ZSETTINGNAME` and `setting_name` become `settingname`.
+    /// - Parameter name: Lowercase letters without separators: `ZSETTINGNAME` and `setting_name` become `settingname`.
     func makes(_ name: [UInt8]) -> Bool {
         guard 1...Self.longest ~= name.count else { return false }
-        // What can be told of the letters before each place: whether words make them, and whether one is of the core.
+        // For each prefix length: whether words make up the prefix, and whether one of them is a core word.
         var known = [Bool](repeating: false, count: name.count + 1)
         var hasCore = known
         known[0] = true
@@ -68,14 +69,14 @@ struct ColumnVocabulary: Sendable {
     }
 }
 
-/// The columns of one row, called as the row itself says where its table is of that kind.
+/// The columns of one row, renamed by the row itself if its table has a `RowNaming`.
 struct RowColumns {
     let table: SQLiteTable?
     private let name: RowName?
 
     init(_ table: SQLiteTable?, name: RowName? = nil) { (self.table, self.name) = (table, name) }
 
-    /// The column of a value; nil where nothing is known of it.
+    /// Returns the column of a value, or `nil` if the column is unknown.
     subscript(index: Int) -> SQLiteColumn? {
         guard let column = table?.columns.element(index) else { return nil }
         guard let name, let naming = table?.naming, naming.values.contains(index) else { return column }
@@ -83,16 +84,16 @@ struct RowColumns {
     }
 }
 
-/// What a row says that its value is called.
+/// The name that a row gives its value.
 struct RowName {
     private let bytes: [UInt8]
-    /// Names are shown, values never are: what could be one is no name to show.
+    /// The name as reports show it. Reports never show values, so this is `nil` for a name that could be one.
     private let shown: String?
 
     private static let longest = 128
     private static let longestShown = 64
 
-    /// Nil for what is no name.
+    /// Creates a name, or `nil` if the text cannot be a name.
     ///
     /// - Parameter text: UTF-8.
     init?(_ text: [UInt8]) {
@@ -110,7 +111,8 @@ struct RowName {
         return named
     }
 
-    /// Letters and digits mixed, or many digits, as in tokens and numbers of people; an address of mail.
+    /// Returns whether a name mixes letters and digits or has many digits, as tokens and personal numbers do, or is a
+    /// mail address.
     private static func mayBeValue(_ text: [UInt8]) -> Bool {
         if text.contains(UInt8(ascii: "@")) { return true }
         let runs = text.split { !isLetter($0) && !isDigit($0) }

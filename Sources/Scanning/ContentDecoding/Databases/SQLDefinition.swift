@@ -1,6 +1,6 @@
-/// What `CREATE TABLE`, `CREATE INDEX` or `CREATE VIRTUAL TABLE` says of columns and of the order in which they are stored.
+/// The columns, and the order in which they are stored, from `CREATE TABLE`, `CREATE INDEX` or `CREATE VIRTUAL TABLE`.
 struct SQLDefinition {
-    /// A column as it is declared.
+    /// A column as declared.
     struct Column {
         var name: String
         var affinity: SQLiteColumn.Affinity
@@ -13,14 +13,14 @@ struct SQLDefinition {
     private(set) var name = ""
     private(set) var columns: [Column] = []
     private(set) var keys: [String] = []
-    /// Names of columns that are unique each by itself, in small letters.
+    /// The names of columns with a uniqueness constraint of their own, in lowercase.
     private var unique: Set<String> = []
     private(set) var hasRowID = true
 
-    /// Longer definitions are not looked at: they belong to nobody's application.
+    /// The size limit. No application creates longer definitions.
     private static let longest = 1 << 20
 
-    /// Reads a table's definition; nil where the text is none.
+    /// Parses a table's definition, or returns `nil` if the text is not one.
     init?(table sql: [UInt8]) {
         guard sql.count <= Self.longest else { return nil }
         let tokens = SQLTokens.all(sql)
@@ -33,7 +33,7 @@ struct SQLDefinition {
         hasRowID = !tokens[parts.end...].contains { $0.isKeyword("ROWID") }
     }
 
-    /// The names of what an index holds; an expression has none.
+    /// Returns the names of the columns in an index, with `nil` for an expression.
     static func indexedNames(_ sql: [UInt8]) -> [String?] {
         guard sql.count <= longest else { return [] }
         let tokens = SQLTokens.all(sql)
@@ -44,7 +44,7 @@ struct SQLDefinition {
         }
     }
 
-    /// The arguments of a virtual table's module that name columns.
+    /// Returns the arguments of a virtual table's module that name columns.
     static func moduleColumns(_ sql: [UInt8]) -> [String] {
         guard sql.count <= longest else { return [] }
         let tokens = SQLTokens.all(sql)
@@ -58,7 +58,7 @@ struct SQLDefinition {
         tokens.firstIndex(of: .mark(UInt8(ascii: "(")))
     }
 
-    /// What the outermost commas part, and where the closing parenthesis is.
+    /// Returns the parts between the outermost commas, and the index of the closing parenthesis.
     private static func parts(_ tokens: [SQLToken], after open: Int) -> (list: [ArraySlice<SQLToken>], end: Int) {
         var list: [ArraySlice<SQLToken>] = []
         var (depth, start, index) = (0, open + 1, open)
@@ -94,13 +94,13 @@ struct SQLDefinition {
         column.isKey = rest.contains { $0.isKeyword("PRIMARY") }
         if rest.contains(where: { $0.isKeyword("UNIQUE") }) { unique.insert(name.lowercased()) }
         column.isVirtual = rest.contains { $0.isKeyword("AS") } && !rest.contains { $0.isKeyword("STORED") }
-        // `INTEGER PRIMARY KEY DESC` is no name for the row id, by an old accident.
+        // `INTEGER PRIMARY KEY DESC` is not an alias of the row id, because of a historical bug in SQLite.
         if rest.contains(where: { $0.isKeyword("DESC") }) { column.isInteger = false }
         if column.isKey { keys.append(name) }
         columns.append(column)
     }
 
-    /// `PRIMARY KEY (a, b DESC)` or `UNIQUE (a)`, perhaps with a name before it.
+    /// Adds the columns of `PRIMARY KEY (a, b DESC)` or `UNIQUE (a)`, which may have a constraint name before it.
     private mutating func addKeys(_ part: ArraySlice<SQLToken>) {
         guard let keyword = part.firstIndex(where: { $0.isKeyword("PRIMARY") || $0.isKeyword("UNIQUE") }),
             let open = part[keyword...].firstIndex(of: .mark(UInt8(ascii: "(")))
@@ -110,13 +110,13 @@ struct SQLDefinition {
         if names.count == 1 { unique.formUnion(names.map { $0.lowercased() }) }
     }
 
-    /// The one column that is another name of the row id, and is stored as NULL.
+    /// The column that is an alias of the row id and is stored as NULL.
     private var rowIDName: String? {
         guard hasRowID, keys.count == 1, let key = keys.first?.lowercased() else { return nil }
         return columns.contains { $0.name.lowercased() == key && $0.isInteger } ? key : nil
     }
 
-    /// The columns in the order of a record.
+    /// The columns in the order in which a record stores them.
     var stored: [SQLiteColumn] {
         let rowID = rowIDName
         let unique = keys.count == 1 ? unique.union(keys.map { $0.lowercased() }) : unique
@@ -126,7 +126,7 @@ struct SQLDefinition {
                 isUnique: unique.contains(column.name.lowercased()))
         }
         if hasRowID { return kept }
-        // A table without row ids begins its records with the key.
+        // Records of a table without row ids begin with the key.
         var first: [SQLiteColumn] = []
         for key in keys.map({ $0.lowercased() }) where !first.contains(where: { $0.name.lowercased() == key }) {
             first += kept.filter { $0.name.lowercased() == key }.prefix(1)

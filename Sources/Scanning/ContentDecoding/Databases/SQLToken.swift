@@ -1,19 +1,19 @@
-/// A word of SQL, as far as a table's definition needs them told apart.
+/// A token of SQL, as far as table definitions require.
 enum SQLToken: Equatable {
-    /// A name or a keyword, as it is written.
+    /// A name or a keyword, as written.
     case word(String)
-    /// A name in quotes of any kind, which is never a keyword.
+    /// A name in any kind of quotes, which is never a keyword.
     case quoted(String)
-    /// One character of punctuation.
+    /// A punctuation character.
     case mark(UInt8)
 
-    /// Whether it is this keyword, in any case.
+    /// Returns whether the token is this keyword, in any case.
     func isKeyword(_ keyword: String) -> Bool {
         if case .word(let word) = self { return word.uppercased() == keyword }
         return false
     }
 
-    /// What it names; nil for punctuation.
+    /// The name that the token contains, or `nil` for punctuation.
     var name: String? {
         switch self {
         case .word(let name), .quoted(let name): name
@@ -22,14 +22,14 @@ enum SQLToken: Equatable {
     }
 }
 
-/// Takes SQL apart, comments left out. Whatever the text is, it ends.
+/// Splits SQL into tokens without comments. Terminates for every input.
 struct SQLTokens {
     private let text: [UInt8]
     private var index = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// All of a text.
+    /// Returns all tokens of a text.
     static func all(_ text: [UInt8]) -> [SQLToken] {
         var (tokens, all) = (SQLTokens(text), [SQLToken]())
         while let token = tokens.next() { all.append(token) }
@@ -53,7 +53,7 @@ struct SQLTokens {
         }
     }
 
-    /// A quote within is written twice, but not a bracket.
+    /// Reads a quoted name. A quote inside a name is doubled, a bracket is not.
     private mutating func quoted(by end: UInt8) -> String {
         index += 1
         var name: [UInt8] = []

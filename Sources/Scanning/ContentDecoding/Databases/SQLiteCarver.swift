@@ -1,11 +1,11 @@
-/// Looks for rows in the free space of a page, and hands out what is left as strings. Every byte is handed out in one way or
-/// the other: a row that is taken for something else is still seen.
+/// Searches the free space of a page for rows and hands out the remaining bytes as strings. Every byte is handed out as
+/// one or the other, so a row that is not recognised is still searched.
 struct SQLiteCarver {
     let scan: SQLiteScan
     let page: SQLitePage
     let owner: SQLiteTable?
     let version: SQLiteScan.Version
-    /// What the page still shows: copies of it are not worth telling.
+    /// The cells that the page still contains. Copies of them are not reported.
     private let cells: [SQLiteCell]
     private let kind: SQLiteTreePage.Kind
     private let freeblocks: [Int: Int]
@@ -13,28 +13,28 @@ struct SQLiteCarver {
     private var bytes: CarrierBytes { page.bytes }
     private var isTable: Bool { kind == .leafTable }
 
-    /// For the gaps of a page of a tree.
+    /// Creates a carver for the gaps of a b-tree page.
     init(
         scan: SQLiteScan, tree: SQLiteTreePage, owner: SQLiteTable?, cells: [SQLiteCell], version: SQLiteScan.Version
     ) {
         (self.scan, page, self.owner, self.cells, self.version) = (scan, tree.page, owner, cells, version)
-        // An inner page may have been a leaf.
+        // An interior page may have been a leaf before.
         kind = tree.kind == .leafTable || tree.kind == .interiorTable ? .leafTable : .leafIndex
         freeblocks = Dictionary(
             tree.freeblocks(usable: scan.usable).map { ($0.start, $0.size) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// For a page whose head is lost.
+    /// Creates a carver for a page whose header is lost.
     init(scan: SQLiteScan, page: SQLitePage, owner: SQLiteTable?) {
         (self.scan, self.page, self.owner, cells, version) = (scan, page, owner, [], .freed)
         (kind, freeblocks) = (.leafTable, [:])
     }
 
-    /// Goes through one gap.
+    /// Searches one gap.
     func carve(_ gap: Range<Int>) throws(CarrierFault) {
         var (index, floor) = (gap.lowerBound, gap.lowerBound)
         while index < gap.upperBound {
-            // What is made to look like many rows costs much for few bytes.
+            // Bytes crafted to look like many rows cost much time, so the time limit is checked here.
             if index % 256 == 0 { try scan.walk.budget.checkTime() }
             guard let found = find(at: index, limit: gap.upperBound) else {
                 index += 1
@@ -54,14 +54,14 @@ struct SQLiteCarver {
         let rowID: Int64?
         let start: Int
         let end: Int
-        /// Where the rest lies on other pages.
+        /// The cell, if the record continues on other pages.
         let cell: SQLiteCell?
     }
 
     private func find(at index: Int, limit: Int) -> Found? {
         if owner?.isSchema == true {
             if let found = whole(at: index, limit: limit) ?? definition(at: index, limit: limit) { return found }
-            // The sizes below would take the first of several definitions for all of them.
+            // The size checks below would take the first of several definitions for all of them.
             if (4...6).contains(where: { definition(at: index + $0, limit: limit) != nil }) { return nil }
         }
         if !freeblocks.isEmpty, let size = freeblocks[index],
@@ -72,7 +72,8 @@ struct SQLiteCarver {
         return whole(at: index, limit: limit) ?? formerlyFree(at: index, limit: limit)
     }
 
-    /// A block that was in the list of free blocks before the space around it grew together: its place in the list is still there.
+    /// Returns the row in a former freeblock that was merged with the space around it: the freeblock's header is still
+    /// there.
     private func formerlyFree(at index: Int, limit: Int) -> Found? {
         let (next, size) = (bytes.short(at: index), bytes.short(at: index + 2))
         guard size >= 8, index + size <= limit, next == 0 || next > index,
@@ -95,8 +96,9 @@ struct SQLiteCarver {
             cell: cell.overflow == nil ? nil : cell)
     }
 
-    /// What is left of a deleted row of the schema, from the type of its second value on. The block around it may have grown
-    /// together with others, so that its size tells nothing; but a table's definition has these two words in these places.
+    /// Returns the remains of a deleted schema row, from the type of its second value on. The block around it may have
+    /// been merged with others, so its size is not usable. A table's definition has the two words `table` and `CREATE`
+    /// at known positions instead.
     private func definition(at index: Int, limit: Int) -> Found? {
         guard bytes[index] > 12, let type = SerialType(scan.header.encoding == .utf8 ? 23 : 33),
             let (rest, body) = types(4, from: index, end: limit), rest[0].kind == .text, rest[3].kind == .text
@@ -119,7 +121,8 @@ struct SQLiteCarver {
         return withHead(block, columns.count) ?? withTypes(block, columns) ?? withoutFirstType(block, columns)
     }
 
-    /// Size and row id took the four bytes, and perhaps a few more: the head is whole.
+    /// Finds a record whose header is whole: only size and row id were overwritten by the freeblock's four bytes, and
+    /// perhaps a few bytes more.
     private func withHead(_ block: Range<Int>, _ columns: Int) -> Found? {
         for start in block.lowerBound + 4..<min(block.lowerBound + 13, block.upperBound) {
             guard let shape = SQLiteRecord.shape(bytes, at: start, end: block.upperBound), shape.count == columns,
@@ -135,7 +138,7 @@ struct SQLiteCarver {
         return nil
     }
 
-    /// The head's own size was the fourth byte.
+    /// Finds a record whose header size was in the fourth byte.
     private func withTypes(_ block: Range<Int>, _ columns: [SQLiteColumn]) -> Found? {
         guard let (types, body) = types(columns.count, from: block.lowerBound + 4, end: block.upperBound) else {
             return nil
@@ -143,7 +146,8 @@ struct SQLiteCarver {
         return found(SQLiteRecord(types: types, headerSize: 0), body: body, block)
     }
 
-    /// The first value's type was the fourth byte: the block's size tells how long that value is.
+    /// Finds a record whose first serial type was in the fourth byte. The block's size gives the length of the first
+    /// value.
     private func withoutFirstType(_ block: Range<Int>, _ columns: [SQLiteColumn]) -> Found? {
         guard let (rest, body) = types(columns.count - 1, from: block.lowerBound + 4, end: block.upperBound) else {
             return nil
@@ -192,7 +196,7 @@ struct SQLiteCarver {
         return true
     }
 
-    /// Few numbers alone are anything.
+    /// Returns whether the types fit the table. A few numbers alone are too weak as evidence.
     private func suits(_ types: [SerialType], _ table: SQLiteTable) -> Bool {
         guard table.suits(types) != nil else { return false }
         return types.count == table.columns.count && types.contains { $0.size > 0 }
@@ -204,7 +208,7 @@ struct SQLiteCarver {
         let part = bytes.all[range]
         if scan.header.encoding != .utf8 { return part.count % 2 == 0 }
         if part.contains(where: { $0 < 0x20 && !(0x09...0x0D ~= $0) }) { return false }
-        // A text that goes on elsewhere may be cut in a character.
+        // A text that continues on another page may be cut inside a character.
         return range.count > 64 || String(validating: part, as: UTF8.self) != nil
     }
 

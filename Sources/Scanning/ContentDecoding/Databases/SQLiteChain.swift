@@ -1,12 +1,12 @@
-/// Reads a record that goes on in overflow pages, from front to back and at most once.
+/// Reads a record that continues in overflow pages, from front to back and at most once.
 final class SQLiteChain {
     private let scan: SQLiteScan
     private var next: UInt32
-    /// How much of the record is still on pages to come.
+    /// The number of the record's bytes on pages not yet read.
     private var left: Int
     private var buffer: [UInt8]
     private var start = 0
-    /// What the last page holds behind the record's end: an earlier use of the page.
+    /// The bytes of the last page after the record's end, which are from an earlier use of the page.
     private(set) var slack: (page: SQLitePage, range: Range<Int>)?
 
     private let presence: Leaf.Presence
@@ -19,15 +19,15 @@ final class SQLiteChain {
         left = cell.size - cell.local.count
     }
 
-    /// What is there of the next bytes, at most so many.
+    /// The available bytes from the current position on.
     var available: CarrierBytes { CarrierBytes(Array(buffer[start...])) }
 
-    /// Reads until so many bytes are at hand, or the chain breaks.
+    /// Reads until `count` bytes are available or the chain ends.
     func fill(_ count: Int) throws(CarrierFault) {
         while buffer.count - start < count, left > 0 { try readPage() }
     }
 
-    /// Lends the next bytes, fewer where the chain broke.
+    /// Lends the next bytes, or fewer if the chain is broken.
     func lend(
         _ count: Int, _ body: (UnsafeRawBufferPointer) throws(CarrierFault) -> Void
     ) throws(CarrierFault) {
@@ -39,14 +39,14 @@ final class SQLiteChain {
         }
     }
 
-    /// A part of what comes, without going on; nil where the chain broke.
+    /// Returns a part of the coming bytes without advancing, or `nil` if the chain is broken.
     func peek(_ range: Range<Int>) throws(CarrierFault) -> [UInt8]? {
         try fill(range.upperBound)
         guard start + range.upperBound <= buffer.count else { return nil }
         return Array(buffer[start + range.lowerBound..<start + range.upperBound])
     }
 
-    /// Goes on behind the next bytes, over pages that nobody asked for.
+    /// Advances past the next bytes, over pages that the caller does not need.
     func skip(_ count: Int) throws(CarrierFault) {
         var count = count
         while count > 0 {
@@ -58,7 +58,7 @@ final class SQLiteChain {
         }
     }
 
-    /// Owns the pages to the end, so that they are not taken for freed ones.
+    /// Claims the chain's remaining pages, so that they are not taken for freed ones.
     func drain() throws(CarrierFault) { try skip(.max) }
 
     private func readPage() throws(CarrierFault) {
@@ -68,7 +68,7 @@ final class SQLiteChain {
         }
         guard let page = try scan.overflowPage(next) else {
             left = 0
-            // Of what was given back, parts are in use again: that is no damage.
+            // Pages of a freed value may be in use again, which is not damage.
             return presence != .live ? () : scan.walk.note(.malformed("the pages of a long value do not hang together"))
         }
         let used = min(left, scan.usable - 4)

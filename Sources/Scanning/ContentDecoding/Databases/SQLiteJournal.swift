@@ -1,16 +1,16 @@
 /// The pages of a rollback journal (SQLite, "Database File Format", section 3).
 struct SQLiteJournal {
     static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-    /// As much of the head as says something; it fills a sector.
+    /// The part of the header that carries information. The header fills a sector.
     static let headSize = 28
 
     private let source: any ByteSource
     let pageSize: Int
     private let sectorSize: Int
 
-    /// Nil where nothing tells how long a page is.
+    /// Creates a journal reader, or `nil` if the page size is unknown.
     ///
-    /// - Parameter pageSize: The database's, if it is there.
+    /// - Parameter pageSize: The page size of the database, if the database exists.
     init?(_ source: any ByteSource, pageSize known: Int?) throws(CarrierFault) {
         let head = CarrierBytes(try source.bytes(at: 0, count: Self.headSize))
         self.source = source
@@ -24,8 +24,8 @@ struct SQLiteJournal {
         pageSize = size
     }
 
-    /// Each record's check sum is a number of the whole journal and the sum of some bytes: it is the same number in two records
-    /// only with the right size.
+    /// Guesses the page size. Each record's checksum is the journal's nonce plus the sum of some bytes, so two records
+    /// give the same nonce only if the page size is right.
     private static func guess(_ source: any ByteSource, _ sectorSize: Int) throws(CarrierFault) -> Int? {
         for shift in 9...16 {
             let size = 1 << shift
@@ -44,7 +44,7 @@ struct SQLiteJournal {
         return record.word(at: 4 + size) &- sum
     }
 
-    /// Goes through all records; further heads stand where a sector begins.
+    /// Visits all records. Further headers begin at sector boundaries.
     func forEach(_ walk: LeafWalk, _ body: (UInt32, Int64) -> Void) throws(CarrierFault) {
         var (position, count) = (Int64(sectorSize), 0)
         let size = Int64(pageSize + 8)
@@ -63,10 +63,10 @@ struct SQLiteJournal {
     }
 }
 
-/// Reads a rollback journal: pages as they were before the last transaction.
+/// Reads a rollback journal, which contains pages as they were before the last transaction.
 enum SQLiteJournalReader: CarrierReader {
-    /// Whether first bytes and name are those of a rollback journal. One that is kept after its transaction has a head of
-    /// zeros, so that only the name tells.
+    /// Returns whether first bytes and name are those of a rollback journal. A journal that is kept after its
+    /// transaction has a header of zeros, so only the name identifies it.
     static func isJournal(_ head: [UInt8], name: String) -> Bool {
         head.starts(with: SQLiteJournal.magic)
             || name.hasSuffix(suffix) && head.count > SQLiteJournal.headSize
@@ -96,7 +96,7 @@ enum SQLiteJournalReader: CarrierReader {
     private static func read(
         _ frames: [(page: UInt32, position: Int64)], _ scan: SQLiteScan
     ) throws(CarrierFault) {
-        // As it was before the transaction: a table that was dropped in it is among the others.
+        // The schema before the transaction still contains a table that the transaction dropped.
         try scan.loadSchema()
         try scan.findOwners(of: Set(frames.map(\.page)))
         let replay = SQLiteReplay(scan: scan, shown: [:])

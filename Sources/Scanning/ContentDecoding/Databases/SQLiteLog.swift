@@ -1,12 +1,13 @@
 /// The frames of a write-ahead log (SQLite, "Database File Format", section 4).
 struct SQLiteLog {
-    /// One version of one page.
+    /// A version of a page.
     struct Frame {
         let page: UInt32
-        /// Where the page's bytes begin.
+        /// The offset of the page's bytes.
         let position: Int64
         let endsTransaction: Bool
-        /// Whether recovery would use it, once its transaction has ended: all before it were whole, and of this use of the log.
+        /// True if recovery would use the frame once its transaction has ended: all frames before it are whole and
+        /// belong to the same use of the log.
         let isValid: Bool
     }
 
@@ -18,10 +19,10 @@ struct SQLiteLog {
 
     private static let headSize = 32
     private static let frameHeadSize = 24
-    /// What a map of pages may take in memory.
+    /// The limit on page map entries, which bounds memory.
     static let mostPages = 1 << 20
 
-    /// Nil where the source is no log.
+    /// Opens a log, or returns `nil` if the source is not a log.
     init?(_ source: any ByteSource) throws(CarrierFault) {
         let head = CarrierBytes(try source.bytes(at: 0, count: Self.headSize))
         guard head.count == Self.headSize, head.word(at: 0) | 1 == 0x377F_0683,
@@ -34,7 +35,7 @@ struct SQLiteLog {
         headSums = (head.word(at: 24), head.word(at: 28))
     }
 
-    /// Goes through all frames, those that an earlier use of the log left too.
+    /// Visits all frames, including those left by an earlier use of the log.
     func forEach(_ walk: LeafWalk, _ body: (Frame) throws(CarrierFault) -> Void) throws(CarrierFault) {
         var (position, sums, isValid) = (Int64(Self.headSize), headSums, true)
         let size = Self.frameHeadSize + pageSize
@@ -56,14 +57,15 @@ struct SQLiteLog {
         }
     }
 
-    /// Behind a frame that was never written: the one in which bytes are again, since logs may have holes. Nil where none are.
+    /// Returns the position of the next frame with data after a frame that was never written, since logs may have
+    /// holes, or `nil` if no data follows.
     private func frame(after position: Int64, _ size: Int) -> Int64? {
         guard let data = source.nextData(from: position) else { return nil }
         let start = Int64(Self.headSize)
         return max(position + Int64(size), start + (data - start) / Int64(size) * Int64(size))
     }
 
-    /// Where the version of each page begins that a program would see.
+    /// Returns the offset of the version of each page that a program would see.
     func newest(_ walk: LeafWalk) throws(CarrierFault) -> [UInt32: Int64] {
         var (newest, pending) = ([UInt32: Int64](), [UInt32: Int64]())
         try forEach(walk) { frame throws(CarrierFault) in
@@ -83,7 +85,7 @@ struct SQLiteLog {
         return sums == (frame.word(at: 16), frame.word(at: 20))
     }
 
-    /// Section 4.2: two sums, each of which takes the other in.
+    /// Adds a range to the two interdependent sums of section 4.2.
     private func add(_ bytes: CarrierBytes, _ range: Range<Int>, _ sums: inout (UInt32, UInt32)) {
         var (first, second) = sums
         bytes.all.span.withUnsafeBytes { all in

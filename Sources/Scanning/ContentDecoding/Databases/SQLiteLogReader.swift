@@ -1,9 +1,9 @@
-/// Reads a write-ahead log: what it holds and its database does not show.
+/// Reads the contents of a write-ahead log that its database does not show.
 ///
-/// The newest version of each page is the database's to tell, if that is there: only earlier ones, and those of transactions
-/// that never ended, are handed out here.
+/// If the database exists, its own reader hands out the newest version of each page. This reader hands out only earlier
+/// versions and those of transactions that never ended.
 enum SQLiteLogReader: CarrierReader {
-    /// Whether the first bytes are those of a write-ahead log; the name, `X-wal`, decides nothing then.
+    /// Returns whether the first bytes are those of a write-ahead log. The name `X-wal` is not considered.
     static func isLog(_ head: [UInt8]) -> Bool {
         head.starts(with: [0x37, 0x7F, 0x06, 0x82]) || head.starts(with: [0x37, 0x7F, 0x06, 0x83])
     }
@@ -23,7 +23,7 @@ enum SQLiteLogReader: CarrierReader {
         try scan.rememberStoredSchema()
         try rememberSchemas(log, scan)
         try scan.findOwners(of: Set(newest.keys))
-        // Without its database nobody else tells what the log shows.
+        // Without the database, no other reader shows the current pages.
         let replay = SQLiteReplay(scan: scan, shown: database == nil ? [:] : newest)
         for (number, position) in newest where database != nil {
             if let page = try pages.logged(number, at: position) { try replay.prime(page) }
@@ -31,12 +31,12 @@ enum SQLiteLogReader: CarrierReader {
         try replayAll(log, replay, walk)
     }
 
-    /// Without the first page of a database nobody knows what the others are.
+    /// Reads a log as unknown bytes. Without the first page of a database, the meaning of the other pages is unknown.
     static func readUnknown(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         try walk.part(at: 0, presence: .logged) { () throws(CarrierFault) in try BinaryReader.read(input, walk) }
     }
 
-    /// Earlier versions of the first page tell of tables that later ones drop.
+    /// Records the schemas in earlier versions of the first page, which contain tables that later versions drop.
     private static func rememberSchemas(_ log: SQLiteLog, _ scan: SQLiteScan) throws(CarrierFault) {
         var known: Set = [scan.header.schemaCookie]
         try log.forEach(scan.walk) { frame throws(CarrierFault) in
@@ -57,7 +57,7 @@ enum SQLiteLogReader: CarrierReader {
         try log.forEach(walk) { frame throws(CarrierFault) in
             if wasValid, !frame.isValid {
                 try replay.read(transaction)
-                // What an earlier use of the log left belongs to other versions of the pages around it.
+                // Frames from an earlier use of the log belong to other versions of the pages around them.
                 replay.scan.pages.overlay = [:]
                 transaction = []
             }
@@ -72,19 +72,20 @@ enum SQLiteLogReader: CarrierReader {
     }
 }
 
-/// Goes through versions of pages in a log or a journal, transaction by transaction, and hands out what nothing newer shows.
+/// Visits page versions of a log or a journal, transaction by transaction, and hands out the values that no newer
+/// version shows.
 struct SQLiteReplay {
     let scan: SQLiteScan
-    /// The versions that the database shows: it hands them out itself.
+    /// The versions that the database shows and hands out itself.
     let shown: [UInt32: Int64]
 
-    /// Remembers what the database shows of the same pages.
+    /// Records the cells that the database shows on the same pages.
     func prime(_ page: SQLitePage) throws(CarrierFault) {
         guard let tree = SQLiteTreePage(page, usable: scan.usable), tree.kind.holdsRecords else { return }
         for cell in try scan.cells(of: tree, .freed) { _ = scan.seen.insert(page.bytes, cell.start..<cell.end) }
     }
 
-    /// Hands out one transaction's pages. Long values are read from the pages as they were at its end.
+    /// Hands out the pages of one transaction. Long values are read from the pages as they were at its end.
     func read(_ frames: [(page: UInt32, position: Int64)]) throws(CarrierFault) {
         for frame in frames { scan.pages.overlay[frame.page] = frame.position }
         scan.pages.releaseAll()

@@ -1,15 +1,15 @@
-/// The pages of a database as a program would see them: those of a log before those of the file.
+/// The pages of a database as a program would see them: pages of a log take precedence over those of the file.
 final class SQLitePages {
-    /// Which of the two files the caller reads: ranges are of that one.
+    /// The file that the caller reads. Ranges refer to this file.
     enum Subject { case database, log }
 
     private let database: (any ByteSource)?
     private let log: (any ByteSource)?
     private let subject: Subject
     let pageSize: Int
-    /// Where in the log each page's version begins that counts now.
+    /// The offset in the log of each page's current version.
     var overlay: [UInt32: Int64] = [:]
-    /// Pages that somebody owns already: each is read as part of one thing only, so that no cycle is followed.
+    /// Pages that have an owner. Each page is read as part of one structure only, so cycles are not followed.
     private var claimed = PageSet()
 
     init(database: (any ByteSource)?, log: (any ByteSource)?, subject: Subject, pageSize: Int) {
@@ -19,19 +19,19 @@ final class SQLitePages {
         self.pageSize = pageSize
     }
 
-    /// How many pages the database's own file has, a last one that was cut among them.
+    /// The number of pages in the database's own file, including a truncated last page.
     var fileCount: UInt32 {
         let pages = ((database?.count ?? 0) + Int64(pageSize) - 1) / Int64(pageSize)
         return UInt32(clamping: pages)
     }
 
-    /// The version that counts; nil where there is no such page.
+    /// Returns the current version of a page, or `nil` if the page does not exist.
     func page(_ number: UInt32) throws(CarrierFault) -> SQLitePage? {
         if let position = overlay[number] { return try logged(number, at: position) }
         return try stored(number)
     }
 
-    /// The version of the database's own file.
+    /// Returns the version of a page in the database's own file.
     func stored(_ number: UInt32) throws(CarrierFault) -> SQLitePage? {
         guard let database, number > 0 else { return nil }
         let position = Int64(number - 1) * Int64(pageSize)
@@ -39,7 +39,7 @@ final class SQLitePages {
         return page(number, bytes, at: subject == .database ? position : nil, isLogged: false)
     }
 
-    /// A version in the log.
+    /// Returns a version of a page in the log.
     func logged(_ number: UInt32, at position: Int64) throws(CarrierFault) -> SQLitePage? {
         guard let log else { return nil }
         let bytes = try log.bytes(at: position, count: pageSize)
@@ -51,15 +51,15 @@ final class SQLitePages {
         return SQLitePage(number: number, bytes: CarrierBytes(bytes), position: position, isLogged: isLogged)
     }
 
-    /// Takes a page for one owner; false when it has one.
+    /// Claims a page for one owner, or returns `false` if it has one.
     func claim(_ number: UInt32) -> Bool { claimed.insert(number) }
 
     func isClaimed(_ number: UInt32) -> Bool { claimed.contains(number) }
 
-    /// Nobody owns a page any more.
+    /// Releases the claims on all pages.
     func releaseAll() { claimed = PageSet() }
 
-    /// The next page at or after this one that lies in the database's own file and not in a hole.
+    /// Returns the next page at or after this one that the database's own file stores outside a hole.
     func nextStored(from number: UInt32) -> UInt32? {
         guard let database, number > 0, number <= fileCount,
             let data = database.nextData(from: Int64(number - 1) * Int64(pageSize))
@@ -68,24 +68,24 @@ final class SQLitePages {
     }
 }
 
-/// A page, as it lies in the database or in a log.
+/// A page of the database or of a log.
 struct SQLitePage {
     let number: UInt32
     let bytes: CarrierBytes
-    /// Where it begins in the file that is being read; nil where it comes from the file beside it.
+    /// The offset in the file that is being read, or `nil` if the page comes from the other file.
     let position: Int64?
-    /// Whether it is the version of a log.
+    /// True if the page comes from a log.
     let isLogged: Bool
 
-    /// The bytes of the file that a part of the page is; nil for what is not there.
+    /// Returns the file range of a part of the page, or `nil` if the file does not contain it.
     func range(_ part: Range<Int>) -> Range<Int64>? {
         if part.upperBound > bytes.count { return nil }
         return position.map { $0 + Int64(part.lowerBound)..<$0 + Int64(part.upperBound) }
     }
 }
 
-/// Bytes of a database, as many as were there. What lies outside of them reads as zero: a damaged page makes wrong values,
-/// never a trap.
+/// The available bytes of a page or record. Bytes out of range read as zero: a damaged page gives wrong values, never a
+/// trap.
 struct CarrierBytes {
     let all: [UInt8]
 
@@ -95,15 +95,16 @@ struct CarrierBytes {
 
     subscript(index: Int) -> UInt8 { all.indices.contains(index) ? all[index] : 0 }
 
-    /// Two bytes, the high one first.
+    /// Returns two bytes as a big-endian number.
     func short(at index: Int) -> Int { Int(self[index]) << 8 | Int(self[index + 1]) }
 
-    /// Four bytes, the high one first.
+    /// Returns four bytes as a big-endian number.
     func word(at index: Int) -> UInt32 {
         UInt32(short(at: index)) << 16 | UInt32(short(at: index + 2))
     }
 
-    /// A number of one to nine bytes and where it ends (SQLite, "Database File Format", section 1.6); nil where the bytes end in it.
+    /// Returns a number of one to nine bytes and its end (SQLite, "Database File Format", section 1.6), or `nil` if the
+    /// bytes are cut off inside it.
     func varint(at start: Int, end: Int) -> (value: UInt64, end: Int)? {
         var value: UInt64 = 0
         var index = start
@@ -117,10 +118,10 @@ struct CarrierBytes {
         return nil
     }
 
-    /// Whether nothing but zeros is in the range.
+    /// Returns whether the range contains only zeros.
     func isBlank(_ range: Range<Int>) -> Bool { range.allSatisfy { self[$0] == 0 } }
 
-    /// Lends the bytes of a range, cut to what is there.
+    /// Lends the bytes of a range, clamped to the available bytes.
     func lend<Result>(
         _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(CarrierFault) -> Result
     ) throws(CarrierFault) -> Result {

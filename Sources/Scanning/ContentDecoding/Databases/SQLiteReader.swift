@@ -1,9 +1,9 @@
-/// Reads a SQLite database without opening it: no lock, no recovery, nothing executed, nothing written (decision 0017).
+/// Reads a SQLite database without opening it: no lock, no recovery, no SQL executed, no writes (decision 0017).
 ///
-/// Rows as a program would see them, with what a log beside the database changes, are live; what pages and free space still
-/// hold of others is freed.
+/// Rows that a program would see, including changes in a log beside the database, are live. Other rows that pages and
+/// free space still contain are freed.
 enum SQLiteReader: CarrierReader {
-    /// Whether the first bytes are those of a database.
+    /// Returns whether the first bytes are those of a database.
     static func isDatabase(_ head: [UInt8]) -> Bool { head.starts(with: SQLiteHeader.magic) }
 
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
@@ -51,7 +51,7 @@ enum SQLiteReader: CarrierReader {
     }
 }
 
-/// The first 100 bytes of a database (SQLite, "Database File Format", section 1.3), as far as a reader needs them.
+/// The first 100 bytes of a database (SQLite, "Database File Format", section 1.3), as far as the reader needs them.
 struct SQLiteHeader {
     static let size = 100
     static let magic = Array("SQLite format 3\0".utf8)
@@ -59,13 +59,14 @@ struct SQLiteHeader {
     enum Encoding: UInt32 { case utf8 = 1, utf16Little, utf16Big }
 
     let pageSize: Int
-    /// Bytes of a page that the tree may use; the rest is an extension's, such as a page's authentication code.
+    /// The number of bytes of a page that the tree may use. The rest belongs to an extension, such as a page's
+    /// authentication code.
     let usable: Int
     let encoding: Encoding
     let firstFreePage: UInt32
-    /// Changes with every change of the schema.
+    /// The schema's version, which changes with every schema change.
     let schemaCookie: UInt32
-    /// Whether pages with the way back of each page are among the others.
+    /// True if the file contains pointer map pages.
     let hasPointerMaps: Bool
 
     init(_ head: [UInt8]) throws(CarrierFault) {
@@ -85,26 +86,27 @@ struct SQLiteHeader {
         hasPointerMaps = bytes.word(at: 52) != 0
     }
 
-    /// 1 stands for 65536, which two bytes do not hold.
+    /// Returns the page size for a header value. 1 means 65536, which two bytes cannot hold.
     static func pageSize(_ written: Int) -> Int? {
         let size = written == 1 ? 65536 : written
         return size >= 512 && size <= 65536 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// Encryption of pages keeps at most the first bytes readable, and room for a code in each page.
+    /// Returns the fault for an invalid header. Page encryption keeps at most the first bytes readable and reserves
+    /// space for a code in each page.
     static func oddity(reserved: UInt8) -> CarrierFault {
         reserved >= 16 ? .unsupported("its pages are encrypted") : .malformed("a header that contradicts itself")
     }
 
-    /// The page that locks lie on, which never holds anything.
+    /// The page that contains the lock bytes and never any data.
     var lockPage: UInt32 { UInt32(0x4000_0000 / pageSize + 1) }
 
-    /// Whether a page holds the way back of others and no values.
+    /// Returns whether a page is a pointer map page, which contains no values.
     func isPointerMap(_ number: UInt32) -> Bool {
         guard hasPointerMaps, number >= 2 else { return false }
         let (stride, past) = (UInt32(usable / 5 + 1), (number - 2))
         let nominal = past / stride * stride + 2
-        // The map gives way to the page of locks.
+        // If the pointer map would be on the lock page, it moves to the next one.
         return number == (nominal == lockPage ? nominal + 1 : nominal)
     }
 }

@@ -1,13 +1,13 @@
-/// The head of a record: which values follow it.
+/// The header of a record: the types of its values.
 struct SQLiteRecord {
     let types: [SerialType]
     let headerSize: Int
-    /// How many bytes the values take.
+    /// The number of bytes of the values.
     let bodySize: Int
 
-    /// Reads the head; nil where it does not add up.
+    /// Parses the header, or returns `nil` if it is inconsistent.
     ///
-    /// - Parameter end: Where the bytes end that may belong to it.
+    /// - Parameter end: The end of the bytes that may belong to the header.
     init?(_ bytes: CarrierBytes, at start: Int, end: Int) {
         guard let (size, first) = bytes.varint(at: start, end: end), size >= 1, size <= UInt64(max(0, end - start))
         else { return nil }
@@ -21,7 +21,8 @@ struct SQLiteRecord {
         bodySize = types.reduce(0) { $0 + $1.size }
     }
 
-    /// How many values a head tells of and how long they are, without making them: for bytes that are most likely none.
+    /// Returns the number of values in a header and the record's size without creating types, for bytes that are most
+    /// likely not a record.
     static func shape(_ bytes: CarrierBytes, at start: Int, end: Int) -> (count: Int, size: Int)? {
         guard let (size, first) = bytes.varint(at: start, end: end), size >= 2, size <= UInt64(max(0, end - start))
         else { return nil }
@@ -34,7 +35,7 @@ struct SQLiteRecord {
         return (count, Int(size) + body)
     }
 
-    /// The types that fill a range exactly.
+    /// Returns the types that fill a range exactly.
     static func types(_ bytes: CarrierBytes, from start: Int, to end: Int) -> [SerialType]? {
         var types: [SerialType] = []
         var index = start
@@ -47,14 +48,14 @@ struct SQLiteRecord {
     }
 }
 
-/// What a value in a record is and how many bytes it takes (SQLite, "Database File Format", section 2.1).
+/// The kind of a value in a record and the number of its bytes (SQLite, "Database File Format", section 2.1).
 struct SerialType {
     enum Kind { case null, integer, real, zero, one, text, blob }
 
     let kind: Kind
     let size: Int
 
-    /// Nil for what is reserved or longer than any value.
+    /// Creates a type, or `nil` for a reserved code or one that is longer than any value.
     init?(_ code: UInt64) {
         switch code {
         case 0: (kind, size) = (.null, 0)
@@ -69,7 +70,7 @@ struct SerialType {
         }
     }
 
-    /// The number in the bytes; nil where it is none.
+    /// Returns the number in the bytes, or `nil` if the value is not a number.
     func number(_ bytes: UnsafeRawBufferPointer) -> Double? {
         switch kind {
         case .zero: return 0

@@ -1,13 +1,13 @@
-/// Hands out the values of records, named and placed.
+/// Hands out the values of records with names and positions.
 struct SQLiteRows {
     let scan: SQLiteScan
-    /// Longer values are handed out in pieces, and nothing nested in them is read.
+    /// The size limit. Longer values are handed out in pieces and not examined for nested ones.
     private static let longestValue = 8 << 20
     private static let piece = 1 << 20
-    /// So that what lies across two pieces is seen in one of them.
+    /// The overlap of two pieces, so that a secret across their boundary is whole in one of them.
     private static let overlap = 8 << 10
 
-    /// A record of a cell.
+    /// Reads the record of a cell.
     func read(
         _ cell: SQLiteCell, on page: SQLitePage, table: SQLiteTable?, presence: Leaf.Presence
     ) throws(CarrierFault) {
@@ -23,7 +23,7 @@ struct SQLiteRows {
         if let (page, range) = chain.slack { try scan.leftover(range, of: page, presence: .freed) }
     }
 
-    /// A record that lies on one page.
+    /// Reads a record that is stored on one page.
     func read(
         _ record: SQLiteRecord, body: Int, on page: SQLitePage, table: SQLiteTable?, rowID: Int64?,
         presence: Leaf.Presence
@@ -42,7 +42,7 @@ struct SQLiteRows {
         }
     }
 
-    /// A record that goes on elsewhere.
+    /// Reads a record that continues on overflow pages.
     private func read(
         _ chain: SQLiteChain, table: SQLiteTable?, rowID: Int64?, presence: Leaf.Presence
     ) throws(CarrierFault) {
@@ -75,7 +75,7 @@ struct SQLiteRows {
         if presence == .live { scan.walk.note(.malformed("a row that does not add up")) }
     }
 
-    /// A value too long for memory, as running text.
+    /// Hands out a value that is too long for memory as running text.
     private func pieces(
         _ chain: SQLiteChain, _ type: SerialType, _ presence: Leaf.Presence, _ column: SQLiteColumn?
     ) throws(CarrierFault) {
@@ -123,7 +123,7 @@ struct SQLiteRows {
         try scan.value(value, column, in: table)
     }
 
-    // MARK: What the row says that its values are called
+    // MARK: Names that rows give their values
 
     private func name(
         of record: SQLiteRecord, body: Int, _ bytes: CarrierBytes, _ table: SQLiteTable?
@@ -134,7 +134,7 @@ struct SQLiteRows {
         return name(bytes.all[range], isText: isText)
     }
 
-    /// The key may lie behind its value, but not far.
+    /// Returns the row's name. The key may follow its value, but only within `furthestKey`.
     private func name(
         of record: SQLiteRecord, _ chain: SQLiteChain, _ table: SQLiteTable?
     ) throws(CarrierFault) -> RowName? {
@@ -145,10 +145,10 @@ struct SQLiteRows {
     }
 
     private static let furthestKey = 64 << 10
-    /// In bytes, of which UTF-16 takes two for each letter.
+    /// The limit in bytes. UTF-16 uses two for each letter.
     private static let longestKey = 256
 
-    /// Where in the values the key lies, and whether it is text or data that may be text.
+    /// Returns the position of the key among the values, and whether it is text rather than data that may be text.
     private static func key(of record: SQLiteRecord, _ table: SQLiteTable?) -> (place: Range<Int>, isText: Bool)? {
         guard let naming = table?.naming, let type = record.types.element(naming.key), 1...longestKey ~= type.size,
             type.kind == .text || type.kind == .blob
@@ -165,23 +165,23 @@ struct SQLiteRows {
     private typealias Value = SQLiteValue
 }
 
-/// One value of a record, and where it lies.
+/// A value of a record and its position.
 struct SQLiteValue {
     let type: SerialType
     let bytes: UnsafeRawBufferPointer
-    /// The bytes of the file that hold it.
+    /// The file range that contains the value.
     let range: Range<Int64>?
     let presence: Leaf.Presence
 }
 
 extension Array {
-    /// The element at a place; nil outside.
+    /// Returns the element at an index, or `nil` if the index is out of range.
     func element(_ index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }
 
-/// Text of databases in UTF-16.
+/// Conversion of text in UTF-16 databases.
 enum WideText {
-    /// The same text as UTF-8; half a unit at the end is lost.
+    /// Returns the text as UTF-8. Half a code unit at the end is dropped.
     static func utf8(_ bytes: UnsafeRawBufferPointer, _ encoding: SQLiteHeader.Encoding) -> [UInt8] {
         let high = encoding == .utf16Big ? 0 : 1
         let units = (0..<bytes.count / 2).lazy.map {

@@ -1,9 +1,9 @@
-/// Tables that are no more: what earlier versions of the schema say of them, and which free pages were theirs.
+/// Dropped tables: their definitions in earlier versions of the schema, and their free pages.
 extension SQLiteScan {
-    /// What memory may go into knowing whose free pages were.
+    /// The limit on entries that map free pages to former owners, which bounds memory.
     private static let mostFormerPages = 1 << 20
 
-    /// Keeps in mind what the schema said in the database's file, where a log changes that.
+    /// Records the schema in the database's file if a log changes it.
     func rememberStoredSchema() throws(CarrierFault) {
         let overlay = pages.overlay
         guard let page = try pages.stored(1), let stored = try? SQLiteHeader(page.bytes.all),
@@ -11,11 +11,11 @@ extension SQLiteScan {
         else { return }
         pages.overlay = [:]
         defer { pages.overlay = overlay }
-        // Damage of what nobody sees any more is no damage.
+        // Damage in replaced pages is not reported.
         for entry in try entries(notes: false) { remember(entry) }
     }
 
-    /// Keeps in mind what one version of a page of the schema says.
+    /// Records the definitions in one version of a schema page.
     func rememberSchema(on page: SQLitePage) throws(CarrierFault) {
         guard let tree = SQLiteTreePage(page, usable: usable), tree.kind == .leafTable else { return }
         for cell in try cells(of: tree, .freed) where cell.overflow == nil {
@@ -25,9 +25,9 @@ extension SQLiteScan {
         }
     }
 
-    /// A deleted row of the schema tells of a table that was.
+    /// Records the table that a deleted schema row defines.
     func keepDefinition(_ record: SQLiteRecord, body: Int, on page: SQLitePage) {
-        // `table`: most rows of five columns are something else.
+        // Checks the word `table`: most rows of five columns are not schema rows.
         guard record.types.count == 5, record.types[0].kind == .text,
             record.types[0].size == (header.encoding == .utf8 ? 5 : 10),
             let entry = SchemaEntry.read(record, body: body, page.bytes, header.encoding)
@@ -39,7 +39,7 @@ extension SQLiteScan {
         if entry.type == "table" { schema.addDropped(entry.sql, root: entry.root) }
     }
 
-    /// Reads free pages of the schema before all others, for what they say of the others.
+    /// Reads free pages of the schema first, because they identify the owners of other free pages.
     func readFreeSchema(_ free: PageSet) throws(CarrierFault) {
         try free.forEach { number throws(CarrierFault) in
             try walk.budget.checkTime()
@@ -51,7 +51,7 @@ extension SQLiteScan {
         }
     }
 
-    /// Whether a table is defined on a page.
+    /// Returns whether a page contains a table definition.
     func mayBeSchema(_ page: SQLitePage) -> Bool {
         let (width, low) = header.encoding == .utf8 ? (1, 0) : (2, header.encoding == .utf16Big ? 1 : 0)
         var word = [UInt8](repeating: 0, count: Self.definition.count * width)
@@ -61,7 +61,7 @@ extension SQLiteScan {
 
     private static let definition = Array("CREATE TABLE ".utf8)
 
-    /// Finds the free pages of dropped tables: their inner pages still name the pages below them.
+    /// Finds the free pages of dropped tables, whose interior pages still contain the page numbers of their children.
     func findFormerOwners(_ free: PageSet, _ lists: [UInt32]) throws(CarrierFault) {
         let lists = Set(lists)
         for table in schema.dropped where table.root > 1 {
@@ -82,7 +82,7 @@ extension SQLiteScan {
         for child in try children(of: tree) { try findFormer(child, table, level: level + 1, isFree) }
     }
 
-    /// Whose a free page was; where its tree is gone, by its rows.
+    /// Returns the former owner of a free page, determined by its rows if its tree is lost.
     func formerOwner(of tree: SQLiteTreePage) throws(CarrierFault) -> SQLiteTable? {
         if let owner = formerOwners[tree.page.number] { return owner }
         guard tree.kind.holdsRecords else { return nil }

@@ -1,6 +1,6 @@
-/// Pages that no living tree has: the list of free pages, what a log replaces, and what nobody refers to.
+/// Pages outside the live trees: pages of the free list, pages that a log replaces, and unreferenced pages.
 extension SQLiteScan {
-    /// The pages of the free list, and the pages that list them (SQLite, "Database File Format", section 1.5).
+    /// Returns the pages of the free list and the pages that list them (SQLite, "Database File Format", section 1.5).
     func freePages() throws(CarrierFault) -> (free: PageSet, lists: [UInt32]) {
         var (free, lists) = (PageSet(), [UInt32]())
         var next = header.firstFreePage
@@ -18,7 +18,7 @@ extension SQLiteScan {
         return (free, lists)
     }
 
-    /// What a page of the list held before, behind the list.
+    /// Reads the former contents of the free list's pages, which follow the list.
     func readLists(_ numbers: [UInt32]) throws(CarrierFault) {
         for number in numbers {
             try walk.budget.checkTime()
@@ -34,7 +34,7 @@ extension SQLiteScan {
         if isThere, !pages.isClaimed(number) { _ = free.insert(number) }
     }
 
-    /// Pages that were given back: first those with rows, which may own others of them.
+    /// Reads freed pages, first those with rows, because they may own other free pages.
     func readFree(_ free: PageSet) throws(CarrierFault) {
         try free.forEach { number throws(CarrierFault) in
             guard !pages.isClaimed(number), let page = try pages.page(number),
@@ -50,8 +50,8 @@ extension SQLiteScan {
         }
     }
 
-    /// Versions in the database's file that a log replaces. The last thing to read: from here on the file is taken without its
-    /// log, and nobody owns a page.
+    /// Reads the versions in the database's file that a log replaces. This must be the last step: it removes the log
+    /// from the view of the file and releases all claims on pages.
     func readReplaced() throws(CarrierFault) {
         let replaced = try replacedPages()
         pages.overlay = [:]
@@ -66,7 +66,7 @@ extension SQLiteScan {
         }
     }
 
-    /// Pages of which the log has another version than the file.
+    /// Returns the pages whose version in the log differs from the version in the file.
     private func replacedPages() throws(CarrierFault) -> [UInt32] {
         var replaced: [UInt32] = []
         for (number, position) in pages.overlay where !header.isPointerMap(number) {
@@ -79,7 +79,7 @@ extension SQLiteScan {
         return replaced.sorted()
     }
 
-    /// Pages that nothing refers to: damage, or what a program left behind.
+    /// Reads unreferenced pages, caused by damage or left by a program.
     func readLost(besides free: PageSet) throws(CarrierFault) {
         var (lost, next) = (PageSet(), pages.nextStored(from: 1))
         while let number = next {
@@ -94,14 +94,15 @@ extension SQLiteScan {
     }
 }
 
-/// A set of page numbers, in memory that grows with the pages in it and not with the numbers.
+/// A set of page numbers, whose memory grows with the number of its pages and not with their values.
 struct PageSet {
     private static let perChunk: UInt32 = 1 << 12
-    /// References into a file of holes could ask for a chunk each: beyond 32 MiB of them, nothing is added.
+    /// The limit on chunks, 32 MiB in all, because references into a sparse file could require one chunk each. Beyond
+    /// it, nothing is added.
     private static let mostChunks = 1 << 16
     private var chunks: [UInt32: [UInt64]] = [:]
 
-    /// Adds a number; false when it was there, or when the set is full.
+    /// Adds a number. Returns `false` if the set contains it or is full.
     mutating func insert(_ number: UInt32) -> Bool {
         let (chunk, word, bit) = Self.place(of: number)
         if contains(number) || chunks.count >= Self.mostChunks && chunks[chunk] == nil { return false }
@@ -114,7 +115,7 @@ struct PageSet {
         return chunks[chunk].map { $0[word] & bit != 0 } ?? false
     }
 
-    /// Every number, in order.
+    /// Calls `body` with every number in ascending order.
     func forEach(_ body: (UInt32) throws(CarrierFault) -> Void) throws(CarrierFault) {
         for chunk in chunks.keys.sorted() {
             for offset in 0..<Self.perChunk where contains(chunk * Self.perChunk + offset) {

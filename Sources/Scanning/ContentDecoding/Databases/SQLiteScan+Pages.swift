@@ -1,14 +1,14 @@
-/// Reading one page of a tree: its cells, and what lies between them.
+/// Reads one page of a tree: its cells and the gaps between them.
 extension SQLiteScan {
-    /// What a page stands for.
+    /// The role of a page version.
     enum Version {
-        /// What a program sees.
+        /// A version that a program sees.
         case live
-        /// Given back.
+        /// A freed page.
         case freed
         /// A version in the database's file that a log replaces.
         case replaced
-        /// A version in a log or journal that is not the one that counts.
+        /// A version in a log or journal that is not the current one.
         case logged
 
         var ofCells: Leaf.Presence {
@@ -21,7 +21,7 @@ extension SQLiteScan {
         var ofGaps: Leaf.Presence { self == .logged ? .logged : .freed }
     }
 
-    /// Hands out what a page holds. Children are for the caller.
+    /// Hands out the contents of a page. The caller reads its children.
     func read(_ tree: SQLiteTreePage, owner: SQLiteTable?, as version: Version) throws(CarrierFault) {
         if version == .live, tree.page.isLogged { owners[tree.page.number] = owner }
         let cells = try cells(of: tree, version)
@@ -33,7 +33,7 @@ extension SQLiteScan {
         for gap in gaps { try leftover(gap, of: tree.page, presence: .freed) }
     }
 
-    /// Looks at what lies between the cells of living pages.
+    /// Searches the gaps between the cells of live pages.
     func readGaps() throws(CarrierFault) {
         for (number, owner) in pagesWithGaps {
             guard let tree = try pages.page(number).flatMap({ SQLiteTreePage($0, usable: usable) }) else { continue }
@@ -51,7 +51,8 @@ extension SQLiteScan {
         for gap in gaps { try carver.carve(gap) }
     }
 
-    /// The cells of a page, as far as they can be together on it: their rows cost no more than the page's own size.
+    /// Returns the cells of a page, up to a total size that fits on the page, so that their rows cost no more than the
+    /// page's own size.
     func cells(of tree: SQLiteTreePage, _ version: Version) throws(CarrierFault) -> [SQLiteCell] {
         try walk.budget.checkTime()
         var (cells, space, isWhole) = ([SQLiteCell](), usable, true)
@@ -94,14 +95,14 @@ extension SQLiteScan {
         try SQLiteRows(scan: self).read(cell, on: page, table: table, presence: version.ofCells)
     }
 
-    /// The table that a record outside of the living trees is of.
+    /// Returns the table that a record outside the live trees belongs to.
     func owner(of types: [SerialType], kind: SQLiteTreePage.Kind, near owner: SQLiteTable?) -> SQLiteTable? {
         if let owner, owner.kind == .index || owner.suits(types) != nil { return owner }
         let isTable = kind == .leafTable || kind == .interiorTable
         return schema.owner(of: [types], kind: isTable ? .rows : .withoutRowIDs)
     }
 
-    /// What lies on a page besides its head and its cells, and is not all zeros.
+    /// Returns the parts of a page outside its header and its cells that are not all zeros.
     private func gaps(between cells: [SQLiteCell], _ tree: SQLiteTreePage) -> [Range<Int>] {
         let used = cells.reduce(tree.cellPointersEnd) { $0 + $1.end - $1.start }
         if used >= usable { return [] }

@@ -1,16 +1,16 @@
-/// The trees of a database, from their roots to their leaves.
+/// Walks the trees of a database from their roots to their leaves.
 extension SQLiteScan {
-    /// The deepest tree that SQLite makes has 20 levels.
+    /// The limit on levels. The deepest tree that SQLite creates has 20.
     static let mostLevels = 24
 
-    /// Hands out the rows of a tree, each page once.
+    /// Hands out the rows of a tree, visiting each page once.
     func walkTree(_ number: UInt32, of table: SQLiteTable, level: Int = 0) throws(CarrierFault) {
         guard level < Self.mostLevels else { return walk.note(.malformed("a tree that is too deep")) }
         guard let page = try pages.page(number), pages.claim(number) else {
             return walk.note(.malformed("page \(number) is missing, or part of two things"))
         }
         guard let tree = SQLiteTreePage(page, usable: usable) else {
-            // It is claimed, and yet nothing of it was seen.
+            // The page is claimed, but its contents are not yet searched.
             walk.note(.malformed("page \(number) is no page of a tree"))
             return try leftover(0..<usable, of: page, presence: .live)
         }
@@ -19,7 +19,7 @@ extension SQLiteScan {
         for child in try children(of: tree) { try walkTree(child, of: table, level: level + 1) }
     }
 
-    /// The pages below an inner page, in order.
+    /// Returns the pages below an interior page, in order.
     func children(of tree: SQLiteTreePage) throws(CarrierFault) -> [UInt32] {
         try cells(of: tree, .freed).compactMap(\.child) + [tree.rightChild]
     }
@@ -27,7 +27,7 @@ extension SQLiteScan {
     /// Reads the schema's rows without handing them out.
     func loadSchema() throws(CarrierFault) { schema = SQLiteSchema(try entries(notes: true)) }
 
-    /// The schema's rows in the version of the pages at hand.
+    /// Returns the schema's rows in the current version of the pages.
     func entries(notes: Bool) throws(CarrierFault) -> [SQLiteSchema.Entry] {
         var (entries, visited, space) = ([SQLiteSchema.Entry](), PageSet(), Self.mostSchemaText)
         try loadSchema(1, &entries, &visited, &space, level: 0)
@@ -38,7 +38,7 @@ extension SQLiteScan {
         return entries
     }
 
-    /// What names and definitions may take in memory.
+    /// The limit on memory for names and definitions.
     private static let mostSchemaText = 8 << 20
 
     private func loadSchema(
@@ -60,7 +60,7 @@ extension SQLiteScan {
         }
     }
 
-    /// An entry, its definition joined where it lies on several pages.
+    /// Returns an entry. A definition on several pages is joined.
     private func schemaEntry(_ cell: SQLiteCell, _ page: SQLitePage) throws(CarrierFault) -> SQLiteSchema.Entry? {
         guard cell.size < 2 << 20 else { return nil }
         var (bytes, start, end) = (page.bytes, cell.local.lowerBound, cell.local.upperBound)
@@ -73,7 +73,7 @@ extension SQLiteScan {
         return SchemaEntry.read(record, body: start + record.headerSize, bytes, header.encoding)
     }
 
-    /// Finds out whose some pages are, without reading more leaves than one for each inner page.
+    /// Determines the owners of pages and reads at most one leaf for each interior page.
     func findOwners(of wanted: Set<UInt32>) throws(CarrierFault) {
         var visited = PageSet()
         for table in schema.tables where table.root > 0 {

@@ -1,20 +1,20 @@
-/// One reading of a database or of a log: its pages, its schema, and what was handed out.
+/// The state of one scan of a database or a log: its pages, its schema, and the pieces already handed out.
 final class SQLiteScan {
     let pages: SQLitePages
     let walk: LeafWalk
     let header: SQLiteHeader
     let form: CarrierForm
     var schema = SQLiteSchema()
-    /// Opens what Core Data keeps beside a store.
+    /// Opens the external files of a Core Data store.
     let external: ExternalValues
-    /// Versions of cells that need not be handed out again.
+    /// Cell versions that were handed out already.
     var seen = SeenPieces()
-    /// Pages of living trees with something between their cells, to be looked at when all living rows are known: those come
-    /// first, and own their pages.
+    /// Pages of live trees with gaps that are not blank. They are searched after all live rows are known, because live
+    /// rows come first and own their pages.
     var pagesWithGaps: [(page: UInt32, owner: SQLiteTable?)] = []
-    /// Whose pages a log has newer versions of.
+    /// The owners of the pages that have newer versions in a log.
     var owners: [UInt32: SQLiteTable] = [:]
-    /// Whose free pages were.
+    /// The former owners of free pages.
     var formerOwners: [UInt32: SQLiteTable] = [:]
     static let mostPagesWithGaps = 1 << 20
 
@@ -28,14 +28,14 @@ final class SQLiteScan {
 
     var usable: Int { header.usable }
 
-    /// A page of a long value, if it belongs to nothing else.
+    /// Returns a page of a long value, unless another structure owns it.
     func overflowPage(_ number: UInt32) throws(CarrierFault) -> SQLitePage? {
         try walk.budget.checkTime()
         guard number > 1, let page = try pages.page(number), pages.claim(number) else { return nil }
         return page
     }
 
-    /// Hands out what a table and its columns are called: its definition may be too long to be told apart.
+    /// Hands out the names of a table and its columns, because its definition may be too long to be parsed.
     func visitNames(of table: SQLiteTable) throws(CarrierFault) {
         guard !table.isSchema, table.kind != .index else { return }
         try visitName(table.name)
@@ -63,7 +63,7 @@ final class SQLiteScan {
         }
     }
 
-    /// Hands out a value of a record, and what is nested in it.
+    /// Hands out a value of a record and its nested values.
     func value(_ value: SQLiteValue, _ column: SQLiteColumn?, in table: SQLiteTable?) throws(CarrierFault) {
         switch value.type.kind {
         case .text: try text(value, column)
@@ -92,12 +92,12 @@ final class SQLiteScan {
     }
 
     private func blob(_ value: SQLiteValue, _ column: SQLiteColumn?) throws(CarrierFault) {
-        // Text in UTF-16 is handed out as the text that it is.
+        // Text in UTF-16 is handed out as text only.
         if !WideValue.isText(value.bytes) { try leaf(.data(value.bytes), column, value.range, value.presence) }
         guard schema.isCoreData, let first = value.bytes.first, first == 1 || first == 2 else {
             return try nested(value.bytes, isText: false, value.range, value.presence, column)
         }
-        // Core Data's attributes with external storage: 1 and the value, or 2 and the name of a file.
+        // Core Data's attributes with external storage contain 1 and the value, or 2 and the name of a file.
         let rest = UnsafeRawBufferPointer(rebasing: value.bytes.dropFirst())
         let range = value.range.map { $0.lowerBound + 1..<max($0.upperBound, $0.lowerBound + 1) }
         if first == 1 { return try nested(rest, isText: false, range, value.presence, column) }
@@ -128,7 +128,7 @@ final class SQLiteScan {
         }
     }
 
-    /// Hands out bytes of which nobody knows what they are.
+    /// Hands out bytes of unknown meaning.
     func raw(
         _ bytes: UnsafeRawBufferPointer, range: Range<Int64>?, presence: Leaf.Presence
     ) throws(CarrierFault) {
@@ -141,7 +141,7 @@ final class SQLiteScan {
         }
     }
 
-    /// Hands out what is left of earlier contents, unless it is zeros or was handed out before.
+    /// Hands out the remains of earlier contents, unless they are zeros or were handed out before.
     func leftover(_ range: Range<Int>, of page: SQLitePage, presence: Leaf.Presence) throws(CarrierFault) {
         var range = range.clamped(to: 0..<page.bytes.count)
         while let last = range.last, page.bytes[last] == 0 { range = range.dropLast() }
@@ -156,18 +156,18 @@ final class SQLiteScan {
         }
     }
 
-    /// No secret is shorter.
+    /// The length of the shortest secret.
     private static let shortestLeftover = 6
     private static let freeSpace = LeafTrail.Step.words("free space")
 }
 
-/// Remembers pieces of pages by a hash with a key of this process, so that a log's hundred copies of a page are one.
+/// Records pieces of pages by a hash with a per-process key, so that a log's hundred copies of a page count as one.
 struct SeenPieces {
-    /// Beyond it everything counts as new: memory does not grow with the log.
+    /// The limit on hashes, so that memory does not grow with the log. Beyond it, every piece counts as new.
     private static let most = 1 << 20
     private var hashes: Set<Int> = []
 
-    /// Remembers a piece; false when it was known.
+    /// Records a piece. Returns `false` if it was known.
     mutating func insert(_ bytes: CarrierBytes, _ range: Range<Int>) -> Bool {
         let hash = hash(bytes, range)
         if hashes.count >= Self.most { return !hashes.contains(hash) }
@@ -184,11 +184,11 @@ struct SeenPieces {
     }
 }
 
-/// Large values of a Core Data store, which it keeps as files beside it.
+/// The large values of a Core Data store, which Core Data stores as files beside it.
 struct ExternalValues {
     private let directory: String?
     private let sibling: (String) -> (any ByteSource)?
-    /// Larger files are read as the files they are.
+    /// The size limit. Larger files are read only as files of their own.
     private static let longest: Int64 = 8 << 20
 
     init(_ input: CarrierInput) {
@@ -198,9 +198,9 @@ struct ExternalValues {
         directory = stem.isEmpty ? nil : ".\(stem)_SUPPORT/_EXTERNAL_DATA/"
     }
 
-    /// The file's content that a value refers to; nil where there is none.
+    /// Returns the content of the file that a value refers to, or `nil` if the file does not exist.
     ///
-    /// The value comes from the database: nothing but a UUID becomes part of a path.
+    /// The value comes from the database, so only a UUID becomes part of a path.
     func bytes(named reference: UnsafeRawBufferPointer) throws(CarrierFault) -> [UInt8]? {
         let name = reference.prefix { $0 != 0 }
         guard let directory, name.count == 36, name.allSatisfy(Self.isUUID),

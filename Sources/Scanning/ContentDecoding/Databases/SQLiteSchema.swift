@@ -1,6 +1,6 @@
-/// The tables of a database, and those that were in it.
+/// The tables of a database and its dropped tables.
 struct SQLiteSchema {
-    /// A row of the schema's table.
+    /// A row of the schema table.
     struct Entry {
         let type: String
         let name: String
@@ -10,9 +10,9 @@ struct SQLiteSchema {
     }
 
     private(set) var tables: [SQLiteTable] = [.schema]
-    /// Whether Core Data keeps it.
+    /// True if Core Data manages the database.
     private(set) var isCoreData = false
-    /// Tables whose definitions were found among deleted rows of the schema.
+    /// Tables with definitions found in deleted schema rows.
     private(set) var dropped: [SQLiteTable] = []
     private var byColumns: [Int: [SQLiteTable]] = [:]
 
@@ -20,7 +20,7 @@ struct SQLiteSchema {
     private static let mostDropped = 256
     private static let mostVirtual = 256
     private static let mostCandidates = 64
-    /// Tables for rows of which they are one guess of several.
+    /// Tables that represent one guess of several, by the table they were derived from.
     private var guesses: [ObjectIdentifier: SQLiteTable] = [:]
 
     init() { index() }
@@ -58,7 +58,7 @@ struct SQLiteSchema {
             isShadow: module != nil)
     }
 
-    /// Core Data writes an attribute `accessToken` as `ZACCESSTOKEN`.
+    /// Removes the prefix from Core Data's column names: Core Data stores an attribute `accessToken` as `ZACCESSTOKEN`.
     private func named(_ columns: [SQLiteColumn], in table: String) -> [SQLiteColumn] {
         guard isCoreData, table.hasPrefix("Z") else { return columns }
         return columns.map { column in
@@ -70,7 +70,7 @@ struct SQLiteSchema {
         }
     }
 
-    /// A full-text index keeps its columns as `c0`, `c1`, after a row's number.
+    /// Renames the columns of a full-text index, which stores them as `c0`, `c1` after a row number.
     private static func rename(_ columns: inout [SQLiteColumn], _ names: [String]) {
         for (index, name) in names.enumerated() where index + 1 < columns.count {
             let old = columns[index + 1]
@@ -78,7 +78,7 @@ struct SQLiteSchema {
         }
     }
 
-    /// Keeps in mind a table that was dropped, or altered, so that rows of its pages can be told.
+    /// Records a table that was dropped or altered, so that rows on its pages can be identified.
     mutating func addDropped(_ sql: [UInt8], root: UInt32) {
         guard dropped.count < Self.mostDropped, let definition = SQLDefinition(table: sql), !definition.name.isEmpty,
             !tables.contains(where: { $0.isSame(as: definition) }),
@@ -92,14 +92,15 @@ struct SQLiteSchema {
         byColumns[table.columns.count, default: []].append(table)
     }
 
-    /// The table whose rows look like all of these; nil where there is none, or several and none is worth guessing.
+    /// Returns the table that all of these rows fit, or `nil` if no table fits or several do and none is worth a guess.
     ///
-    /// Of several that suit equally well the one counts whose columns have telling names: a secret that is looked at under the
-    /// name of another column costs less than one that is missed.
+    /// If several tables fit equally well, the one with the most revealing column names wins: a secret that is searched
+    /// under the name of another column costs less than a missed one.
     mutating func owner(of rows: [[SerialType]], kind: SQLiteTable.Kind) -> SQLiteTable? {
         guard let width = rows.lazy.map(\.count).max() else { return nil }
         var (best, score) = ([SQLiteTable](), 0)
-        // A database may have thousands of tables with as many columns: then nobody can tell.
+        // A database may have thousands of tables with the same number of columns, in which case the owner cannot be
+        // determined.
         for table in (byColumns[width] ?? []).prefix(Self.mostCandidates) where table.kind == kind {
             guard let suits = table.suits(rows: rows), suits >= score else { continue }
             if suits > score { best = [] }
@@ -121,9 +122,9 @@ struct SQLiteSchema {
     }
 }
 
-/// Reads rows of the schema's table for what they tell, apart from handing them out.
+/// Parses rows of the schema table without handing them out.
 enum SchemaEntry {
-    /// The entry that lies on a page; nil where the record is none, or does not lie there as a whole.
+    /// Returns the entry on a page, or `nil` if the record is not an entry or is not whole on the page.
     static func read(
         _ record: SQLiteRecord, body: Int, _ bytes: CarrierBytes, _ encoding: SQLiteHeader.Encoding
     ) -> SQLiteSchema.Entry? {

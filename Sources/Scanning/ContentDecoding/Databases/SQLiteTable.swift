@@ -1,24 +1,24 @@
-/// What owns a tree of pages, and what the values in its records are called.
+/// The owner of a tree of pages, with the names of the values in its records.
 final class SQLiteTable: Sendable {
     enum Kind: Sendable {
         case rows, withoutRowIDs
-        /// An index: its table has the same values.
+        /// An index, whose table has the same values.
         case index
     }
 
-    /// The table's name; an index goes by its table's.
+    /// The table's name. An index has the name of its table.
     let name: String
     let kind: Kind
     let root: UInt32
     let columns: [SQLiteColumn]
-    /// A full-text or spatial index keeps its parts in it: its blobs are of a form that only that index knows.
+    /// True for an internal table of a full-text or spatial index. Its blobs have a form that only that index reads.
     let isShadow: Bool
-    /// Where the rows themselves say what their values are called.
+    /// The columns that name the row's values, if the table has such columns.
     let naming: RowNaming?
-    /// Columns whose names say that they hold secrets.
+    /// The columns whose names indicate secrets.
     private let telling: [Int]
     let step: LeafTrail.Step
-    /// Only the schema's own table is rooted in the first page.
+    /// True for the schema table, the only one with its root on the first page.
     var isSchema: Bool { root == 1 }
 
     init(_ name: String, kind: Kind, root: UInt32, columns: [SQLiteColumn], isShadow: Bool = false) {
@@ -29,14 +29,14 @@ final class SQLiteTable: Sendable {
         self.isShadow = isShadow
         telling = columns.indices.filter { columns[$0].isTelling }
         naming = kind == .index || root == 1 ? nil : RowNaming(columns)
-        // Names come from the file: only so much of one is kept for each table.
+        // Names come from the file, so each is cut.
         step = LeafTrail.Step.words("table \(name)").cut
     }
 
-    /// How well a record suits the columns; nil where it contradicts them.
+    /// Returns how well a record fits the columns, or `nil` if it contradicts them.
     func suits(_ types: [SerialType]) -> Int? {
         guard types.count <= columns.count else { return nil }
-        // Each column that was added after the record was written speaks a little against it.
+        // Each column that was added after the record was written lowers the score a little.
         var sum = types.count - columns.count
         for (column, type) in zip(columns, types) {
             guard let suits = column.suits(type) else { return nil }
@@ -45,7 +45,7 @@ final class SQLiteTable: Sendable {
         return sum
     }
 
-    /// The same for all of several records.
+    /// Returns how well several records fit together, or `nil` if one contradicts the columns.
     func suits(rows: [[SerialType]]) -> Int? {
         var sum = 0
         for types in rows {
@@ -55,7 +55,7 @@ final class SQLiteTable: Sendable {
         return sum
     }
 
-    /// How many of the columns that have values in records have names that secrets have.
+    /// Returns the number of columns with names of secrets that have values in the records.
     func tellingValues(in rows: [[SerialType]]) -> Int {
         telling.count { index in
             rows.contains { types in
@@ -64,15 +64,15 @@ final class SQLiteTable: Sendable {
         }
     }
 
-    /// Whether it has the name and the columns of a definition.
+    /// Returns whether the table has the name and the columns of a definition.
     func isSame(as definition: SQLDefinition) -> Bool {
         name == definition.name && columns.map(\.name) == definition.stored.map(\.name)
     }
 
-    /// The same columns, for rows that may be another table's.
+    /// The same columns, for rows that may belong to another table.
     var guessed: SQLiteTable { SQLiteTable("\(name)?", kind: kind, root: 0, columns: columns) }
 
-    /// The schema's own table.
+    /// The schema table.
     static let schema: SQLiteTable = {
         var columns = ["type", "name", "tbl_name", "rootpage", "sql"].map { name in
             SQLiteColumn(name: name, affinity: name == "rootpage" ? .integer : .text)
@@ -82,9 +82,9 @@ final class SQLiteTable: Sendable {
     }()
 }
 
-/// A column, as records have them.
+/// A column as records store it.
 struct SQLiteColumn: Sendable {
-    /// What a column's declaration asks of its values (SQLite, "Datatypes", section 3.1).
+    /// The affinity that a column's declaration gives its values (SQLite, "Datatypes", section 3.1).
     enum Affinity: Sendable {
         case integer, text, blob, real, numeric
 
@@ -106,13 +106,13 @@ struct SQLiteColumn: Sendable {
 
     let name: String
     let affinity: Affinity
-    /// Another name of the row id: its records hold NULL.
+    /// True for an alias of the row id, whose records contain NULL.
     let isRowID: Bool
-    /// Whether no two rows have the same value in it.
+    /// True if no two rows have the same value in the column.
     let isUnique: Bool
-    /// What it is called where a leaf is named.
+    /// The name of leaves from this column.
     var called: [UInt8]
-    /// Whether its values are programs in SQL, and no single values.
+    /// True if the values are SQL programs rather than single values.
     var isRunningText = false
 
     init(name: String, affinity: Affinity = .blob, isRowID: Bool = false, isUnique: Bool = false) {
@@ -123,7 +123,7 @@ struct SQLiteColumn: Sendable {
         called = Array(name.utf8)
     }
 
-    /// How well a value suits the column; nil where it contradicts it.
+    /// Returns how well a value fits the column, or `nil` if it contradicts the column.
     func suits(_ type: SerialType) -> Int? {
         if isRowID { return type.kind == .null ? 2 : nil }
         return switch (affinity, type.kind) {
@@ -136,17 +136,17 @@ struct SQLiteColumn: Sendable {
         }
     }
 
-    /// The name in small letters without signs, and without the `Z` of Core Data.
+    /// The name in lowercase letters without separators and without the `Z` of Core Data.
     var plainName: [UInt8] {
         let letters = name.utf8.filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || $0 >= 0x80 }
         let isCoreData = letters.count > 1 && letters[0] == UInt8(ascii: "Z") && letters.allSatisfy { $0 & 0x20 == 0 }
         return letters.dropFirst(isCoreData ? 1 : 0).map { $0 < 0x80 ? $0 | 0x20 : $0 }
     }
 
-    /// Whether the values can be text that names something.
+    /// True if the values can be text that names other values.
     var mayHoldNames: Bool { affinity != .integer && affinity != .real && !isRowID }
 
-    /// Whether the name itself says that the values are secret: no other name would say more.
+    /// True if the column's name indicates secret values. No name from a row says more.
     var isTelling: Bool {
         let name = plainName.suffix(Self.mostTellingLetters)
         return name.indices.contains { start in Self.tellingWords.contains { name[start...].starts(with: $0) } }

@@ -7,18 +7,18 @@ struct SQLiteTreePage {
         case leafTable = 13
 
         var isLeaf: Bool { self == .leafIndex || self == .leafTable }
-        /// Whether its cells hold records.
+        /// True if the cells contain records.
         var holdsRecords: Bool { self != .interiorTable }
     }
 
     let page: SQLitePage
     let kind: Kind
     let cellCount: Int
-    /// Where the list of the cells' places begins.
+    /// The offset of the cell pointer array.
     let cellPointers: Int
     private let start: Int
 
-    /// Nil where the page is none.
+    /// Creates a tree page, or `nil` if the page is not a b-tree page.
     init?(_ page: SQLitePage, usable: Int) {
         start = page.number == 1 ? SQLiteHeader.size : 0
         guard let kind = Kind(rawValue: page.bytes[start]) else { return nil }
@@ -26,25 +26,25 @@ struct SQLiteTreePage {
         self.kind = kind
         cellCount = page.bytes.short(at: start + 3)
         cellPointers = start + (kind.isLeaf ? 8 : 12)
-        // A page of garbage may begin with the right byte.
+        // A page of garbage may begin with a valid byte.
         guard cellPointers + 2 * cellCount <= usable, page.bytes[start + 7] <= 60 else { return nil }
     }
 
-    /// Where the list of the cells' places ends.
+    /// The end of the cell pointer array.
     var cellPointersEnd: Int { cellPointers + 2 * cellCount }
 
-    /// Where a cell begins.
+    /// Returns the offset of a cell.
     func cellStart(_ index: Int) -> Int { page.bytes.short(at: cellPointers + 2 * index) }
 
-    /// The last child of an inner page.
+    /// The last child of an interior page.
     var rightChild: UInt32 { page.bytes.word(at: start + 8) }
 
-    /// Where freed blocks begin that the page keeps in a list: their first four bytes are lost.
+    /// Returns the freeblocks in the page's list. The first four bytes of each are lost.
     func freeblocks(usable: Int) -> [(start: Int, size: Int)] {
         var blocks: [(start: Int, size: Int)] = []
         var next = page.bytes.short(at: start + 1)
         var floor = cellPointersEnd
-        // The list ascends: whatever does not is damage, or a circle.
+        // The list is ascending. Anything else is damage or a cycle.
         while next >= floor, next + 4 <= usable {
             let size = page.bytes.short(at: next + 2)
             guard size >= 4, next + size <= usable else { break }
@@ -56,22 +56,22 @@ struct SQLiteTreePage {
     }
 }
 
-/// A cell of a b-tree page: where a record, or its first part, lies.
+/// A cell of a b-tree page, with the position of its record or the record's first part.
 struct SQLiteCell {
-    /// The subtree before it; only in inner pages.
+    /// The left subtree; only in interior pages.
     let child: UInt32?
-    /// Only in tables with row ids.
+    /// The row id; only in tables with row ids.
     let rowID: Int64?
-    /// How long the record is.
+    /// The number of bytes of the record.
     let size: Int
-    /// The part that lies on the page.
+    /// The part of the record on this page.
     let local: Range<Int>
-    /// Where the rest begins; nil where nothing is missing.
+    /// The first overflow page, or `nil` if the record is whole.
     let overflow: UInt32?
     let start: Int
     let end: Int
 
-    /// Nil where the bytes cannot be a cell.
+    /// Parses a cell, or returns `nil` if the bytes cannot be one.
     init?(_ bytes: CarrierBytes, at start: Int, kind: SQLiteTreePage.Kind, usable: Int) {
         var index = start
         child = kind.isLeaf ? nil : bytes.word(at: index)
@@ -93,11 +93,12 @@ struct SQLiteCell {
         self.start = start
         local = index..<index + kept
         overflow = kept < size ? bytes.word(at: index + kept) : nil
-        // A cell takes four bytes at least, so that a freed one can be in the list of freed blocks.
+        // A cell takes at least four bytes, so that it can become a freeblock.
         end = min(max(index + kept + (kept < size ? 4 : 0), start + 4), usable)
     }
 
-    /// A record whose size is known and whose cell's head is lost; nil where it does not end before `limit`.
+    /// Creates a cell from a record of known size whose cell header is lost, or `nil` if it does not end before
+    /// `limit`.
     init?(_ bytes: CarrierBytes, record: Int, size: Int, isTable: Bool, usable: Int, limit: Int) {
         let kept = Self.kept(of: size, inTable: isTable, usable: usable)
         end = record + kept + (kept < size ? 4 : 0)
@@ -109,7 +110,7 @@ struct SQLiteCell {
         overflow = kept < size ? bytes.word(at: record + kept) : nil
     }
 
-    /// How much of a record stays on its page ("Database File Format", section 1.6).
+    /// Returns the number of a record's bytes that stay on its page ("Database File Format", section 1.6).
     private static func kept(of size: Int, inTable: Bool, usable: Int) -> Int {
         let most = inTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
         if size <= most { return size }

@@ -1,6 +1,6 @@
-/// Reads JSON, and lines of JSON, in memory that does not grow with the file.
+/// Reads JSON and JSON Lines in memory that does not grow with the file.
 ///
-/// From where it is no JSON any more (cut, with comments, of another dialect) it is read as running text.
+/// From the first invalid byte on (truncated, with comments, in another dialect) the file is read as running text.
 package enum JSONReader: CarrierReader {
     package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         var leaves = try JSONLeaves(input, walk)
@@ -14,9 +14,9 @@ package enum JSONReader: CarrierReader {
     }
 }
 
-/// The leaves of JSON, as the way to them is known.
+/// The leaves of JSON and the trail to them.
 private struct JSONLeaves: ~Copyable {
-    /// Where something begins that is no JSON.
+    /// The start of text that is not JSON.
     struct Rest {
         let position: Int64
         let line: Int
@@ -24,18 +24,18 @@ private struct JSONLeaves: ~Copyable {
 
     private var scanner: JSONScanner
     private let walk: LeafWalk
-    /// The open containers: the next index of an array, or `object`. Only as many as `deepestWay` have a step of the way.
+    /// The open containers: the next index of an array, or `object`. Only the outermost `deepestWay` have a trail step.
     private var open: [Int32] = []
-    /// What is known of the members of the open containers that have a step of the way.
+    /// The known members of the open containers that have a trail step.
     private var members: [StreamedMembers] = []
     private let deepestWay: Int
     private let names = ScratchBytes()
     private let texts = ScratchBytes()
-    /// A key was read, its value was not.
+    /// True after a key whose value was not read yet.
     private var hasKey = false
     private var keyStart: Int64 = 0
     private var keyLine = 1
-    /// How many values are complete at the top.
+    /// The number of complete values at the top level.
     private var values = 0
     private let isLines: Bool
 
@@ -49,7 +49,7 @@ private struct JSONLeaves: ~Copyable {
         isLines = input.name.hasSuffix(".jsonl") || input.name.hasSuffix(".ndjson")
     }
 
-    /// - Returns: Where the rest begins that is no JSON; nil at the end.
+    /// - Returns: The start of the rest that is not JSON, or `nil` at the end.
     mutating func read() throws(CarrierFault) -> Rest? {
         let rest = try readTokens()
         while !open.isEmpty { try leave() }
@@ -67,7 +67,7 @@ private struct JSONLeaves: ~Copyable {
         return nil
     }
 
-    /// Takes one token; false where it has no place.
+    /// Reads one token. Returns `false` if the token is not valid here.
     private mutating func take(_ byte: UInt8) throws(CarrierFault) -> Bool {
         switch byte {
         case UInt8(ascii: "\""):
@@ -77,7 +77,7 @@ private struct JSONLeaves: ~Copyable {
         case UInt8(ascii: "]"): return (open.last ?? Self.object) >= 0 ? try close() : false
         case UInt8(ascii: ","):
             guard let last = open.last, !hasKey else { return false }
-            // Beyond two billions it stays.
+            // The index stops at two billion.
             if last >= 0, last < Int32.max { open[open.count - 1] = last + 1 }
             scanner.window.position += 1
             return true
@@ -87,7 +87,7 @@ private struct JSONLeaves: ~Copyable {
 
     private var mayHaveValue: Bool { open.last != Self.object || hasKey }
 
-    // MARK: The way
+    // MARK: Trail
 
     private mutating func enter(_ isObject: Bool) -> Bool {
         guard open.count < Self.mostOpen else { return false }
@@ -105,14 +105,14 @@ private struct JSONLeaves: ~Copyable {
         return true
     }
 
-    /// Goes out of the innermost container.
+    /// Leaves the innermost container.
     private mutating func leave() throws(CarrierFault) {
         if members.count == open.count, var members = members.popLast() { try members.end(walk) }
         open.removeLast()
         stepBack()
     }
 
-    /// Goes to the value that comes.
+    /// Enters the trail step of the next value.
     private func step() {
         guard open.count <= deepestWay else { return }
         guard let last = open.last else {
@@ -126,7 +126,7 @@ private struct JSONLeaves: ~Copyable {
         }
     }
 
-    /// Goes back from a value that was read.
+    /// Leaves the trail step of a value that was read.
     private mutating func stepBack() {
         hasKey = false
         if open.isEmpty {
@@ -199,9 +199,9 @@ private struct JSONLeaves: ~Copyable {
     }
 }
 
-/// Numbers as JSON writes them.
+/// Numbers in JSON syntax.
 enum JSONNumber {
-    /// Nil for what is none.
+    /// Returns the value, or `nil` if the word is not a number.
     static func value(of word: UnsafeRawBufferPointer) -> Double? {
         guard let first = word.first, 0x30...0x39 ~= first || first == UInt8(ascii: "-"), word.count <= 400 else {
             return nil
@@ -211,15 +211,15 @@ enum JSONNumber {
             let number = digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
             return Double(first == UInt8(ascii: "-") ? -number : number)
         }
-        // Nothing else that Swift takes for a number, such as hexadecimal ones.
+        // Rejects other syntax that Swift accepts as a number, such as hexadecimal.
         guard digits.allSatisfy({ 0x30...0x39 ~= $0 || ".eE+-".utf8.contains($0) }) else { return nil }
         return Double(String(decoding: word, as: UTF8.self))
     }
 }
 
-/// What a JSON string stands for that has escapes in it.
+/// Decodes JSON strings that contain escapes.
 enum JSONEscapes {
-    /// Writes the text; what is no escape stands for itself, and half a character becomes U+FFFD.
+    /// Decodes the text. Invalid escapes are copied, and half a surrogate pair becomes U+FFFD.
     static func decode(_ text: UnsafeRawBufferPointer, into output: ScratchBytes) {
         output.removeAll()
         var position = 0
@@ -252,7 +252,7 @@ enum JSONEscapes {
         }
     }
 
-    /// A unit of UTF-16, and the one behind it where both are halves of a character.
+    /// Returns the scalar of a UTF-16 unit, joined with the next unit if both are a surrogate pair.
     private static func scalar(_ unit: UInt32, _ text: UnsafeRawBufferPointer, _ position: inout Int) -> UInt32 {
         guard 0xD800..<0xDC00 ~= unit, position + 6 <= text.count, text[position] == UInt8(ascii: "\\"),
             text[position + 1] == UInt8(ascii: "u"), let low = self.unit(text, at: position + 2),

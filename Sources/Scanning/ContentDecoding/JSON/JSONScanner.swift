@@ -1,7 +1,7 @@
-/// Takes JSON apart into tokens (RFC 8259).
+/// Splits JSON into tokens (RFC 8259).
 struct JSONScanner: ~Copyable {
     var window: JSONWindow
-    /// The line at hand, from 1: line ends stand between tokens only.
+    /// The current line, from 1. Line ends occur between tokens only.
     private(set) var line = 1
 
     init(_ source: any ByteSource) throws(CarrierFault) {
@@ -9,7 +9,7 @@ struct JSONScanner: ~Copyable {
         if window.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { window.position = 3 }
     }
 
-    /// The next byte that is no white space, which is not taken; nil at the end.
+    /// Returns the next byte that is not white space without consuming it, or `nil` at the end.
     mutating func next() throws(CarrierFault) -> UInt8? {
         while true {
             let bytes = window.bytes
@@ -21,7 +21,7 @@ struct JSONScanner: ~Copyable {
                     return byte
                 }
                 if byte == 0x0A { line += 1 }
-                // Some streams part their values with record separators (RFC 7464).
+                // Some streams separate their values with record separators (RFC 7464).
                 guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x1E else {
                     window.position = position
                     return byte
@@ -33,9 +33,9 @@ struct JSONScanner: ~Copyable {
         }
     }
 
-    /// The range of a string's contents in the window, behind whose end mark the position is then.
+    /// Returns the range of a string's contents in the window and moves the position past its closing quote.
     ///
-    /// - Returns: Nil, and the position stays, where it has no end or is too long.
+    /// - Returns: `nil`, with the position unchanged, if the string has no end or is too long.
     mutating func string() throws(CarrierFault) -> (range: Range<Int>, hasEscapes: Bool)? {
         var scanned = 1
         var hasEscapes = false
@@ -55,13 +55,13 @@ struct JSONScanner: ~Copyable {
                 }
                 position += 1
             }
-            // A backslash may be the last byte that is held: what it stands for is stepped over already.
+            // A backslash may be the last available byte. The byte that it escapes is skipped already.
             scanned = position - start
             guard try window.more(keeping: start) else { return nil }
         }
     }
 
-    /// The range of a number or a word, behind which the position is then.
+    /// Returns the range of a number or a word and moves the position past it.
     mutating func word() throws(CarrierFault) -> Range<Int> {
         var scanned = 0
         while true {
@@ -86,19 +86,19 @@ struct JSONScanner: ~Copyable {
     }
 }
 
-/// What is held of a JSON text while it is read: at least the token at hand.
+/// A window on a JSON text that contains at least the current token.
 struct JSONWindow: ~Copyable {
-    /// A token of more than this is too long to be one value.
+    /// The size limit. A longer token is too long to be one value.
     static let longestToken = 8 << 20
     private static let usualSize = 256 << 10
 
     private let source: any ByteSource
     private var storage: UnsafeMutableRawBufferPointer
-    /// What is held; it moves when more is asked for.
+    /// The available bytes, which move when more are read.
     private(set) var bytes: UnsafeRawBufferPointer
-    /// Where in the source it begins.
+    /// The window's offset in the source.
     private(set) var start: Int64 = 0
-    /// The byte that is looked at.
+    /// The current position in the window.
     var position = 0
 
     init(_ source: any ByteSource) throws(CarrierFault) {
@@ -114,12 +114,12 @@ struct JSONWindow: ~Copyable {
 
     deinit { storage.deallocate() }
 
-    /// Where in the source a byte of the window lies.
+    /// Returns the offset in the source of a byte of the window.
     func place(_ position: Int) -> Int64 { start + Int64(position) }
 
-    /// Reads on. What lies before `kept` goes; positions move down by as much.
+    /// Reads on. Bytes before `kept` are dropped, and positions move down by as much.
     ///
-    /// - Returns: Whether there is more.
+    /// - Returns: `false` if there are no more bytes.
     mutating func more(keeping kept: Int) throws(CarrierFault) -> Bool {
         let next = start + Int64(bytes.count)
         guard next < source.count, bytes.count - kept < Self.longestToken else { return false }
@@ -141,6 +141,6 @@ struct JSONWindow: ~Copyable {
         return filled > 0
     }
 
-    /// Whether the source ends with what is held.
+    /// True if the source ends with the window.
     var isLast: Bool { start + Int64(bytes.count) >= source.count }
 }

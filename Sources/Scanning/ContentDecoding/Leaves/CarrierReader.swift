@@ -2,21 +2,21 @@
 package protocol CarrierReader {
     /// Hands every leaf to the visitor.
     ///
-    /// A damaged part is noted in the walk's budget and passed over where what follows can still be read.
-    /// - Throws: `CarrierFault` where the rest was not read.
+    /// A damaged part is noted in the walk's budget and skipped if the following parts can still be read.
+    /// - Throws: `CarrierFault` if the rest was not read.
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault)
 }
 
-/// One walk through a file and everything nested in it: where it is, what it may cost, and who looks at the leaves.
+/// A walk through a file and everything nested in it: its trail, its budget, and the visitor of the leaves.
 package final class LeafWalk {
     package let trail = LeafTrail()
     package let budget: CarrierBudget
     private let visitor: (Leaf) -> Void
-    /// How many carriers are open inside each other.
+    /// The number of carriers that are open inside each other.
     private var nesting = 0
-    /// Where in the file the source at hand begins; nil where its bytes are not the file's.
+    /// The offset of the current source in the file, or `nil` if its bytes are not the file's.
     private var start: Int64? = 0
-    /// What applies to all that is nested in a value applies to each part of it.
+    /// The presence of the current source, which applies to everything nested in it.
     private var presence = Leaf.Presence.live
 
     package init(budget: CarrierBudget, visitor: @escaping (Leaf) -> Void) {
@@ -26,7 +26,7 @@ package final class LeafWalk {
 
     /// Hands out one leaf.
     ///
-    /// - Parameter range: Within the source that is read; the leaf has it within the file.
+    /// - Parameter range: The range within the current source. The leaf has the range within the file.
     package func visit(
         name: UnsafeRawBufferPointer?, _ value: Leaf.Value, range: Range<Int64>?, form: CarrierForm,
         presence: Leaf.Presence = .live
@@ -38,9 +38,9 @@ package final class LeafWalk {
                 form: form, trail: trail))
     }
 
-    /// Hands out a key, a column or another name as a text of its own, called nothing: a secret may be one.
+    /// Hands out a key, a column or another name as an unnamed text, because a name may be a secret.
     ///
-    /// To be called once for each name of a container, where the trail is still the container's.
+    /// Call this once for each name of a container, while the trail is still the container's.
     func visitName(
         _ name: UnsafeRawBufferPointer, range: Range<Int64>? = nil, form: CarrierForm, presence: Leaf.Presence = .live
     ) throws(CarrierFault) {
@@ -48,10 +48,10 @@ package final class LeafWalk {
         try visit(name: nil, .text(name), range: range, form: form, presence: presence)
     }
 
-    /// A shorter name is none.
+    /// The length of the shortest name that can be a secret.
     private static let shortestSecret = 16
 
-    /// Notes what is left unread here.
+    /// Notes a part that is left unread at the current trail.
     package func note(_ fault: CarrierFault) { budget.note(fault, at: trail.text) }
 
     private func inFile(_ range: Range<Int64>?) -> Range<Int64>? {
@@ -59,11 +59,12 @@ package final class LeafWalk {
         return start + range.lowerBound..<start + range.upperBound
     }
 
-    /// Reads a part of the source at hand as a source of its own.
+    /// Reads a part of the current source as a source of its own.
     ///
     /// - Parameters:
-    ///   - position: Where it begins in the source at hand; nil for bytes that do not lie there as they are.
-    ///   - presence: That of all that is read, unless the source at hand says so already.
+    ///   - position: The part's offset in the current source, or `nil` for bytes that the source does not contain
+    ///     verbatim.
+    ///   - presence: The presence of everything that is read, unless the current source is already not live.
     package func part(
         at position: Int64?, presence: Leaf.Presence = .live, _ read: () throws(CarrierFault) -> Void
     ) throws(CarrierFault) {
@@ -74,7 +75,8 @@ package final class LeafWalk {
         try read()
     }
 
-    /// Reads a carrier inside another: a fault of it is noted here and does not end what is outside, unless time is up.
+    /// Reads a carrier inside another. A fault in it is noted and does not end the outer carrier, unless the time is
+    /// up.
     ///
     /// - Parameters: As for `part`.
     package func nested(
@@ -98,13 +100,13 @@ package final class LeafWalk {
     }
 }
 
-/// A file, or a decoded value, that is to be read.
+/// A file or a decoded value to be read.
 package struct CarrierInput {
     package let source: any ByteSource
-    /// The file's name without directories; empty for a decoded value. It may decide between forms that look alike.
+    /// The file's name without directories, or empty for a decoded value. The name may decide between similar forms.
     package let name: String
-    /// Opens a file beside it by name: a log's database, a database's external files (`.App_SUPPORT/_EXTERNAL_DATA/UUID`).
-    /// Nil where there is none.
+    /// Opens a file beside it by name, such as a log's database or a database's external files
+    /// (`.App_SUPPORT/_EXTERNAL_DATA/UUID`). Returns `nil` if the file does not exist.
     package let sibling: (String) -> (any ByteSource)?
 
     package init(
@@ -116,19 +118,19 @@ package struct CarrierInput {
     }
 }
 
-/// One value that a file holds, wherever in its structure it lies. It is valid only while it is visited.
+/// A value anywhere in a file's structure, valid only while it is visited.
 package struct Leaf {
-    /// What the value is called: its key, its column, its tag; UTF-8. Nil for what has no name.
+    /// The value's name in UTF-8 (its key, its column, its tag), or `nil` if it has none.
     package let name: UnsafeRawBufferPointer?
     /// The value.
     package let value: Value
-    /// The bytes of the file that hold it, as far as it lies there in one piece: nil for what was decoded or joined.
+    /// The file range that contains the value, or `nil` for a value that was decoded or joined.
     package let range: Range<Int64>?
-    /// Whether a program that opens the file still sees it.
+    /// The value's visibility to a program that opens the file.
     package let presence: Presence
-    /// The form of the carrier that holds it, the innermost one.
+    /// The form of the innermost carrier that contains the value.
     package let form: CarrierForm
-    /// Where it lies; ask it during the visit only.
+    /// The position in the file's structure, valid only during the visit.
     package let trail: LeafTrail
 
     package init(
@@ -143,26 +145,27 @@ package struct Leaf {
         self.trail = trail
     }
 
-    /// What a leaf holds.
+    /// The content of a leaf.
     package enum Value {
-        /// One value of a structure, as UTF-8 that may be damaged.
+        /// A value of a structure, as UTF-8 that may be damaged.
         case text(UnsafeRawBufferPointer)
-        /// One value of a structure that is no text.
+        /// A value of a structure that is not text.
         case data(UnsafeRawBufferPointer)
-        /// A piece of running text, in which names and values have to be told apart. Its first line's number, from 1.
+        /// A piece of running text in which names and values must be separated, with the number of its first line, from
+        /// 1.
         case block(UnsafeRawBufferPointer, line: Int)
-        /// A piece of something unknown, in which runs of printable bytes may matter.
+        /// A piece of unknown bytes, in which runs of printable bytes may matter.
         case strings(UnsafeRawBufferPointer)
         case number(Double)
         case flag(Bool)
     }
 
-    /// Whether a program that opens the file still sees the value.
+    /// The value's visibility to a program that opens the file.
     package enum Presence: String, Hashable, Sendable {
         case live
-        /// Only in a write-ahead log or a rollback journal.
+        /// The value is only in a write-ahead log or a rollback journal.
         case logged
-        /// In pages or bytes that were given back and not yet overwritten.
+        /// The value is in pages or bytes that were freed and not yet overwritten.
         case freed
     }
 }

@@ -1,21 +1,21 @@
-/// Where in a file's structure a reader is: a stack that becomes text only for what is reported.
+/// A reader's position in a file's structure: a stack that becomes text only for reports.
 ///
-/// Written like `accounts[2].token`, `table users, row 12, email`, and `state > base64 > plist: user.token` where one carrier
-/// lies in another. Names come from the file: each is cut when it is entered, so that neither memory nor reports grow with it.
-/// What could drive a terminal is for the printer to escape.
+/// The text has the form `accounts[2].token`, `table users, row 12, email`, or `state > base64 > plist: user.token` for
+/// a carrier inside another. Names come from the file, so each is cut when it is entered and neither memory nor reports
+/// grow with it. Printers must escape terminal control characters.
 package final class LeafTrail {
-    /// One step down.
+    /// A step down.
     package enum Step: Hashable, Sendable {
-        /// Below a key.
+        /// The value of a key.
         case key(String)
         /// An element of an array, from 0.
         case index(Int)
-        /// Into what a value holds in another form: `base64`, `gzip`, `plist`.
+        /// The content of a value in another form: `base64`, `gzip`, `plist`.
         case form(String)
-        /// Words of the carrier's own, such as `table users, row 12`; a comma parts them from what follows.
+        /// Words of the carrier, such as `table users, row 12`, separated from the next step by a comma.
         case words(String)
 
-        /// With its text cut after `LeafTrail.longestStep` bytes.
+        /// The step with its text cut after `LeafTrail.longestStep` bytes.
         package var cut: Step {
             switch self {
             case .key(let name): .key(LeafTrail.cut(name))
@@ -25,36 +25,37 @@ package final class LeafTrail {
         }
     }
 
-    /// A step's text is cut after so many bytes of UTF-8, and ends with an ellipsis then.
+    /// The limit on a step's text in bytes of UTF-8. Longer text is cut and ends with an ellipsis.
     package static let longestStep = 96
-    /// Of a way that is longer in bytes its beginning and its end are shown, each half of this.
+    /// The limit on the trail's text in bytes. Longer text is reduced to its beginning and its end, each half of this.
     package static let longestText = 512
-    /// Shorter names are not asked about by `text(replacing:)`: no secret is so short.
+    /// The length of the shortest name that is passed to `text(replacing:)`. Shorter names cannot be secrets.
     package static let shortestReplaced = 20
 
-    /// What stands for a name that may itself be a secret, wherever the way becomes text; nil for a name that may be shown.
+    /// Returns the replacement for a name that may be a secret, or `nil` for a name that may be shown. Applied whenever
+    /// the trail becomes text.
     package var replacement: (String) -> String? = { _ in nil }
 
     private var steps: [Step] = []
 
     package init() {}
 
-    /// How many steps down.
+    /// The number of steps.
     package var depth: Int { steps.count }
-    /// Goes a step down.
+    /// Enters a step.
     package func enter(_ step: Step) { steps.append(step.cut) }
-    /// Goes a step up.
+    /// Leaves the last step.
     package func leave() { steps.removeLast() }
-    /// Goes up to an earlier depth: what a reader does that stopped in the middle.
+    /// Returns to an earlier depth, for a reader that stopped in the middle.
     package func leave(to depth: Int) { steps.removeLast(max(0, steps.count - depth)) }
 
-    /// The whole way, with `replacement`; empty at the top.
+    /// The whole trail, with `replacement` applied; empty at the top.
     package var text: String { text(replacing: replacement) }
 
-    /// The whole way with other names in the place of some.
+    /// Returns the whole trail with some names replaced.
     ///
-    /// - Parameter replacement: Is asked for each key, and each word of the carrier's own words, of `shortestReplaced` bytes or
-    ///   more, as far as the way has it; answers nil where it stays.
+    /// - Parameter replacement: Called for each key, and for each word of a carrier's words, of `shortestReplaced`
+    ///   bytes or more in the trail. Returns `nil` to keep the name.
     package func text(replacing replacement: (String) -> String?) -> String {
         var text = ""
         var last: Step?
@@ -94,24 +95,24 @@ package final class LeafTrail {
 
     // MARK: Cutting
 
-    /// A name as a step has it.
+    /// Returns a name as a step stores it.
     private static func cut(_ name: String) -> String {
         name.utf8.count > longestStep ? head(name, longestStep) + "…" : name
     }
 
-    /// The beginning and the end of a way: the innermost carrier and the key are what a person looks for.
+    /// Returns the beginning and the end of a trail, because readers look for the innermost carrier and the key.
     private static func shortened(_ text: String) -> String {
         guard text.utf8.count > longestText else { return text }
         return head(text, longestText / 2) + "…" + tail(text, longestText / 2)
     }
 
-    /// At most so many bytes of the beginning, ending with a whole scalar.
+    /// Returns at most `bytes` bytes of the beginning, ending with a whole scalar.
     private static func head(_ text: String, _ bytes: Int) -> String {
-        // The view of scalars takes a place inside of one for its beginning.
+        // The scalar view rounds an index inside a scalar down to its beginning.
         String(text.unicodeScalars[..<text.utf8.index(text.startIndex, offsetBy: bytes)])
     }
 
-    /// So many bytes of the end, or up to three more, beginning with a whole scalar.
+    /// Returns `bytes` bytes of the end, or up to three more, beginning with a whole scalar.
     private static func tail(_ text: String, _ bytes: Int) -> String {
         String(text.unicodeScalars[text.utf8.index(text.endIndex, offsetBy: -bytes)...])
     }

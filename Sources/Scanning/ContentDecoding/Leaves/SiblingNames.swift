@@ -1,23 +1,23 @@
-/// What the members of one object say about each other: `{"name": "token", "value": "…"}` holds a value called `token`, and
-/// `{"kty": "RSA", "d": "…"}` the private part of a key.
+/// The information that members of one object give about each other: `{"name": "token", "value": "…"}` contains a value
+/// called `token`, and `{"kty": "RSA", "d": "…"}` the private part of a key.
 struct SiblingNames {
-    /// What a member is for, by its key; capitals are as good as small letters.
+    /// The role of a member, determined by its key without regard to case.
     enum Role {
-        /// Its text is what the value is called.
+        /// The member's text is the name of the value.
         case name
-        /// Its text goes before the name: where an account is.
+        /// The member's text, such as the place of an account, is a prefix of the name.
         case service
         case value
         case keyType
         case privatePart
-        /// `k` is either.
+        /// The key `k`, which is either.
         case nameOrPrivatePart
 
         var isName: Bool { self == .name || self == .service || self == .nameOrPrivatePart }
         var isPrivatePart: Bool { self == .privatePart || self == .nameOrPrivatePart }
     }
 
-    /// Longer texts are no names.
+    /// The limit on a name's length.
     static let longestName = 96
 
     private var name: [UInt8] = []
@@ -31,23 +31,23 @@ struct SiblingNames {
         }?.1
     }
 
-    /// Learns what a member's text says of the others.
+    /// Records the information that a member's text gives about the others.
     mutating func learn(_ text: UnsafeRawBufferPointer, _ role: Role) {
         if role == .keyType { isWebKey = true }
         guard role.isName, 1...Self.longestName ~= text.count, !text.contains(where: { $0 < 0x20 }) else { return }
         if role == .service { return service = Array(text) }
-        // Of a name for programs and one for people the first is the better.
+        // A name for programs is preferred to a name for people.
         if name.isEmpty || name.contains(0x20) && !text.contains(0x20) { name = Array(text) }
     }
 
-    /// What a member is called by the others, as far as they are known; nil for what only its key names.
+    /// Returns the name that the known members give a member, or `nil` if only its key names it.
     func name(of role: Role, key: UnsafeRawBufferPointer) -> [UInt8]? {
         if isWebKey, role.isPrivatePart { return Array("jwk.".utf8) + key }
         guard role == .value, !(name.isEmpty && service.isEmpty) else { return nil }
         return service.isEmpty || name.isEmpty ? service + name : service + [0x20] + name
     }
 
-    /// As `learn`, where the text has to be looked for.
+    /// Records a member as `learn(_:_:)` does, for text that must be fetched.
     mutating func learn(key: String, text: () -> String?) {
         var key = key
         guard let role = key.withUTF8({ Self.role(of: UnsafeRawBufferPointer($0)) }), role.isName || role == .keyType,
@@ -56,7 +56,7 @@ struct SiblingNames {
         text.withUTF8 { learn(UnsafeRawBufferPointer($0), role) }
     }
 
-    /// What the member of a key is called by the others, and the words for the way to it.
+    /// Returns the name that the other members give a key's member, and the words for its trail.
     func called(_ key: String) -> (name: String, words: String?)? {
         var key = key
         return key.withUTF8 { key in
@@ -66,9 +66,9 @@ struct SiblingNames {
         }
     }
 
-    /// The words for a way to a value of this name; nil where it may be a secret itself, or somebody's address.
+    /// Returns the words for the trail of a value with this name, or `nil` if the name may be a secret or an address.
     ///
-    /// Names are words with few digits; what is random changes between small letters and capitals all the time.
+    /// Names are words with few digits. Random strings change often between lowercase and capitals.
     static func words(for name: [UInt8]) -> String? {
         guard name.count <= 48, let first = name.first, isLetter(first) else { return nil }
         guard name.allSatisfy({ isLetter($0) || 0x30...0x39 ~= $0 || "_-. ".utf8.contains($0) }) else { return nil }
@@ -79,7 +79,7 @@ struct SiblingNames {
     private static func isLetter(_ byte: UInt8) -> Bool { 0x61...0x7A ~= byte | 0x20 }
     private static func isSmall(_ byte: UInt8) -> Bool { 0x61...0x7A ~= byte }
 
-    /// By the length of the keys.
+    /// The roles, indexed by the length of the keys.
     private static let roles: [[([UInt8], Role)]] = {
         let all: [(String, Role)] = [
             ("d", .privatePart), ("k", .nameOrPrivatePart), ("v", .value), ("key", .name), ("val", .value),

@@ -1,5 +1,5 @@
-/// The members of one object that is read once, from its beginning: a value that another member may name waits for it, until the
-/// object ends.
+/// The members of one object that is read once, from its beginning. A value that a later member may name waits until
+/// the object ends.
 struct StreamedMembers {
     enum Value {
         case text(UnsafeRawBufferPointer, isVerbatim: Bool)
@@ -30,7 +30,7 @@ struct StreamedMembers {
         }
     }
 
-    /// All that waits in one object, in bytes: what is longer is visited by its key alone.
+    /// The limit on waiting bytes in one object. Longer values are visited under their keys alone.
     private static let mostBytes = 4096
     private static let most = 4
 
@@ -41,7 +41,7 @@ struct StreamedMembers {
 
     init(form: CarrierForm) { self.form = form }
 
-    /// Visits the value of a member, whose key the way has already, or lets it wait.
+    /// Visits the value of a member whose key is already in the trail, or lets it wait.
     mutating func take(
         _ value: Value, key: UnsafeRawBufferPointer, range: Range<Int64>?, _ walk: LeafWalk
     ) throws(CarrierFault) {
@@ -54,7 +54,7 @@ struct StreamedMembers {
         waiting.append(Waiting(key: Array(key), role: role, kind: kind, bytes: Array(bytes), range: range))
     }
 
-    /// Visits what waited: nothing more comes that could name it.
+    /// Visits the waiting values at the end of the object, when no further member can name them.
     mutating func end(_ walk: LeafWalk) throws(CarrierFault) {
         if waiting.isEmpty { return }
         for member in waiting {
@@ -79,7 +79,7 @@ struct StreamedMembers {
         let bytes = Self.parts(value).bytes
         guard waitingBytes + bytes.count <= Self.mostBytes else { return false }
         if role == .value { return true }
-        // Only what may be a part of a key: random letters of base64url.
+        // Only potential parts of a key wait: random letters of base64url.
         return role.isPrivatePart && bytes.count >= 16
             && bytes.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7A ~= $0 | 0x20 || $0 == 0x2D || $0 == 0x5F }
     }
@@ -105,7 +105,7 @@ struct StreamedMembers {
 }
 
 extension StreamedMembers.Value {
-    /// Visits it, and looks into what may be a carrier.
+    /// Visits the value and searches it for nested carriers.
     func visit(
         name: UnsafeRawBufferPointer?, _ range: Range<Int64>?, form: CarrierForm, _ walk: LeafWalk
     ) throws(CarrierFault) {

@@ -1,4 +1,4 @@
-/// HEIC and AVIF (ISO/IEC 23008-12): Exif and XMP among the items that the head of the file lists.
+/// Reads HEIC and AVIF (ISO/IEC 23008-12): the Exif and XMP items that the file's header lists.
 enum HEIFImage {
     private static let brands: Set = ["heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis"]
 
@@ -14,7 +14,7 @@ enum HEIFImage {
             if size == 0 { size = source.count - position }
             guard size >= 8 else { throw .malformed("boxes that do not hang together") }
             if head.word(at: 4) == code("meta"), size <= ImageLeaves.longest {
-                // A version and flags come before the boxes in it.
+                // A version and flags precede the boxes inside.
                 let body = CarrierBytes(try source.bytes(at: position + 12, count: Int(size) - 12))
                 return try readItems(body, source, leaves)
             }
@@ -34,7 +34,7 @@ enum HEIFImage {
         let wanted = kinds(meta, infos.body)
         for (item, range) in HEIFPlaces.all(meta, places.body) where wanted[item] != nil {
             if wanted[item] == code("Exif") {
-                // How far it is to the tags comes first.
+                // The item begins with the offset of the tags.
                 let skip = CarrierBytes(try source.bytes(at: range.lowerBound, count: 4)).word(at: 0)
                 let start = range.lowerBound + 4 + Int64(skip)
                 if start < range.upperBound { try leaves.exif(source, start..<range.upperBound) }
@@ -47,7 +47,7 @@ enum HEIFImage {
         }
     }
 
-    /// Items with Exif or with a type of MIME, which is XMP's.
+    /// Returns the items with Exif or with a MIME type, which is XMP's.
     private static func kinds(_ meta: CarrierBytes, _ infos: Range<Int>) -> [Int: UInt32] {
         let start = infos.lowerBound + (meta[infos.lowerBound] == 0 ? 6 : 8)
         guard start <= infos.upperBound else { return [:] }
@@ -78,9 +78,9 @@ enum HEIFImage {
     static func code(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
-/// Where the items of a file lie: its box `iloc`.
+/// The positions of a file's items, from its `iloc` box.
 enum HEIFPlaces {
-    /// The first extent of each item that lies in the file itself.
+    /// Returns the first extent of each item that the file itself stores.
     static func all(_ bytes: CarrierBytes, _ body: Range<Int>) -> [(item: Int, range: Range<Int64>)] {
         let start = body.lowerBound
         let version = bytes[start]

@@ -1,10 +1,10 @@
-/// Hands out what an image says of itself.
+/// Hands out the metadata of an image.
 struct ImageLeaves {
     let walk: LeafWalk
-    /// Longer pieces are pixels, whatever they claim to be.
+    /// The size limit. Longer parts are pixels, regardless of their type.
     static let longest = 8 << 20
 
-    /// One value by its name, and what is nested in it.
+    /// Hands out a named value and its nested values.
     func text(_ text: [UInt8], named name: String, in group: String, at position: Int64?) throws(CarrierFault) {
         let text = text.last == 0 ? Array(text.prefix { $0 != 0 }) : text
         if text.isEmpty { return }
@@ -15,7 +15,7 @@ struct ImageLeaves {
         }
     }
 
-    /// Running text, such as XMP.
+    /// Hands out running text, such as XMP.
     func block(_ text: [UInt8], in group: String, at position: Int64?) throws(CarrierFault) {
         if text.isEmpty { return }
         try value(text, nil, group) { (bytes, _) throws(CarrierFault) in
@@ -24,7 +24,7 @@ struct ImageLeaves {
         }
     }
 
-    /// Something that only a maker knows.
+    /// Hands out data in a maker's private format.
     func strings(_ bytes: [UInt8], in group: String, at position: Int64?) throws(CarrierFault) {
         if bytes.isEmpty { return }
         try value(bytes, nil, group) { (bytes, _) throws(CarrierFault) in
@@ -33,7 +33,7 @@ struct ImageLeaves {
         }
     }
 
-    /// A part that a program keeps in the image for itself, whatever it is.
+    /// Reads a part of any form that a program stores in the image for itself.
     func unknown(_ source: any ByteSource, _ range: Range<Int64>, called name: String) throws(CarrierFault) {
         if range.isEmpty { return }
         let part = PartSource(source, range)
@@ -42,10 +42,10 @@ struct ImageLeaves {
         }
     }
 
-    /// Notes a part that was passed over because of its size.
+    /// Notes a part that was skipped because of its size.
     func noteLong(_ what: String) { walk.note(.unsupported("\(what) in it is longer than 8 MiB")) }
 
-    /// What follows the image's end in its file: no program that shows it looks there.
+    /// Reads the bytes after the image's end in its file, which image viewers ignore.
     func trailing(_ source: any ByteSource, from position: Int64) throws(CarrierFault) {
         guard position < source.count else { return }
         let rest = PartSource(source, position..<source.count)
@@ -54,7 +54,7 @@ struct ImageLeaves {
         }
     }
 
-    /// The tags of Exif, which are those of a TIFF file.
+    /// Reads the Exif tags, which are those of a TIFF file.
     func exif(_ source: any ByteSource, _ range: Range<Int64>) throws(CarrierFault) {
         var range = range
         let head = try source.bytes(at: range.lowerBound, count: 6)
@@ -85,9 +85,9 @@ struct ImageLeaves {
     }
 }
 
-/// Reads what an image says of itself; never its pixels.
+/// Reads the metadata of an image, never its pixels.
 enum ImageReader: CarrierReader {
-    /// Whether the first bytes are those of a PNG, JPEG, GIF, WebP, HEIC, AVIF or TIFF file.
+    /// Returns whether the first bytes are those of a PNG, JPEG, GIF, WebP, HEIC, AVIF or TIFF file.
     static func isImage(_ head: [UInt8]) -> Bool { reader(of: head) != nil }
 
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
@@ -111,7 +111,7 @@ enum ImageReader: CarrierReader {
     }
 }
 
-/// IPTC's captions and credits (IIM 4.2), in Photoshop's image resources or on their own.
+/// Reads IPTC captions and credits (IIM 4.2), in Photoshop's image resources or on their own.
 enum IPTCRecords {
     private static let names: [UInt8: String] = [
         5: "Title", 25: "Keywords", 40: "Instructions", 80: "Author", 90: "City", 92: "Location", 95: "State",
@@ -120,12 +120,12 @@ enum IPTCRecords {
         120: "Caption", 122: "Writer",
     ]
 
-    /// Finds them among Photoshop's resources.
+    /// Finds the records among Photoshop's resources.
     static func readResources(_ bytes: CarrierBytes, _ leaves: ImageLeaves, at position: Int64?) throws(CarrierFault) {
         var index = Array("Photoshop 3.0\0".utf8).count
         while index + 12 <= bytes.count, bytes.word(at: index) == 0x3842_494D {
             let id = bytes.short(at: index + 4)
-            // A name, padded to an even length with its count.
+            // The name is padded to an even length including its count.
             let size = index + 6 + (Int(bytes[index + 6]) + 2) / 2 * 2
             let (start, length) = (size + 4, Int(bytes.word(at: size)))
             guard start + length <= bytes.count else { return }
@@ -134,7 +134,7 @@ enum IPTCRecords {
         }
     }
 
-    /// Reads records: a mark, the record's and the value's number, a length.
+    /// Reads records: a mark, the numbers of record and value, a length.
     static func read(
         _ bytes: CarrierBytes, _ range: Range<Int>, _ leaves: ImageLeaves, at position: Int64?
     ) throws(CarrierFault) {

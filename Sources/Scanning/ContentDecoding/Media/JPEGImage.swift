@@ -1,4 +1,4 @@
-/// JPEG (ITU-T T.81): Exif, XMP, IPTC and comments among the segments before the first scan.
+/// Reads JPEG (ITU-T T.81): Exif, XMP, IPTC and comments in the segments before the first scan.
 enum JPEGImage {
     static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
         var position: Int64 = 2
@@ -7,7 +7,7 @@ enum JPEGImage {
             let head = CarrierBytes(try source.bytes(at: position, count: 4))
             guard head[0] == 0xFF else { throw .malformed("segments that do not hang together") }
             let marker = head[1]
-            // Bytes that fill up before a marker, and markers without a segment.
+            // Skips fill bytes before a marker, and markers without a segment.
             if marker == 0xFF || marker == 0x01 || (0xD0...0xD8).contains(marker) {
                 position += marker == 0xFF ? 1 : 2
                 continue
@@ -21,7 +21,8 @@ enum JPEGImage {
         leaves.walk.note(.malformed("the image ends before its pixels"))
     }
 
-    /// What follows the image in its file. Pixels are gone through only where the file does not end as an image does.
+    /// Reads the bytes that follow the image in its file. Pixels are skimmed only if the file does not end with an end
+    /// marker.
     private static func afterScan(
         _ source: any ByteSource, from start: Int64, _ leaves: ImageLeaves
     ) throws(CarrierFault) {
@@ -50,7 +51,7 @@ enum JPEGImage {
         } else if body.starts(with: xmp) {
             try leaves.block(after(xmp, 0).bytes, in: "XMP", at: after(xmp, 0).at)
         } else if body.starts(with: moreXMP) {
-            // A digest, the whole length and this part's place come first.
+            // A digest, the whole length and this part's offset come first.
             try leaves.block(after(moreXMP, 40).bytes, in: "XMP", at: after(moreXMP, 40).at)
         } else if body.starts(with: "Photoshop 3.0\0".utf8) {
             try IPTCRecords.readResources(CarrierBytes(body), leaves, at: range.lowerBound)
@@ -60,13 +61,13 @@ enum JPEGImage {
     }
 }
 
-/// Goes over the pixels of a JPEG without looking at them (ITU-T T.81, section B.1.1): no marker can be among them.
+/// Skips the pixels of a JPEG, which contain no markers (ITU-T T.81, section B.1.1).
 enum JPEGScans {
     private static let blockSize = 256 << 10
 
-    /// Behind the end mark of the image; nil where there is none.
+    /// Returns the offset after the image's end marker, or `nil` if the marker is missing.
     ///
-    /// - Parameter start: Of the marker of the first scan.
+    /// - Parameter start: The offset of the first scan's marker.
     static func end(_ source: any ByteSource, from start: Int64, _ walk: LeafWalk) throws(CarrierFault) -> Int64? {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 64)
         defer { buffer.deallocate() }
@@ -89,7 +90,8 @@ enum JPEGScans {
         return nil
     }
 
-    /// The first marker that has a segment, or ends the image: neither a stuffed byte nor a restart.
+    /// Returns the offset of the first marker that has a segment or ends the image, which excludes stuffed bytes and
+    /// restart markers.
     private static func marker(in block: UnsafeRawBufferPointer) -> Int? {
         var index = 0
         while let next = block[index..<(block.count - 1)].firstIndex(of: 0xFF) {

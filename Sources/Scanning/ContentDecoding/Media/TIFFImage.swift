@@ -1,4 +1,4 @@
-/// TIFF 6.0, and Exif 2.32 which is made like it: tags with text, places and times.
+/// Reads TIFF 6.0, and Exif 2.32 which has the same structure: tags with text, positions and times.
 enum TIFFImage {
     static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
         let head = try source.bytes(at: 0, count: 8)
@@ -12,12 +12,12 @@ enum TIFFImage {
     private static func isLittle(_ head: [UInt8]) -> Bool? { head.starts(with: [0x49, 0x49, 42, 0]) ? false : nil }
 }
 
-/// One reading of the directories of tags.
+/// The state of one pass over the tag directories.
 struct TIFFReading {
     let source: any ByteSource
     let isBig: Bool
     let leaves: ImageLeaves
-    /// A directory may refer to any other, also to itself.
+    /// The positions of directories already read. A directory may refer to any other or to itself.
     private var visited: Set<Int64> = []
 
     private static let mostDirectories = 64
@@ -27,7 +27,7 @@ struct TIFFReading {
         (self.source, self.isBig, self.leaves) = (source, isBig, leaves)
     }
 
-    /// Reads the directories from one on, with those that tags refer to.
+    /// Reads the directories from `start` on, and those that tags refer to.
     mutating func readAll(from start: Int64) throws(CarrierFault) {
         var waiting = [(position: start, group: "Exif")]
         while let (position, group) = waiting.popLast() {
@@ -49,7 +49,7 @@ struct TIFFReading {
         }
     }
 
-    /// One tag: its number, its type, how many values, and the values or where they are.
+    /// Reads one tag: its number, its type, its value count, and the values or their offset.
     private func value(_ entry: [UInt8], _ tag: Int, _ group: String, at place: Int64) throws(CarrierFault) {
         let (type, count) = (short(entry, 2), Int(word(entry, 4)))
         guard let unit = TIFFTags.sizes[type], count <= Self.longestValue / unit else { return }
@@ -67,7 +67,7 @@ struct TIFFReading {
         case 0x9C9B...0x9C9F:
             let text = bytes.withUnsafeBytes { WideText.utf8($0, .utf16Little) }
             try leaves.text(text, named: name, in: group, at: nil)
-        // The set of characters comes first, in eight bytes.
+        // The character set comes first, in eight bytes.
         case 0x9286, 0x001B, 0x001C:
             try leaves.text(Array(bytes.dropFirst(8)), named: name, in: group, at: position + 8)
         case 0x927C: try leaves.strings(bytes, in: "MakerNote", at: position)
@@ -78,7 +78,7 @@ struct TIFFReading {
         }
     }
 
-    /// Degrees, minutes and seconds, as far as they are there, in one text.
+    /// Returns the available degrees, minutes and seconds as one text.
     private func rationals(_ position: Int64, _ count: Int) throws(CarrierFault) -> [UInt8] {
         let bytes = try source.bytes(at: position, count: 8 * min(count, 3))
         let parts = stride(from: 0, to: bytes.count - 7, by: 8).map { index in
@@ -99,20 +99,20 @@ struct TIFFReading {
     }
 }
 
-/// Numbers of Exif 2.32 and TIFF 6.0.
+/// The tags of Exif 2.32 and TIFF 6.0.
 enum TIFFTags {
     /// Tags that refer to further directories.
     static let directories: [Int: String] = [0x8769: "Exif", 0x8825: "GPS", 0xA005: "Interoperability", 0x014A: "Exif"]
 
-    /// How many bytes one value of a type takes.
+    /// The number of bytes of one value of each type.
     static let sizes: [Int: Int] = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
 
-    /// Tags whose bytes are tables of the image's own, not of a person's.
+    /// Returns whether a tag's bytes are a table of technical data rather than personal data.
     static func isTable(_ tag: Int) -> Bool {
         [0x9000, 0x9101, 0xA000, 0xA300, 0xA301, 0xA302, 0x8773, 0x0001].contains(tag)
     }
 
-    /// What a tag is called.
+    /// Returns the name of a tag.
     static func name(_ tag: Int, in group: String) -> String {
         (group == "GPS" ? places[tag] : names[tag]) ?? "tag \(tag)"
     }

@@ -1,4 +1,4 @@
-/// PNG (ISO/IEC 15948): text and Exif among its chunks.
+/// Reads PNG (ISO/IEC 15948): the text and Exif chunks.
 enum PNGImage {
     static let magic: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -37,13 +37,13 @@ enum PNGImage {
         }
     }
 
-    /// Chunks of the picture, its colours, its size and its animation; the last two are Apple's.
+    /// Chunks with the image data, its colours, its size and its animation. The last two are Apple's.
     private static let pictorial: Set = [
         "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
         "hIST", "pHYs", "sPLT", "tIME", "acTL", "fcTL", "fdAT", "CgBI", "iDOT",
     ]
 
-    /// A flag, a method, a language and the keyword in that language, then the text.
+    /// Reads a flag, a method, a language, the keyword in that language, and the text.
     private static func international(
         _ body: ArraySlice<UInt8>, _ name: String, _ leaves: ImageLeaves, _ range: Range<Int64>
     ) throws(CarrierFault) {
@@ -74,7 +74,7 @@ enum PNGImage {
     }
 }
 
-/// WebP (RFC 9649): Exif and XMP among the chunks.
+/// Reads WebP (RFC 9649): the Exif and XMP chunks.
 enum WebPImage {
     static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
         let length = try source.bytes(at: 4, count: 4)
@@ -100,7 +100,7 @@ enum WebPImage {
     private static func little(_ bytes: [UInt8]) -> UInt32 { bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
-/// GIF (89a): comments, and what applications keep in it.
+/// Reads GIF (89a): comments and application data.
 enum GIFImage {
     static func read(_ source: any ByteSource, _ leaves: ImageLeaves) throws(CarrierFault) {
         let screen = CarrierBytes(try source.bytes(at: 6, count: 7))
@@ -120,7 +120,7 @@ enum GIFImage {
         leaves.walk.note(.malformed("the image ends before its end mark"))
     }
 
-    /// The size of the table of colours that flags tell of.
+    /// Returns the size of the colour table that the flags declare.
     private static func colours(_ flags: UInt8) -> Int64 { flags & 0x80 == 0 ? 0 : 3 << (Int64(flags & 7) + 1) }
 
     private static func extend(
@@ -135,7 +135,7 @@ enum GIFImage {
         return end
     }
 
-    /// Blocks with their lengths before them, up to an empty one.
+    /// Reads length-prefixed blocks up to an empty one.
     private static func blocks(
         _ source: any ByteSource, at start: Int64, _ leaves: ImageLeaves, keeping isKept: Bool = false
     ) throws(CarrierFault) -> (bytes: [UInt8], end: Int64) {
@@ -152,7 +152,7 @@ enum GIFImage {
         return (bytes, position)
     }
 
-    /// XMP is not written in blocks: it ends with a row of bytes that leads readers of blocks to its end.
+    /// Reads XMP, which is not stored in blocks. It ends with a trailer that leads block readers to its end.
     private static func readXMP(
         _ source: any ByteSource, at start: Int64, _ leaves: ImageLeaves
     ) throws(CarrierFault) -> Int64 {

@@ -1,10 +1,11 @@
 internal import Czlib
 
-/// Reads what a gzip or zlib file holds: all members of it, one behind the other.
+/// Reads the content of a gzip or zlib file: all of its members in sequence.
 ///
-/// It is decompressed twice: once to learn how much it is, with nothing kept; then into exactly that much memory.
+/// The file is decompressed twice: once to determine the size, without storing anything, then into exactly that much
+/// memory.
 package enum GzipReader: CarrierReader {
-    /// More than this is not held in memory at once; what lies behind is left unread.
+    /// The limit on decompressed bytes in memory. The rest is left unread.
     private static let largest = 32 << 20
     private static let pieceSize = 64 << 10
 
@@ -34,7 +35,7 @@ package enum GzipReader: CarrierReader {
         }
     }
 
-    /// What follows the last member, and is no member that broke off. Zeros fill up blocks.
+    /// Reads the bytes after the last member, unless they are a truncated member or zeros, which are padding.
     private static func readAppended(
         _ source: any ByteSource, from start: Int64, _ walk: LeafWalk
     ) throws(CarrierFault) {
@@ -63,22 +64,22 @@ package enum GzipReader: CarrierReader {
         return expansion
     }
 
-    /// `a.json.gz` holds `a.json`.
+    /// Returns the name of the content: `a.json.gz` contains `a.json`.
     private static func innerName(_ name: String) -> String {
         name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
     }
 }
 
-/// Decompressed members of a file, up to a bound.
+/// The decompressed members of a file, up to a limit.
 struct Expansion: ~Copyable {
     private(set) var made = 0
-    /// More would have come out.
+    /// True if the limit cut off further output.
     private(set) var isCut = false
     private(set) var isDone = false
-    /// Where in the file the last whole member ends; 0 before the first has ended.
+    /// The offset in the file of the end of the last whole member; 0 before the first has ended.
     private(set) var end: Int64 = 0
     private var taken: Int64 = 0
-    /// In a member: what ends here is cut off.
+    /// True inside a member, where the end of data means truncation.
     private var isOpen = true
     private let most: Int
     private let inflater = Inflater()
@@ -88,7 +89,7 @@ struct Expansion: ~Copyable {
 
     deinit { output.deallocate() }
 
-    /// The data ended before a member did, or was wrong.
+    /// True if the data ended inside a member or was invalid.
     var isDamaged: Bool { isOpen && !isCut }
 
     /// Decompresses the next piece of the file.
@@ -100,7 +101,7 @@ struct Expansion: ~Copyable {
             taken += Int64(result.taken)
             keep(result.made, take)
             switch result.step {
-            // Behind the last member anything may follow: then no member is open.
+            // Any bytes may follow the last member. In that case no member is open.
             case .damaged: isDone = true
             case .memberEnded:
                 isOpen = false
@@ -123,9 +124,9 @@ struct Expansion: ~Copyable {
     }
 }
 
-/// Decompresses gzip (RFC 1952) and zlib (RFC 1950), a piece at a time.
+/// Decompresses gzip (RFC 1952) and zlib (RFC 1950) in pieces.
 final class Inflater {
-    /// How a piece ended.
+    /// The result of decompressing a piece.
     enum Step { case more, memberEnded, damaged }
 
     private let stream: UnsafeMutablePointer<z_stream>
@@ -134,7 +135,7 @@ final class Inflater {
     init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 bits of window, and 32: gzip or zlib, as the header says.
+        // A window of 15 bits, plus 32: detect gzip or zlib by the header.
         isReady = inflateInit2_(stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
@@ -148,7 +149,7 @@ final class Inflater {
 
     /// Decompresses from one buffer into another until one of them is used up.
     ///
-    /// - Returns: How many bytes were taken and made.
+    /// - Returns: The numbers of bytes consumed and produced.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) -> (taken: Int, made: Int, step: Step) {
@@ -162,13 +163,14 @@ final class Inflater {
         let made = Int(UInt32(clamping: output.count) - stream.pointee.avail_out)
         switch status {
         case Z_STREAM_END: return (taken, made, .memberEnded)
-        // Nothing to do is no fault: more input or more room mends it.
+        // `Z_BUF_ERROR` is not a fault: more input or more room resolves it.
         case Z_OK, Z_BUF_ERROR: return (taken, made, .more)
         default: return (taken, made, .damaged)
         }
     }
 
-    /// Whether bytes begin like zlib's format, and can be decompressed as far as a look goes: its two bytes alone say little.
+    /// Returns whether bytes begin with a zlib header and the first bytes decompress. The two header bytes alone are
+    /// weak evidence.
     static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 8, bytes[0] & 0x0F == 8, bytes[0] >> 4 <= 7, bytes[1] & 0x20 == 0,
             (Int(bytes[0]) << 8 | Int(bytes[1])).isMultiple(of: 31)

@@ -1,12 +1,12 @@
-/// How bytes are written in letters.
+/// An encoding of bytes in letters.
 package enum LetterCoding: String, Hashable, Sendable {
     case base64, base64url, hex
-    /// `%41`, as in addresses.
+    /// Percent encoding, such as `%41`, as in addresses.
     case percent
 
-    /// What a whole value looks like; nil for what is none of them.
+    /// Returns the coding of a whole value, or `nil` if it has none.
     ///
-    /// Line ends and tabs may stand between the letters; a space is none of them.
+    /// Line ends and tabs may occur between the letters. A space is not allowed.
     static func of(_ text: UnsafeRawBufferPointer) -> LetterCoding? {
         var kinds: UInt8 = 0
         for byte in text {
@@ -21,9 +21,9 @@ package enum LetterCoding: String, Hashable, Sendable {
         return kinds & LetterTable.url != 0 ? .base64url : .base64
     }
 
-    /// The bytes that letters stand for; nil where they are not of this coding.
+    /// Returns the decoded bytes, or `nil` if the letters are not of this coding.
     ///
-    /// - Parameter most: Stops after so many bytes: for a look at the beginning.
+    /// - Parameter most: The number of bytes after which decoding stops, for a look at the beginning.
     func decode(_ text: UnsafeRawBufferPointer, most: Int = .max) -> [UInt8]? {
         switch self {
         case .hex: Self.decodeHex(text, most)
@@ -32,7 +32,7 @@ package enum LetterCoding: String, Hashable, Sendable {
         }
     }
 
-    /// Both alphabets; padding may be missing, and ends it. Half a byte at the end is refused.
+    /// Decodes both alphabets. Padding is optional and ends the text. Half a byte at the end is refused.
     private static func decodeBase64(_ text: UnsafeRawBufferPointer, _ most: Int) -> [UInt8]? {
         let values = LetterTable.shared.base64
         var bytes: [UInt8] = []
@@ -105,13 +105,13 @@ enum HexDigits {
     }
 }
 
-/// Which letters belong to which codings.
+/// The classes of letters by coding.
 struct LetterTable: Sendable {
     static let shared = LetterTable()
 
-    /// Of hexadecimal digits, and so of base64 too.
+    /// A hexadecimal digit, which is also a letter of base64.
     static let hexDigit: UInt8 = 1
-    /// Of both alphabets of base64 (RFC 4648).
+    /// A letter of both base64 alphabets (RFC 4648).
     static let letter: UInt8 = 2
     /// `+` and `/`.
     static let standard: UInt8 = 4
@@ -119,12 +119,12 @@ struct LetterTable: Sendable {
     static let url: UInt8 = 8
     static let space: UInt8 = 16
     static let percent: UInt8 = 32
-    /// What stands in a percent-encoded text and in no other coding.
+    /// A character of percent-encoded text and of no other coding.
     static let other: UInt8 = 64
     static let foreign: UInt8 = 128
 
     let kinds: [UInt8]
-    /// The six bits of a letter of base64, either alphabet; 255 for others.
+    /// The six bits of a letter of either base64 alphabet; 255 for other bytes.
     let base64: [UInt8]
 
     private init() {
@@ -146,12 +146,13 @@ struct LetterTable: Sendable {
         base64 = values
     }
 
-    /// Whether the first eight letters of base64 can begin a carrier or text: those of a token hardly do.
+    /// Returns whether the first eight letters of base64 can begin a carrier or text. The letters of a token rarely
+    /// can.
     func mayHold(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt64 = 0
         for letter in text.prefix(8) {
             let value = base64[Int(letter)]
-            // A space, or the end: a longer look tells.
+            // At a space or the end, only a longer look decides.
             if value > 63 { return true }
             bits = bits << 6 | UInt64(value)
         }
@@ -162,8 +163,8 @@ struct LetterTable: Sendable {
         return isText || Self.beginnings.contains { bits >> 24 & $0.mask == $0.bytes }
     }
 
-    /// The first three bytes of carriers: binary property lists, SQLite and its logs, gzip, zlib, cookies, images, text with a
-    /// byte order mark or in UTF-16.
+    /// The first three bytes of carriers: binary property lists, SQLite and its logs, gzip, zlib, cookies, images, and
+    /// text with a byte order mark or in UTF-16.
     private static let beginnings: [(bytes: UInt64, mask: UInt64)] = [
         (0x62706C, 0xFFFFFF), (0x53514C, 0xFFFFFF), (0x377F06, 0xFFFFFF), (0xD9D505, 0xFFFFFF), (0x1F8B08, 0xFFFFFF),
         (0x780000, 0xFF0000), (0x636F6F, 0xFFFFFF), (0x89504E, 0xFFFFFF), (0xFFD8FF, 0xFFFFFF), (0x474946, 0xFFFFFF),

@@ -1,22 +1,22 @@
-/// What a value is that may be a carrier itself. Stricter than for files: a value has no name that speaks for it, and most
-/// values are none.
+/// The form of a value that may be a carrier. The rules are stricter than for files, because a value has no file name
+/// and most values are not carriers.
 enum NestedForm {
-    /// Enough to tell the form, and less would not do for an XML property list with its document type.
+    /// The number of bytes that determine the form. An XML property list with its document type requires that many.
     static let headSize = 512
 
-    /// Nil for a value that is nothing of the kind, or plain text.
+    /// Returns the form, or `nil` for plain text and values without a known form.
     static func of(_ bytes: UnsafeRawBufferPointer) -> CarrierForm? {
         guard bytes.count >= 8 else { return nil }
         switch bytes[0] {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), 0x09...0x0D, 0x20, 0xEF: return text(bytes)
         default:
-            // Of the magics only that of binary property lists may have nothing but letters behind it.
+            // Of all magic numbers, only that of binary property lists may be followed by printable bytes alone.
             let isText = bytes.prefix(16).allSatisfy { 0x20..<0x7F ~= $0 }
             return isText && !bytes.starts(with: "bplist".utf8) ? nil : binary(bytes)
         }
     }
 
-    /// What a value of this form is called on the way to what it holds.
+    /// Returns the trail label of a value of this form.
     static func label(_ form: CarrierForm) -> String {
         switch form {
         case .xmlPropertyList, .binaryPropertyList, .openStepPropertyList: "plist"
@@ -26,7 +26,7 @@ enum NestedForm {
         }
     }
 
-    /// Whether bytes begin like a carrier, of which these may be a few only.
+    /// Returns whether the first few bytes of a value can begin a carrier.
     static func mayBegin(_ head: UnsafeRawBufferPointer) -> Bool {
         let form = Carriers.form(of: [UInt8](head), name: "")
         if form != .binary, form != .text { return true }
@@ -56,7 +56,8 @@ enum NestedForm {
         return ["<plist", "<!DOCTYPE plist"].contains { ByteText.lastRange(of: Array($0.utf8), in: head) != nil }
     }
 
-    /// An object, or an array with something other than numbers in it, from the first character to the last.
+    /// Returns whether the text is an object, or an array with elements other than numbers, from the first character to
+    /// the last.
     private static func isJSON(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count >= 4, let second = text.dropFirst().first(where: { $0 > 0x20 }) else { return false }
         switch (text[0], text[text.count - 1]) {

@@ -1,16 +1,16 @@
 extension Carriers {
-    /// Looks whether a value is a carrier itself, or one written in letters, and reads it.
+    /// Reads a value that is a carrier itself, or a carrier encoded in letters.
     ///
-    /// By its first bytes; or base64, hexadecimal or percent-encoded letters of a carrier or of printable text. What is nested is
-    /// called by its form on the way: `state > base64 > plist: user.token`. Printable text, and text in UTF-16, comes as a leaf of
-    /// the value's own name.
+    /// A carrier is detected by its first bytes, or as base64, hexadecimal or percent-encoded letters of a carrier or
+    /// of printable text. Its form becomes a step of the trail: `state > base64 > plist: user.token`. Printable text,
+    /// and text in UTF-16, becomes a leaf with the value's own name.
     /// - Parameters:
-    ///   - isText: Whether the value is text; data may be letters too.
-    ///   - name: What the value is called.
-    ///   - position: Where its bytes lie in the source that is read, if they lie there as they are.
-    ///   - presence: That of the value.
-    /// - Returns: Whether it was anything of the kind.
-    /// - Throws: `CarrierFault` only where the budget leaves nothing for what is outside; else it is noted.
+    ///   - isText: True if the value is text. Data may consist of letters too.
+    ///   - name: The value's name.
+    ///   - position: The offset of its bytes in the source that is read, if the source contains them verbatim.
+    ///   - presence: The value's presence.
+    /// - Returns: True if the value was a carrier or encoded text.
+    /// - Throws: `CarrierFault` only if the budget is used up for the outer carrier as well. Other faults are noted.
     @discardableResult
     package static func readValue(
         _ bytes: UnsafeRawBufferPointer, isText: Bool, name: UnsafeRawBufferPointer? = nil, at position: Int64? = nil,
@@ -30,13 +30,13 @@ extension Carriers {
         var isNested = false
         try walk.part(at: nil, presence: presence) { () throws(CarrierFault) in
             isNested = try value.read(letters.text, letters.coding)
-            // Hexadecimal digits are letters of base64 too.
+            // Hexadecimal digits are also letters of base64.
             if !isNested, letters.coding == .hex { isNested = try value.read(letters.text, .base64) }
         }
         return isNested
     }
 
-    /// Reads a value that is text in UTF-16, as the text that it is.
+    /// Reads a value in UTF-16 as text.
     private static func readWide(
         _ text: [UInt8], name: UnsafeRawBufferPointer?, presence: Leaf.Presence, _ walk: LeafWalk
     ) throws(CarrierFault) -> Bool {
@@ -49,9 +49,9 @@ extension Carriers {
         return true
     }
 
-    /// Reads a run of letters that was found in running text, if it is a carrier or printable text.
+    /// Reads a run of letters found in running text, if it is a carrier or printable text.
     ///
-    /// - Returns: Whether it was.
+    /// - Returns: True if it was one.
     /// - Throws: As `readValue` does.
     @discardableResult
     package static func readRun(
@@ -65,26 +65,26 @@ extension Carriers {
     }
 }
 
-/// One value that may be a carrier written in letters.
+/// A value that may be a carrier encoded in letters.
 struct NestedValue {
-    /// Shorter ones hold nothing, however they are written.
+    /// The length of the shortest value that is examined.
     static let shortest = 8
-    /// Larger ones are not decoded: they are searched as the text they are.
+    /// The size limit. Larger values are not decoded but searched as text.
     private static let longest = 16 << 20
-    /// Twelve letters of base64 are nine bytes.
+    /// The least number of letters. Twelve letters of base64 are nine bytes.
     private static let fewestLetters = 12
 
     let name: UnsafeRawBufferPointer?
     let walk: LeafWalk
 
-    /// The letters that a whole value may be; nil for one that stands for nothing.
+    /// Returns the letters of a whole value, or `nil` if the value has no coding.
     static func letters(_ bytes: UnsafeRawBufferPointer) -> (text: UnsafeRawBufferPointer, coding: LetterCoding)? {
         guard bytes.count >= fewestLetters else { return nil }
         let text = withoutDataScheme(bytes)
         return LetterCoding.of(text).map { (text, $0) }
     }
 
-    /// - Returns: Whether the letters stand for a carrier or for printable text.
+    /// - Returns: True if the letters encode a carrier or printable text.
     func read(_ text: UnsafeRawBufferPointer, _ coding: LetterCoding) throws(CarrierFault) -> Bool {
         guard text.count >= Self.fewestLetters, Self.mayHold(text, coding) else { return false }
         guard text.count <= Self.longest else {
@@ -95,7 +95,7 @@ struct NestedValue {
         return try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in try readDecoded(bytes, coding) }
     }
 
-    /// A look at what comes first: most letters are a token, and stand for nothing.
+    /// Decodes the beginning first, because most letters are a token and encode nothing.
     private static func mayHold(_ text: UnsafeRawBufferPointer, _ coding: LetterCoding) -> Bool {
         if coding == .base64 || coding == .base64url, !LetterTable.shared.mayHold(text) { return false }
         let look = UnsafeRawBufferPointer(rebasing: text.prefix(2048))
@@ -108,7 +108,7 @@ struct NestedValue {
 
     private func readDecoded(_ bytes: UnsafeRawBufferPointer, _ coding: LetterCoding) throws(CarrierFault) -> Bool {
         let form = NestedForm.of(bytes)
-        // Every address with an escape would be text otherwise.
+        // Otherwise every address with an escape would count as text.
         let isText = form == nil && coding != .percent && PrintableText.isText(bytes)
         guard form != nil || isText else { return false }
         let label = coding == .base64url ? LetterCoding.base64.rawValue : coding.rawValue
@@ -119,7 +119,7 @@ struct NestedValue {
         return true
     }
 
-    /// `data:image/png;base64,…` holds what follows the comma.
+    /// Removes the prefix of a data URL: the content of `data:image/png;base64,…` follows the comma.
     private static func withoutDataScheme(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard bytes.starts(with: "data:".utf8), let comma = bytes.prefix(256).firstIndex(of: UInt8(ascii: ",")),
             bytes[..<comma].suffix(7).elementsEqual(";base64".utf8)
@@ -128,11 +128,12 @@ struct NestedValue {
     }
 }
 
-/// Leaves that may be carriers themselves: visited, and then looked into.
+/// Leaves that may be carriers themselves: each is visited and then examined.
 extension LeafWalk {
     /// Visits a text.
     ///
-    /// - Parameter isVerbatim: Whether the bytes lie in the source as they are, so that what is nested in them has places there.
+    /// - Parameter isVerbatim: True if the source contains the bytes verbatim, so that nested values have positions in
+    ///   it.
     func text(
         _ bytes: UnsafeRawBufferPointer, name: UnsafeRawBufferPointer?, range: Range<Int64>?, form: CarrierForm,
         isVerbatim: Bool = true, presence: Leaf.Presence = .live
@@ -143,7 +144,7 @@ extension LeafWalk {
             bytes, isText: true, name: name, at: isVerbatim ? range?.lowerBound : nil, presence: presence, self)
     }
 
-    /// Visits data, or the text that it is in UTF-16.
+    /// Visits data, or its text if it is UTF-16.
     func data(
         _ bytes: UnsafeRawBufferPointer, name: UnsafeRawBufferPointer?, range: Range<Int64>?, form: CarrierForm,
         isVerbatim: Bool = true, presence: Leaf.Presence = .live
@@ -157,11 +158,11 @@ extension LeafWalk {
     }
 }
 
-/// Whether bytes are text that a person could have written.
+/// Detects text that a person could have written.
 enum PrintableText {
-    /// Shorter ones are chance: of so many random bytes one in 20,000 is all printable.
+    /// The least length. Shorter matches are chance: of random strings of this length one in 20,000 is all printable.
     static let shortest = 8
-    /// With bytes above ASCII chance goes further.
+    /// The least length with bytes above ASCII, which occur by chance more often.
     private static let shortestWide = 24
 
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -182,22 +183,22 @@ enum PrintableText {
     }
 }
 
-/// Values that are text in UTF-16 without a word about it, as web views and some frameworks keep it in blobs.
+/// Detects values in UTF-16 without a byte order mark, as web views and some frameworks store them in blobs.
 enum WideValue {
-    /// How many units decide whether it is worth looking at all.
+    /// The number of units that decide whether a value is examined further.
     private static let looked = 32
-    /// With fewer letters the two zeros in a row of any record of numbers would do.
+    /// The least number of units. With fewer, two zeros in a record of numbers would match.
     private static let fewestUnits = 8
     private static let largest = 8 << 20
 
-    /// The text as UTF-8; nil for what is none.
+    /// Returns the text as UTF-8, or `nil` if the value is not such a text.
     ///
-    /// At least a quarter of it is ASCII, or it has the mark of UTF-16 before it; control characters, half characters and an
-    /// odd byte are in no such text.
+    /// At least a quarter of it is ASCII, or it begins with a UTF-16 mark. Control characters, half surrogate pairs and
+    /// an odd byte rule it out.
     static func text(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         guard bytes.count >= 2 * fewestUnits, bytes.count % 2 == 0, bytes.count <= largest else { return nil }
         let last = bytes.count - 2
-        // What is kept as a string of C ends with a zero.
+        // C strings end with a zero.
         let isEnded = bytes[last] == 0 && bytes[last + 1] == 0
         let text = UnsafeRawBufferPointer(rebasing: bytes[..<(isEnded ? last : bytes.count)])
         if text.starts(with: [0xFF, 0xFE]) { return utf8(text, high: 1, from: 1) }
@@ -206,7 +207,7 @@ enum WideValue {
         return nil
     }
 
-    /// Whether it is such a text.
+    /// Returns whether the value is such a text.
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool { text(bytes) != nil }
 
     private static func mayBe(_ bytes: UnsafeRawBufferPointer, high: Int) -> Bool {

@@ -1,14 +1,15 @@
-/// Random access to a source in bounded memory: small ones are held whole, of large ones the pages that were used last.
+/// Random access to a source in bounded memory: small sources are held whole, large ones by their most recently used
+/// pages.
 final class SourceBytes {
     private struct Page {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: SourceBytes.pageSize, alignment: 64)
-        /// Which page of the source it is; -1 for none.
+        /// The page's number in the source; -1 for no page.
         var number = -1
         var filled = 0
         var used = 0
     }
 
-    /// Up to this size the whole source is held.
+    /// The size up to which the whole source is held.
     private static let largestWhole = 4 << 20
     private static let pageSize = 64 << 10
     private static let mostPages = 24
@@ -20,7 +21,7 @@ final class SourceBytes {
     private var pages: [Page] = []
     private var recent = 0
     private var clock = 0
-    /// What lies in more than one page is put together here.
+    /// The buffer for ranges that cross a page boundary.
     private let joined = ScratchBytes()
 
     init(_ source: any ByteSource) throws(CarrierFault) {
@@ -40,9 +41,9 @@ final class SourceBytes {
         for page in pages { page.buffer.deallocate() }
     }
 
-    /// Bytes of a range, fewer where the source ends; valid until bytes are asked for again.
+    /// Returns the bytes of a range, or fewer at the source's end. They are valid until the next call.
     ///
-    /// - Throws: `CarrierFault.malformed` where the source was cut after it was opened.
+    /// - Throws: `CarrierFault.malformed` if the source was truncated after it was opened.
     func bytes(at position: Int, count wanted: Int) throws(CarrierFault) -> UnsafeRawBufferPointer {
         guard position >= 0, position < count, wanted > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let size = min(wanted, count - position)
@@ -76,14 +77,14 @@ final class SourceBytes {
         }
         pages[recent].used = clock
         let page = pages[recent]
-        // Else what is asked for would reach beyond: the source's size said that it is there.
+        // A shorter page means that the source was truncated after its size was read.
         guard page.filled == min(Self.pageSize, count - number * Self.pageSize) else {
             throw .malformed("it was cut while it was read")
         }
         return UnsafeRawBufferPointer(page.buffer)
     }
 
-    /// Reads a page in the place of the one that was used longest ago.
+    /// Reads a page into the least recently used slot.
     private func load(_ number: Int) throws(CarrierFault) -> Int {
         if pages.count < Self.mostPages { pages.append(Page()) }
         let place = pages.indices.min { pages[$0].used < pages[$1].used } ?? 0
@@ -94,7 +95,7 @@ final class SourceBytes {
     }
 }
 
-/// A buffer that is filled again and again.
+/// A reusable buffer.
 final class ScratchBytes {
     private var storage: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -103,7 +104,7 @@ final class ScratchBytes {
 
     deinit { storage.deallocate() }
 
-    /// What it holds; valid until it is changed.
+    /// The contents, valid until the next change.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
     func removeAll() { count = 0 }
@@ -121,13 +122,13 @@ final class ScratchBytes {
         count += bytes.count
     }
 
-    /// A character as UTF-8; half a one becomes U+FFFD.
+    /// Appends a character as UTF-8. Half a surrogate pair becomes U+FFFD.
     func append(scalar: UInt32) {
         let scalar = Unicode.Scalar(scalar) ?? "\u{FFFD}"
         for byte in UTF8.encode(scalar).unsafelyUnwrapped { append(byte) }
     }
 
-    /// Holds a text and nothing else.
+    /// Replaces the contents with a text.
     func assign(_ text: String) -> UnsafeRawBufferPointer {
         count = 0
         var text = text

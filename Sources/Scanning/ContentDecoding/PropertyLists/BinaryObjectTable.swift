@@ -1,8 +1,8 @@
-/// The objects of a binary property list, read one at a time from wherever they lie.
+/// The objects of a binary property list, read one at a time at any offset.
 final class BinaryObjectTable {
     private static let trailerSize = 32
     private static let firstOffset = 8
-    /// More than any file of a sensible size has; a bit is kept for each.
+    /// The limit on objects, above that of any file of a sensible size. Each takes one bit of memory.
     private static let mostObjects = 64 << 20
 
     let bytes: SourceBytes
@@ -10,10 +10,10 @@ final class BinaryObjectTable {
     let top: Int
     private let offsetSize: Int
     private let referenceSize: Int
-    /// Where the table of offsets begins; all objects lie before it.
+    /// The offset of the offset table, which follows all objects.
     private let end: Int
 
-    /// - Throws: `CarrierFault.malformed` where the trailer does not fit the file.
+    /// - Throws: `CarrierFault.malformed` if the trailer does not fit the file.
     init(_ source: any ByteSource) throws(CarrierFault) {
         bytes = try SourceBytes(source)
         let start = bytes.count - Self.trailerSize
@@ -35,7 +35,7 @@ final class BinaryObjectTable {
         if objectCount > Self.mostObjects { throw .exhausted(.values) }
     }
 
-    /// The object of a number.
+    /// Returns the object with a number.
     func object(_ number: Int) throws(CarrierFault) -> BinaryObject {
         guard 0..<objectCount ~= number else { throw .malformed("a reference leads nowhere") }
         let entry = try bytes.bytes(at: end + number * offsetSize, count: offsetSize)
@@ -45,7 +45,7 @@ final class BinaryObjectTable {
         return try object(at: offset)
     }
 
-    /// The number of the object that a list refers to.
+    /// Returns the number of the object at an index of a list.
     func element(_ index: Int, of list: BinaryObjectList) throws(CarrierFault) -> Int {
         let place = list.position + index * referenceSize
         let entry = try bytes.bytes(at: place, count: referenceSize)
@@ -55,7 +55,7 @@ final class BinaryObjectTable {
         return number
     }
 
-    /// The contents of an object; valid until another object is looked at.
+    /// Returns the contents of an object, valid until another object is read.
     func contents(_ range: Range<Int>) throws(CarrierFault) -> UnsafeRawBufferPointer {
         try bytes.bytes(at: range.lowerBound, count: range.count)
     }
@@ -86,7 +86,7 @@ final class BinaryObjectTable {
         }
     }
 
-    /// From 1970 to 2001, the epoch of property lists.
+    /// The seconds from 1970 to 2001, the epoch of property lists.
     static let secondsTo2001 = 978_307_200.0
 
     private func list(_ range: Range<Int>, _ size: Int) -> BinaryObjectList {
@@ -100,7 +100,7 @@ final class BinaryObjectTable {
             values: BinaryObjectList(position: range.lowerBound + count * referenceSize, count: count))
     }
 
-    /// The range of so many units; 15 means that their number follows as an object of its own.
+    /// Returns the range of the object's units. A count of 15 means that the count follows as an object of its own.
     private func contents(_ offset: Int, _ head: UnsafeRawBufferPointer, unit: Int) throws(CarrierFault) -> Range<Int> {
         var (start, count) = (offset + 1, Int(head[0] & 0x0F))
         if count == 0x0F {
@@ -121,11 +121,11 @@ final class BinaryObjectTable {
 
     private func fixedNumber(_ head: Slice<UnsafeRawBufferPointer>, _ size: Int) throws(CarrierFault) -> UInt64 {
         guard size <= head.count else { throw .malformed("an object reaches beyond its end") }
-        // A number of 16 bytes: its lower half.
+        // Of a number of 16 bytes, only the lower half is used.
         return BigEndian.number(head.prefix(size).suffix(8))
     }
 
-    /// Of 8 bytes it has a sign, shorter ones have none.
+    /// Returns an integer. 8 bytes are signed, shorter ones unsigned.
     private func integer(_ head: Slice<UnsafeRawBufferPointer>, power: Int) throws(CarrierFault) -> Double {
         guard power <= 4 else { throw .malformed("a number is too long") }
         let number = try fixedNumber(head, 1 << power)
@@ -139,36 +139,37 @@ final class BinaryObjectTable {
     }
 }
 
-/// Numbers with the high byte first.
+/// Big-endian numbers.
 enum BigEndian {
     static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// One object of a binary property list: what it is, and where in the file its contents lie.
+/// An object of a binary property list: its kind and the file range of its contents.
 ///
-/// Kinds as in Apple's `CFBinaryPList.c`; those that only archives have, and those that Apple reserved, too.
+/// The kinds are those of Apple's `CFBinaryPList.c`, including those that only archives use and those that Apple
+/// reserved.
 enum BinaryObject {
     case null
     case flag(Bool)
     case number(Double)
     case data(Range<Int>)
-    /// ASCII, or UTF-16 with the high byte first.
+    /// ASCII or big-endian UTF-16.
     case text(Range<Int>, isWide: Bool)
-    /// The number of an object of a keyed archive.
+    /// A reference to an object of a keyed archive, by number.
     case reference(Int)
     case array(BinaryObjectList)
     case dictionary(keys: BinaryObjectList, values: BinaryObjectList)
 }
 
-/// References to objects, one behind the other in the file.
+/// A sequence of object references in the file.
 struct BinaryObjectList {
     let position: Int
     let count: Int
 }
 
-/// Text of a binary property list that is not ASCII: UTF-16, the high byte first.
+/// Text of a binary property list that is not ASCII: big-endian UTF-16.
 enum WidePropertyText {
-    /// The same text as UTF-8; halves of characters become U+FFFD. Valid until the buffer is used again.
+    /// Returns the text as UTF-8, with half surrogate pairs as U+FFFD. Valid until the buffer is reused.
     static func utf8(_ bytes: UnsafeRawBufferPointer, in scratch: ScratchBytes) -> UnsafeRawBufferPointer {
         scratch.removeAll()
         var high: UInt32?

@@ -1,8 +1,8 @@
-/// A keyed archive in a binary property list: `$top` names the roots, `$objects` holds everything, and objects refer to each
-/// other by number.
+/// A keyed archive in a binary property list: `$top` contains the roots, `$objects` all objects, and objects refer to
+/// each other by number.
 ///
-/// Its leaves are called by the way a program would go to them, `root.user.token`: the boxes that `NSDictionary`, `NSArray`,
-/// `NSString`, `NSData` and others keep their contents in are left out. What no root leads to is read behind.
+/// Its leaves have the trail that a program would follow, `root.user.token`: the wrapper keys of `NSDictionary`,
+/// `NSArray`, `NSString`, `NSData` and others are omitted. Objects that no root refers to are read last.
 final class KeyedArchive {
     private let leaves: ObjectLeaves
     private let table: BinaryObjectTable
@@ -10,15 +10,15 @@ final class KeyedArchive {
     private let objects: BinaryObjectList
     private let roots: (keys: BinaryObjectList, values: BinaryObjectList)
 
-    /// Members of a box that stand for the object itself.
+    /// The keys of wrapped values, which represent the object itself.
     private static let boxed: Set<String> = [
         "NS.string", "NS.bytes", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.intval", "NS.dblval",
         "NS.floatval", "NS.boolval", "NS.number", "NSString",
     ]
-    /// Members of Foundation's own objects come within the first few.
+    /// The number of members searched. Foundation's own members are among the first few.
     private static let mostLookedAt = 64
 
-    /// Nil for what is no keyed archive.
+    /// Opens a keyed archive, or returns `nil` if the list is not one.
     init?(_ table: BinaryObjectTable, _ walk: LeafWalk, source: any ByteSource) throws(CarrierFault) {
         guard case .dictionary(let keys, let values) = try table.object(table.top), keys.count <= Self.mostLookedAt,
             let list = try Self.find("$objects", keys, values, table),
@@ -63,9 +63,9 @@ final class KeyedArchive {
         try leaves.readDeep { object throws(CarrierFault) in try self.value(object, name: nil, depth: 0) }
     }
 
-    /// An object that no root leads to.
+    /// Reads an object that no root refers to.
     private func unreferenced(_ object: Int, _ index: Int) throws(CarrierFault) {
-        // The first is the archive's null.
+        // The first object is the archive's null.
         if index == 0 { return leaves.mark(object) }
         if try isClass(object) { return try markClass(object) }
         let kind = try className(of: object).map { "\($0) " } ?? "object "
@@ -79,7 +79,7 @@ final class KeyedArchive {
 
     // MARK: Values
 
-    /// Visits what an object of the archive stands for, and all below it.
+    /// Visits the value of an archived object and all values below it.
     private func value(_ object: Int, name: String?, depth: Int) throws(CarrierFault) {
         guard let target = try resolve(object) else { return }
         switch try table.object(target) {
@@ -102,7 +102,7 @@ final class KeyedArchive {
         }
     }
 
-    /// - Parameter name: What the object is called that the member belongs to.
+    /// - Parameter name: The name of the object that the member belongs to.
     private func member(_ key: String, _ object: Int, name: String?, depth: Int) throws(CarrierFault) {
         switch key {
         case "$class": return try markClass(object)
@@ -129,10 +129,10 @@ final class KeyedArchive {
         }
     }
 
-    /// What an array, a set or a dictionary holds.
+    /// Visits the contents of an array, a set or a dictionary.
     private func contents(_ object: Int, names: Int?, depth: Int) throws(CarrierFault) {
         guard let target = try resolve(object), case .array(let list) = try table.object(target),
-            // One list that many boxes share is read in the first.
+            // A list that several wrappers share is read once, in the first.
             leaves.enters(target, depth: 0)
         else { return }
         guard let names, case .array(let keys) = try table.object(names) else {
@@ -153,7 +153,7 @@ final class KeyedArchive {
         }
     }
 
-    /// What the members of a dictionary say of each other; damaged ones say nothing.
+    /// Returns the names that members of a dictionary give each other. Damaged members give none.
     private func siblings(_ keys: BinaryObjectList, _ list: BinaryObjectList) throws(CarrierFault) -> SiblingNames {
         var names = SiblingNames()
         guard 2...Self.mostLookedAt ~= keys.count, list.count == keys.count else { return names }
@@ -170,7 +170,7 @@ final class KeyedArchive {
         return leaves.shortText(target)
     }
 
-    /// The key of a dictionary's member as text; nil for an object that is none, which is read as a value.
+    /// Returns the key of a dictionary's member as text. A key that is not text is read as a value instead.
     private func key(_ object: Int, _ depth: Int) throws(CarrierFault) -> String? {
         guard let target = try resolve(object) else { return nil }
         switch try table.object(target) {
@@ -188,7 +188,7 @@ final class KeyedArchive {
 
     // MARK: References
 
-    /// The object that one stands for: that of its number in the archive, or itself. Nil for the archive's null.
+    /// Returns the object that a reference refers to, or the object itself. Returns `nil` for the archive's null.
     private func resolve(_ object: Int) throws(CarrierFault) -> Int? {
         guard let number = try Self.number(object, table) else { return object }
         try mark(object, depth: 2)
@@ -197,7 +197,8 @@ final class KeyedArchive {
         return try table.element(number, of: objects)
     }
 
-    /// In binary a kind of its own; in XML, and what was made from it, a dictionary of one member.
+    /// Returns the number of a reference: an object kind in binary lists, a dictionary of one member in lists converted
+    /// from XML.
     private static func number(_ object: Int, _ table: BinaryObjectTable) throws(CarrierFault) -> Int? {
         switch try table.object(object) {
         case .reference(let number): return number
@@ -223,12 +224,12 @@ final class KeyedArchive {
             case .dictionary(let classKeys, let classValues) = try table.object(target),
             let name = try Self.find("$classname", classKeys, classValues, table)
         else { return nil }
-        // No key: a class's name is not handed out.
+        // A class name is not a key and is not handed out.
         leaves.mark(name)
         return try leaves.key(name)
     }
 
-    /// The description of a class is no content.
+    /// Marks a class description, which is not content.
     private func markClass(_ object: Int) throws(CarrierFault) {
         guard let target = try resolve(object), !leaves.isMet(target) else { return }
         try mark(target, depth: 0)
@@ -250,7 +251,7 @@ final class KeyedArchive {
         }
     }
 
-    /// The value of a member among the first few.
+    /// Returns the value of a member among the first few.
     private static func find(
         _ name: StaticString, _ keys: BinaryObjectList, _ values: BinaryObjectList, _ table: BinaryObjectTable
     ) throws(CarrierFault) -> Int? {

@@ -1,7 +1,7 @@
 /// Walks the objects of a binary property list and hands out their leaves.
 ///
-/// Containers are entered once: neither do cycles end it, nor do shared references multiply. Small scalars that several keys
-/// share come once for each; large ones until a bound is reached.
+/// Each container is entered once, so cycles end and shared references do not multiply. Small scalars that several keys
+/// share are handed out once for each key, large ones up to a limit.
 final class ObjectLeaves {
     let table: BinaryObjectTable
     let walk: LeafWalk
@@ -10,30 +10,30 @@ final class ObjectLeaves {
     private let nameBytes = ScratchBytes()
     private let wideBytes = ScratchBytes()
     private var met: NumberSet
-    /// How many bytes may still be visited that were visited before.
+    /// The number of bytes that may still be visited repeatedly.
     private var repeatable = 32 << 20
-    /// Containers that lie too deep for the way to them; read on their own.
+    /// Containers beyond the maximum depth, which are read on their own.
     private var deep: [Int] = []
-    /// Some of those were too many to remember: whatever is left over at the end may be one.
+    /// True if too many deep containers occurred to record all. Any unread object at the end may be one of them.
     private var hasLostDeepOnes = false
-    /// Each reference is followed once and all contents lie beside each other, in a file that does not put objects over each
-    /// other: these do not run out for one.
+    /// The remaining references and fresh bytes. Each reference is followed once and contents do not overlap, so a
+    /// valid file never uses them up.
     private var steps: Int
     private var fresh: Int
-    /// They did; nothing more is read.
+    /// True once they are used up. Nothing more is read.
     private var isOver = false
     private var notes = 0
-    /// Keys repeat: the same few in each element of a list.
+    /// The cached keys, because lists repeat the same few keys in each element.
     private var keys: [Int: String] = [:]
 
     private static let mostDeep = 1 << 16
-    /// Above this a value is read like a file of its own.
+    /// The size above which a value is read like a file of its own.
     private static let largestValue = 8 << 20
     private static let longestKey = 1024
     private static let mostKeys = 1024
-    /// A dictionary of more is no record.
+    /// The limit on members. A larger dictionary is not a record.
     private static let mostSiblings = 64
-    /// More places than a file's notes are.
+    /// The limit on notes per list, above the limit per file.
     private static let mostNotes = 32
 
     init(_ table: BinaryObjectTable, _ walk: LeafWalk, form: CarrierForm, source: any ByteSource) {
@@ -46,7 +46,7 @@ final class ObjectLeaves {
         fresh = table.bytes.count
     }
 
-    /// What lies below the top, and then what nothing refers to.
+    /// Reads all objects below the top object, then the unreferenced ones.
     func readAll() throws(CarrierFault) {
         try passing { () throws(CarrierFault) in try visit(table.top, name: nil, depth: 0) }
         try readDeep { object throws(CarrierFault) in try self.visit(object, name: nil, depth: 0) }
@@ -55,7 +55,7 @@ final class ObjectLeaves {
 
     // MARK: Bookkeeping
 
-    /// Goes on after damage, which is noted.
+    /// Runs `read`, notes damage, and continues.
     func passing(_ read: () throws(CarrierFault) -> Void) throws(CarrierFault) {
         let depth = walk.trail.depth
         do throws(CarrierFault) { try read() } catch {
@@ -68,7 +68,7 @@ final class ObjectLeaves {
         }
     }
 
-    /// Pays for following a reference.
+    /// Charges for following a reference.
     func spendStep() throws(CarrierFault) {
         steps -= 1
         if steps & 0xFFF == 0 { try walk.budget.checkTime() }
@@ -83,7 +83,8 @@ final class ObjectLeaves {
     func mark(_ object: Int) { met.insert(object) }
     func isMet(_ object: Int) -> Bool { met.contains(object) }
 
-    /// Whether a container is to be entered: the first time, and not too deep. A deep one is remembered.
+    /// Returns whether to enter a container: on the first visit and within the maximum depth. Records deeper
+    /// containers.
     func enters(_ object: Int, depth: Int) -> Bool {
         if met.contains(object) { return false }
         guard depth >= walk.budget.maximumDepth else { return met.insert(object) }
@@ -91,7 +92,7 @@ final class ObjectLeaves {
         return false
     }
 
-    /// Reads what lay too deep, and what turns out to lie too deep in it.
+    /// Reads the recorded deep containers, including those found while reading them.
     func readDeep(_ read: (Int) throws(CarrierFault) -> Void) throws(CarrierFault) {
         while let object = deep.popLast() {
             walk.trail.enter(.words("deeper than \(walk.budget.maximumDepth) levels"))
@@ -100,9 +101,9 @@ final class ObjectLeaves {
         }
     }
 
-    /// Reads what nothing refers to: no program that opens the file sees it.
+    /// Reads unreferenced objects, which no program that opens the file sees.
     ///
-    /// Containers come first: what they hold is called by its keys then.
+    /// Containers come first, so that their contents are named by their keys.
     func readUnused() throws(CarrierFault) {
         for isContainer in [true, false] {
             for object in 0..<table.objectCount where !met.contains(object) && self.isContainer(object) == isContainer {
@@ -116,7 +117,7 @@ final class ObjectLeaves {
         }
     }
 
-    /// Whether an object holds others; a damaged one does not.
+    /// Returns whether an object contains others. A damaged one does not.
     func isContainer(_ object: Int) -> Bool {
         switch try? table.object(object) {
         case .array, .dictionary: true
@@ -126,7 +127,7 @@ final class ObjectLeaves {
 
     // MARK: Values
 
-    /// Visits an object and all below it.
+    /// Visits an object and all objects below it.
     func visit(_ object: Int, name: String?, depth: Int) throws(CarrierFault) {
         switch try parsed(object) {
         case .array(let list):
@@ -142,7 +143,7 @@ final class ObjectLeaves {
         }
     }
 
-    /// A damaged object is met with that.
+    /// Parses an object. A damaged object counts as visited.
     private func parsed(_ object: Int) throws(CarrierFault) -> BinaryObject {
         do throws(CarrierFault) { return try table.object(object) } catch {
             if object < table.objectCount { met.insert(object) }
@@ -174,7 +175,7 @@ final class ObjectLeaves {
         walk.trail.leave()
     }
 
-    /// What the members of a dictionary say of each other; damaged ones say nothing.
+    /// Returns the names that members of a dictionary give each other. Damaged members give none.
     private func names(_ keys: BinaryObjectList, _ values: BinaryObjectList) throws(CarrierFault) -> SiblingNames {
         var names = SiblingNames()
         guard 2...Self.mostSiblings ~= keys.count else { return names }
@@ -190,7 +191,7 @@ final class ObjectLeaves {
         return names
     }
 
-    /// A text that may be a name.
+    /// Returns a text that is short enough to be a name.
     func shortText(_ object: Int?) -> String? {
         guard let object, case .text(let range, let isWide)? = try? table.object(object),
             range.count <= SiblingNames.longestName * (isWide ? 2 : 1), let bytes = try? table.contents(range)
@@ -199,7 +200,7 @@ final class ObjectLeaves {
         return String(decoding: WidePropertyText.utf8(bytes, in: wideBytes), as: UTF8.self)
     }
 
-    /// The text of a key, cut where it is very long; a mark for what is none.
+    /// Returns the text of a key, truncated if very long, or `?` if the key is not text.
     func key(_ object: Int) throws(CarrierFault) -> String {
         if let known = keys[object] { return known }
         let key = try newKey(object)
@@ -222,7 +223,7 @@ final class ObjectLeaves {
         return key
     }
 
-    /// Visits what is no container.
+    /// Visits an object that is not a container.
     func visit(_ scalar: BinaryObject, _ object: Int, name: String?) throws(CarrierFault) {
         guard try spend(scalar, isNew: met.insert(object)) else { return }
         let name = name.map { nameBytes.assign($0) }
@@ -243,7 +244,7 @@ final class ObjectLeaves {
         }
     }
 
-    /// Whether a scalar is worth a visit: what was visited before costs.
+    /// Returns whether a scalar may be visited. Repeated visits are charged.
     private func spend(_ scalar: BinaryObject, isNew: Bool) throws(CarrierFault) -> Bool {
         switch scalar {
         case .data(let range), .text(let range, _):
@@ -268,14 +269,14 @@ final class ObjectLeaves {
     private static func place(_ range: Range<Int>) -> Range<Int64> { Int64(range.lowerBound)..<Int64(range.upperBound) }
 }
 
-/// Reads binary property lists: every object once, whether or not something refers to it, and keyed archives by the paths of
-/// what was archived.
+/// Reads binary property lists, every object once whether referenced or not, and keyed archives along the paths of the
+/// archived objects.
 package enum BinaryPropertyListLeaves: CarrierReader {
     package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         let table: BinaryObjectTable
         do throws(CarrierFault) { table = try BinaryObjectTable(input.source) } catch {
             guard case .malformed = error else { throw error }
-            // Without its end nobody knows where its objects lie; they may still be there.
+            // Without the trailer the positions of the objects are unknown, but the objects may still be there.
             walk.note(error)
             return try BinaryReader.read(input, walk)
         }
@@ -283,7 +284,7 @@ package enum BinaryPropertyListLeaves: CarrierReader {
         try ObjectLeaves(table, walk, form: .binaryPropertyList, source: input.source).readAll()
     }
 
-    /// Nil for what is none, or too damaged to be told.
+    /// Returns a keyed archive, or `nil` if the list is not one or is too damaged.
     private static func archive(
         _ table: BinaryObjectTable, _ input: CarrierInput, _ walk: LeafWalk
     ) throws(CarrierFault) -> KeyedArchive? {
@@ -294,7 +295,7 @@ package enum BinaryPropertyListLeaves: CarrierReader {
     }
 }
 
-/// A set of numbers below a bound: a bit for each.
+/// A set of numbers below a limit, with one bit for each.
 struct NumberSet {
     private var words: [UInt64]
 
@@ -302,7 +303,7 @@ struct NumberSet {
 
     func contains(_ number: Int) -> Bool { words[number >> 6] & (1 << UInt64(number & 63)) != 0 }
 
-    /// Whether it was not in it before.
+    /// Adds a number. Returns `true` if the set did not contain it.
     @discardableResult
     mutating func insert(_ number: Int) -> Bool {
         let bit: UInt64 = 1 << UInt64(number & 63)

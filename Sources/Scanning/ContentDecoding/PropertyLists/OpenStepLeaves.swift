@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// The leaves of a property list in OpenStep's notation, as the way to them is known.
+/// The leaves of an OpenStep property list and the trail to them.
 struct OpenStepLeaves {
     private struct Container {
         let isDictionary: Bool
@@ -13,9 +13,9 @@ struct OpenStepLeaves {
     private var scanner: OpenStepScanner
     private var open: [Container] = []
     private var key: String?
-    /// Where the member or the element at hand begins.
+    /// The position of the current member or element.
     private var start = 0
-    /// The outer dictionary has no braces.
+    /// True if the outermost dictionary has no braces.
     private var isBare = false
     private let deepestWay: Int
     private let names = ScratchBytes()
@@ -28,7 +28,7 @@ struct OpenStepLeaves {
         deepestWay = walk.budget.maximumDepth
     }
 
-    /// - Returns: Where the rest begins that is no property list; nil at the end.
+    /// - Returns: The position of the rest that is not a property list, or `nil` at the end.
     mutating func read() throws(CarrierFault) -> Int? {
         let rest = try readParts()
         while let last = open.popLast() { try leave(last) }
@@ -51,7 +51,7 @@ struct OpenStepLeaves {
         do throws(StructureFault) { return try read(&scanner) } catch { return nil }
     }
 
-    /// Skips white space; comments in it are visited.
+    /// Skips white space and visits the comments in it.
     private mutating func skipSpace() throws(CarrierFault) -> Bool {
         let lower = scanner.cursor.position
         guard attempt({ reader throws(StructureFault) in try reader.skipSpace() }) != nil else { return false }
@@ -64,7 +64,8 @@ struct OpenStepLeaves {
         return true
     }
 
-    /// A string with something behind it is the first key of a dictionary without braces.
+    /// Returns whether the text begins with the first key of a dictionary without braces: a string with more text after
+    /// it.
     private func beginsBare() -> Bool {
         guard let byte = scanner.cursor.byte, !"{(<".utf8.contains(byte) else { return false }
         var ahead = scanner
@@ -94,7 +95,7 @@ struct OpenStepLeaves {
         try walk.visitName(names.assign(text), form: .openStepPropertyList)
         guard try skipSpace() else { return false }
         if scanner.take("=") { return true }
-        // A key with no value is its own.
+        // A key without a value is its own value.
         guard scanner.cursor.byte == UInt8(ascii: ";") else { return false }
         try visit(text, 0..<0)
         return true
@@ -132,7 +133,7 @@ struct OpenStepLeaves {
         try open[open.count - 1].members.take(value, key: name, range: range, walk)
     }
 
-    // MARK: The way
+    // MARK: Trail
 
     private mutating func enter(isDictionary: Bool) -> Bool {
         step()
@@ -150,7 +151,7 @@ struct OpenStepLeaves {
         return true
     }
 
-    /// Goes out of the innermost container.
+    /// Leaves the innermost container.
     private mutating func leave(_ container: Container) throws(CarrierFault) {
         var members = container.members
         try members.end(walk)
@@ -170,9 +171,10 @@ struct OpenStepLeaves {
     }
 }
 
-/// Reads property lists in OpenStep's notation, such as `.strings` files; from where it is none, as running text.
+/// Reads property lists in OpenStep notation, such as `.strings` files. From the first invalid part on, reads running
+/// text.
 package enum OpenStepPropertyListLeaves: CarrierReader {
-    /// Larger ones are read as running text.
+    /// The size limit. Larger files are read as running text.
     private static let largest = 16 << 20
 
     package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {

@@ -1,8 +1,8 @@
 internal import PropertyLists
 
-/// The leaves of an XML property list, as the way to them is known.
+/// The leaves of an XML property list and the trail to them.
 struct XMLLeaves {
-    /// Where something begins that is no property list.
+    /// The start of text that is not a property list.
     struct Rest {
         let position: Int
         let line: Int
@@ -21,9 +21,9 @@ struct XMLLeaves {
     private let names = ScratchBytes()
     private var hasKey = false
     private let deepestWay: Int
-    /// Up to where lines were counted, and the line there.
+    /// The position up to which lines were counted, and its line.
     private var counted = (position: 0, line: 1)
-    /// Where the element at hand begins.
+    /// The position of the current element.
     private var start = 0
 
     init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: LeafWalk) {
@@ -33,7 +33,7 @@ struct XMLLeaves {
         deepestWay = walk.budget.maximumDepth
     }
 
-    /// - Returns: Where the rest begins that is no property list; nil at the end.
+    /// - Returns: The start of the rest that is not a property list, or `nil` at the end.
     mutating func read() throws(CarrierFault) -> Rest? {
         let rest = try readElements()
         while let last = open.popLast() { try leave(last) }
@@ -62,14 +62,14 @@ struct XMLLeaves {
 
     private mutating func rest() -> Rest { Rest(position: start, line: line(at: start)) }
 
-    /// The line of a position; positions only grow.
+    /// Returns the line of a position. Positions must ascend.
     private mutating func line(at position: Int) -> Int {
         let stretch = UnsafeRawBufferPointer(rebasing: text[counted.position..<max(position, counted.position)])
         counted = (max(position, counted.position), counted.line + LineCount.newlines(in: stretch))
         return counted.line
     }
 
-    /// Comments and instructions: what stands between elements and is no white space.
+    /// Visits comments and instructions between elements.
     private mutating func visitGap(from lower: Int, to upper: Int) throws(CarrierFault) {
         guard upper - lower >= 8, text[lower..<upper].contains(UInt8(ascii: "!")) else { return }
         let gap = UnsafeRawBufferPointer(rebasing: text[lower..<upper])
@@ -80,7 +80,7 @@ struct XMLLeaves {
 
     // MARK: Elements
 
-    /// Takes one tag, and the element if it is no container; false where it has no place.
+    /// Reads one tag, and the element if it is a scalar. Returns `false` if the tag is not valid here.
     private mutating func take(_ tag: XMLTag) throws(CarrierFault) -> Bool {
         switch tag {
         case .start(.plist): return open.isEmpty
@@ -157,7 +157,7 @@ struct XMLLeaves {
         }
     }
 
-    /// Visits a scalar; one that is not what its element says is text.
+    /// Visits a scalar. Content that does not fit its element is visited as text.
     private mutating func visit(
         _ element: XMLElement, _ text: UnsafeRawBufferPointer, _ range: Range<Int64>, isVerbatim: Bool
     ) throws(CarrierFault) {
@@ -195,7 +195,7 @@ struct XMLLeaves {
         stepBack()
     }
 
-    // MARK: The way
+    // MARK: Trail
 
     private var name: UnsafeRawBufferPointer? { hasKey ? names.bytes : nil }
 
@@ -206,7 +206,7 @@ struct XMLLeaves {
         try walk.visitName(text, range: range, form: .xmlPropertyList)
     }
 
-    /// Goes to the value that comes. Steps deeper than the walk goes are left out.
+    /// Enters the trail step of the next value, unless it exceeds the maximum depth.
     private func step() {
         guard let last = open.last, open.count <= deepestWay else { return }
         if last.isDictionary {
@@ -216,14 +216,14 @@ struct XMLLeaves {
         }
     }
 
-    /// Goes out of the innermost container.
+    /// Leaves the innermost container.
     private mutating func leave(_ container: Container) throws(CarrierFault) {
         var members = container.members
         try members.end(walk)
         stepBack()
     }
 
-    /// Goes back from a value that was read.
+    /// Leaves the trail step of a value that was read.
     private mutating func stepBack() {
         hasKey = false
         guard !open.isEmpty else { return }

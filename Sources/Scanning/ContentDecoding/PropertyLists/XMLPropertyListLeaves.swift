@@ -1,10 +1,10 @@
 internal import PropertyLists
 
-/// Reads XML property lists element by element; an archive in XML as the archive it is.
+/// Reads XML property lists element by element, and keyed archives in XML as archives.
 ///
-/// Comments are read as running text, and so is all from where it is no property list any more.
+/// Comments are read as running text, and so is everything from the first invalid part on.
 package enum XMLPropertyListLeaves: CarrierReader {
-    /// Larger ones are read as running text.
+    /// The size limit. Larger files are read as running text.
     private static let largest = 16 << 20
 
     package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
@@ -46,7 +46,7 @@ package enum XMLPropertyListLeaves: CarrierReader {
 
     private static let limits = StructureLimits(depth: 512, values: 1_000_000, size: largest)
 
-    /// A keyed archive is read as the binary one that says the same: then its leaves have no place in the file.
+    /// Reads a keyed archive by converting it to the binary format. Its leaves have no ranges in the file.
     private static func readArchive(_ text: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) -> Bool {
         let head = text.prefix(Carriers.headSize)
         guard ["$archiver", "CF$UID"].contains(where: { ByteText.lastRange(of: Array($0.utf8), in: head) != nil }),

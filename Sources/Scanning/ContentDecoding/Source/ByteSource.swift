@@ -1,18 +1,18 @@
 package import SharedFiles
 
-/// Bytes at rest that a carrier is read from. Nothing is ever written to them, and nothing is ever mapped: another program
-/// may cut the file while it is read.
+/// The bytes that a carrier is read from. Sources are never written to and never mapped, because another program may
+/// truncate the file during the read.
 package protocol ByteSource: AnyObject {
-    /// How many bytes there were when it was opened.
+    /// The number of bytes when the source was opened.
     var count: Int64 { get }
     /// Reads from a position until the buffer is full or the bytes end.
     ///
-    /// - Returns: How many bytes were read; fewer than the buffer holds only at the end.
-    /// - Throws: `CarrierFault.unreadable` when the system refuses.
+    /// - Returns: The number of bytes read, which is less than the buffer's size only at the end.
+    /// - Throws: `CarrierFault.unreadable` if the system refuses the read.
     func read(at position: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(CarrierFault) -> Int
-    /// Where bytes begin again, at this position or after it, that are not the zeros of a hole; nil where none follow.
+    /// Returns the first position at or after this one that is not in a hole, or `nil` if only a hole follows.
     func nextData(from position: Int64) -> Int64?
-    /// Whether less was read, at some time, than `count` said: somebody cut the file after it was opened.
+    /// True if a read returned fewer bytes than `count` promised, because the file was truncated after it was opened.
     var isCut: Bool { get }
 }
 
@@ -20,11 +20,11 @@ extension ByteSource {
     package func nextData(from position: Int64) -> Int64? { position < count ? position : nil }
     package var isCut: Bool { false }
 
-    /// The bytes of a range, cut where the source ends.
+    /// Returns the bytes of a range, clamped to the source's end.
     package func bytes(at position: Int64, count wanted: Int) throws(CarrierFault) -> [UInt8] {
         guard position >= 0, wanted > 0, position < count else { return [] }
         let size = Int(min(Int64(wanted), count - position))
-        // The buffer's initialiser takes no typed throws.
+        // The array's initialiser does not support typed throws.
         var fault: CarrierFault?
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             do throws(CarrierFault) {
@@ -42,9 +42,9 @@ package final class FileSource: ByteSource {
     package let count: Int64
     package private(set) var isCut = false
 
-    /// Takes over a descriptor that is open for reading.
+    /// Takes ownership of a descriptor that is open for reading.
     ///
-    /// - Throws: `FileError` when the system does not tell its size.
+    /// - Throws: `FileError` if the file's size is unavailable.
     package init(_ descriptor: consuming Descriptor) throws(FileError) {
         count = try descriptor.attributes().size
         self.descriptor = descriptor
@@ -63,13 +63,13 @@ package final class FileSource: ByteSource {
     package func nextData(from position: Int64) -> Int64? {
         guard position < count else { return nil }
         if let next = descriptor.nextData(from: position) { return next }
-        // A hole up to the end, or the end itself, which was moved.
+        // Either a hole reaches to the end, or the file was truncated.
         if let size = try? descriptor.attributes().size, size < count { isCut = true }
         return nil
     }
 }
 
-/// Bytes that somebody else holds, as a source. It must not outlive them.
+/// A source of borrowed bytes. It must not outlive them.
 final class BorrowedSource: ByteSource {
     let bytes: UnsafeRawBufferPointer
 
@@ -85,13 +85,13 @@ final class BorrowedSource: ByteSource {
     }
 }
 
-/// A part of a source, as a source: what lies in a file in one piece and is too large to be held in memory.
+/// A part of a source as a source of its own, for contiguous parts that are too large for memory.
 final class PartSource: ByteSource {
     private let source: any ByteSource
     private let start: Int64
     let count: Int64
 
-    /// - Parameter range: Is cut where the source ends.
+    /// - Parameter range: The part's range, which is clamped to the source's end.
     init(_ source: any ByteSource, _ range: Range<Int64>) {
         self.source = source
         let part = range.clamped(to: 0..<max(0, source.count))

@@ -1,32 +1,32 @@
-/// What the reading of one file may still cost, everything nested in it included; and what was left unread.
+/// The remaining budget for reading one file and everything nested in it, and the list of unread parts.
 ///
-/// A class, because readers of nested carriers spend from the same one.
+/// A class, because readers of nested carriers share one budget.
 package final class CarrierBudget {
-    /// How deep carriers may be nested in carriers, and containers in one carrier.
+    /// The limit on nesting of carriers in carriers, and of containers in one carrier.
     package let maximumDepth: Int
     private var values: Int
     private var inflated: Int
     private let deadline: ContinuousClock.Instant
     private var untilClock = CarrierBudget.clockInterval
-    /// What was not read, in the order in which it was met, at most `maximumNotes`.
+    /// The unread parts in the order of reading, at most `maximumNotes`.
     package private(set) var unread: [Unread] = []
 
-    /// Asking the clock costs more than a value.
+    /// The number of values between clock reads, because reading the clock costs more than a value.
     private static let clockInterval = 256
     private static let maximumNotes = 16
 
     /// A part of a file that was not read.
     package struct Unread: Hashable, Sendable {
-        /// Where, as `LeafTrail` writes it; empty for the file itself.
+        /// The position in the form of `LeafTrail`; empty for the file itself.
         package let place: String
         package let fault: CarrierFault
     }
 
     /// - Parameters:
-    ///   - depth: Levels of nesting.
-    ///   - values: How many values are visited.
-    ///   - inflated: How many bytes may come out of decompression and decoding, all together.
-    ///   - time: For how long one file is read.
+    ///   - depth: The levels of nesting.
+    ///   - values: The number of visited values.
+    ///   - inflated: The total number of bytes from decompression and decoding.
+    ///   - time: The reading time for one file.
     package init(
         depth: Int = 32, values: Int = 50_000_000, inflated: Int = 64 << 20, time: Duration = .seconds(60)
     ) {
@@ -36,7 +36,7 @@ package final class CarrierBudget {
         deadline = .now + time
     }
 
-    /// Pays for one value.
+    /// Charges one value.
     package func spendValue() throws(CarrierFault) {
         values -= 1
         if values < 0 { throw .exhausted(.values) }
@@ -47,47 +47,47 @@ package final class CarrierBudget {
         }
     }
 
-    /// Pays for bytes that were decoded or decompressed, before they are made.
+    /// Charges bytes before they are decoded or decompressed.
     package func spendInflated(_ count: Int) throws(CarrierFault) {
         inflated -= count
         if inflated < 0 { throw .exhausted(.inflated) }
     }
 
-    /// How many decoded bytes may still be made.
+    /// The number of bytes that may still be decoded.
     package var remainingInflated: Int { max(0, inflated) }
 
-    /// Asks the clock: for readers whose steps are large, such as pages.
+    /// Checks the time limit, for readers with large steps, such as pages.
     package func checkTime() throws(CarrierFault) {
         if ContinuousClock.now > deadline { throw .exhausted(.time) }
     }
 
-    /// Notes what was left out, once for each place and fault.
+    /// Notes an unread part, once for each position and fault.
     package func note(_ fault: CarrierFault, at place: String) {
         let entry = Unread(place: place, fault: fault)
         if unread.count < Self.maximumNotes, !unread.contains(entry) { unread.append(entry) }
     }
 }
 
-/// Why a carrier, or the rest of it, was not read. It tells of the structure, never of the contents.
+/// The reason why a carrier, or its rest, was not read. It describes the structure, never the contents.
 package enum CarrierFault: Error, Hashable, Sendable {
-    /// The system refused to read; its message.
+    /// The system refused the read; with its message.
     case unreadable(String)
-    /// Not what its first bytes say; what is wrong, without an end mark.
+    /// The content does not match its first bytes; with the defect, without a full stop.
     case malformed(String)
-    /// Encrypted, or of a form that nobody described; what, without an end mark.
+    /// The content is encrypted or of an undocumented form; with the form, without a full stop.
     case unsupported(String)
-    /// A bound of the budget was reached.
+    /// A limit of the budget was reached.
     case exhausted(Bound)
 
-    /// Somebody cut the file after it was opened.
+    /// The file was truncated after it was opened.
     package static let cut = CarrierFault.unreadable("It became shorter while it was read.")
 
-    /// What an audit of one file may cost.
+    /// The limits on reading one file.
     package enum Bound: String, Hashable, Sendable {
         case depth, values, inflated, time
     }
 
-    /// What is wrong, as a sentence.
+    /// The fault as a sentence.
     package var reason: String {
         switch self {
         case .unreadable(let message): message

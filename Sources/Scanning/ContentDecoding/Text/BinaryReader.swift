@@ -1,6 +1,6 @@
-/// Reads something of no known form: as it is, and once more where it holds text in UTF-16, as programs keep it in memory.
+/// Reads content of unknown form: its bytes, and the runs of UTF-16 text in it, which programs use in memory.
 enum BinaryReader: CarrierReader {
-    /// Longer than any secret of one line but keys in PEM.
+    /// The overlap of blocks, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
@@ -15,7 +15,7 @@ enum BinaryReader: CarrierReader {
         }
     }
 
-    /// The runs of UTF-16 letters, a line each. Nothing else of the block is among them.
+    /// Visits the runs of UTF-16 letters in a block, one per line.
     private static func wideText(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) {
         let text = WideRuns.text(in: bytes)
         if text.isEmpty { return }
@@ -25,12 +25,12 @@ enum BinaryReader: CarrierReader {
     }
 }
 
-/// Runs of printable ASCII in UTF-16, little-endian, at even and odd positions.
+/// Runs of printable ASCII in little-endian UTF-16, at even and odd offsets.
 enum WideRuns {
-    /// Shorter ones are chance.
+    /// The least number of letters. Shorter runs are chance.
     private static let shortest = 8
 
-    /// The runs as ASCII, each followed by a line end.
+    /// Returns the runs as ASCII, each followed by a line end.
     static func text(in bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var text: [UInt8] = []
         var index = 0

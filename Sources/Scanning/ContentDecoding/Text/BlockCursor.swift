@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Goes through a source in blocks of bounded size, over holes, in one buffer.
+/// Reads a source in blocks of bounded size, skips holes, and reuses one buffer.
 struct BlockCursor: ~Copyable {
-    /// One block; its bytes are valid until the next is asked for.
+    /// A block whose bytes are valid until the next one is read.
     struct Block {
         let bytes: UnsafeRawBufferPointer
         let position: Int64
@@ -21,7 +21,8 @@ struct BlockCursor: ~Copyable {
 
     deinit { BlockPool.give(buffer) }
 
-    /// The block at the cursor; nil at the end. It is the last one where the source ends in it or only a hole follows.
+    /// Returns the block at the cursor, or `nil` at the end. A block is the last one if the source ends in it or only a
+    /// hole follows.
     mutating func next() throws(CarrierFault) -> Block? {
         guard let start = source.nextData(from: position) else { return nil }
         position = start
@@ -31,23 +32,23 @@ struct BlockCursor: ~Copyable {
         return Block(bytes: UnsafeRawBufferPointer(rebasing: buffer[..<filled]), position: position, isLast: isLast)
     }
 
-    /// Moves on; the next block begins there, or after the hole that is there.
+    /// Advances the cursor. The next block begins there, or after a hole at that position.
     mutating func advance(by count: Int) { position += Int64(max(count, 1)) }
 }
 
-/// Buffers of a block's size that are used again.
+/// Reusable buffers of a block's size.
 ///
-/// The allocator keeps large blocks that are given back, each in a place of its own: with a buffer for every file an
-/// audit of a few hundred files held six times the memory.
+/// The allocator keeps freed large blocks, each at an address of its own: with a buffer per file, an audit of a few
+/// hundred files used six times the memory.
 enum BlockPool {
-    /// A smaller buffer is the allocator's.
+    /// The least pooled size. Smaller buffers are allocated individually.
     private static let smallest = 64 << 10
-    /// More than that are given back.
+    /// The limit on pooled buffers. Further buffers are deallocated.
     private static let most = 64
-    // Only addresses of free buffers, each `TextReader.blockSize` bytes, go in and out.
+    // The addresses of free buffers, each of `TextReader.blockSize` bytes.
     private static let free = Mutex<[UInt]>([])
 
-    /// A buffer of at least so many bytes, at most a block's size; `give` takes it back.
+    /// Returns a buffer of at least `size` bytes and at most a block's size. The caller returns it with `give`.
     static func take(_ size: Int) -> UnsafeMutableRawBufferPointer {
         guard isPooled(size) else { return .allocate(byteCount: size, alignment: 64) }
         let address = free.withLock { $0.popLast() }
@@ -57,7 +58,7 @@ enum BlockPool {
         return UnsafeMutableRawBufferPointer(start: start, count: TextReader.blockSize)
     }
 
-    /// Takes back what `take` gave for that size.
+    /// Takes back a buffer from `take`.
     static func give(_ buffer: UnsafeMutableRawBufferPointer) {
         guard buffer.count == TextReader.blockSize else { return buffer.deallocate() }
         let isKept = free.withLock { free in

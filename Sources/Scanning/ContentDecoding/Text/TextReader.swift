@@ -1,20 +1,20 @@
-/// Reads running text, block by block.
+/// Reads running text in blocks.
 ///
-/// A block ends with a line, and before a block of PEM that it does not hold to its end, so that nothing that belongs together
-/// is cut; a line longer than a block is cut, and what follows begins with the end of what went before.
+/// A block ends at a line end, and before a PEM block that it does not contain whole, so that related lines are not
+/// split. A line longer than a block is split, and the next block repeats the end of the previous one.
 enum TextReader: CarrierReader {
-    /// How many bytes are looked at at once.
+    /// The number of bytes in a block.
     static let blockSize = 1 << 20
-    /// How far back a cut may look for a better place.
+    /// The distance from the block's end within which a better split is searched.
     private static let reach = 32 << 10
-    /// How much of a line is seen twice where it has to be cut: longer than any secret of one line but keys in PEM.
+    /// The overlap where a line is split, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
         try read(input, walk, form: input.name.hasSuffix(".log") ? .log : .text)
     }
 
-    /// - Parameter firstLine: The number of the source's first line, where it is a part of a text.
+    /// - Parameter firstLine: The number of the source's first line, for a source that is a part of a text.
     static func read(
         _ input: CarrierInput, _ walk: LeafWalk, form: CarrierForm, firstLine: Int = 1
     ) throws(CarrierFault) {
@@ -27,14 +27,14 @@ enum TextReader: CarrierReader {
             let range = block.position..<block.position + Int64(end)
             try walk.visit(name: nil, .block(piece, line: line), range: range, form: form)
             if block.isLast { return }
-            // Only a line without an end is cut inside: then its last bytes are seen once more.
+            // Only a line without an end is split. The next block repeats its last bytes.
             let kept = piece.last == UInt8(ascii: "\n") ? 0 : overlap
             line += LineCount.newlines(in: UnsafeRawBufferPointer(rebasing: piece.dropLast(kept)))
             blocks.advance(by: end - kept)
         }
     }
 
-    /// Where a full block is cut.
+    /// Returns the position where a full block is split.
     private static func cut(_ block: UnsafeRawBufferPointer) -> Int {
         let tail = block.suffix(reach)
         let opening = ByteText.lastRange(of: pemOpening, in: tail)
@@ -50,9 +50,9 @@ enum TextReader: CarrierReader {
     private static let pemClosing = Array("-----END ".utf8)
 }
 
-/// Which text a text is.
+/// Detects the form of a text.
 enum TextForm {
-    /// Nil for what is no text.
+    /// Returns the form, or `nil` if the bytes are not text.
     static func of(_ head: [UInt8], name: String) -> CarrierForm? {
         guard !head.isEmpty, isText(head) else { return head.isEmpty ? .text : nil }
         let body = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head[3...] : head[...]
@@ -60,17 +60,18 @@ enum TextForm {
         if ByteText.contains("<plist", in: body) || ByteText.contains("<!DOCTYPE plist", in: body) {
             return .xmlPropertyList
         }
-        // A property list of the old kind looks like much else: only a name speaks for it.
+        // OpenStep property lists resemble other text, so only the name identifies them.
         if [".plist", ".strings", ".pbxproj"].contains(where: name.hasSuffix) { return .openStepPropertyList }
         return name.hasSuffix(".log") ? .log : .text
     }
 
-    /// Without the control characters that no text has. Bytes above ASCII pass, whatever their encoding.
+    /// Returns whether the bytes contain none of the control characters that text never has. Bytes above ASCII pass in
+    /// every encoding.
     private static func isText(_ head: [UInt8]) -> Bool {
         !head.contains { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
     }
 
-    /// By the first two characters: an object's first key or end, an array's first value or end.
+    /// Checks the first two characters: an object's first key or end, an array's first value or end.
     private static func looksLikeJSON(_ body: ArraySlice<UInt8>) -> Bool {
         var dense = body.lazy.filter { $0 > 0x20 }.makeIterator()
         guard let first = dense.next() else { return false }
@@ -81,9 +82,9 @@ enum TextForm {
     }
 }
 
-/// Looks for short texts in bytes.
+/// Searches bytes for short texts.
 enum ByteText {
-    /// The last place where the bytes hold the text.
+    /// Returns the last range of the text in the bytes.
     static func lastRange(of text: [UInt8], in bytes: Slice<UnsafeRawBufferPointer>) -> Range<Int>? {
         guard let first = text.first, bytes.count >= text.count else { return nil }
         var end = bytes.endIndex - text.count + 1
@@ -94,7 +95,7 @@ enum ByteText {
         return nil
     }
 
-    /// Whether the bytes hold the text.
+    /// Returns whether the bytes contain the text.
     static func contains(_ text: String, in bytes: ArraySlice<UInt8>) -> Bool {
         bytes.withUnsafeBytes { lastRange(of: Array(text.utf8), in: $0[...]) != nil }
     }
@@ -102,13 +103,13 @@ enum ByteText {
 
 /// Counts lines.
 package enum LineCount {
-    /// How many line ends there are. Sixteen at once: every byte of every text passes here.
+    /// Returns the number of line ends. Counts sixteen bytes at once, because every byte of every text passes here.
     package static func newlines(in bytes: UnsafeRawBufferPointer) -> Int {
         let newline = SIMD16<UInt8>(repeating: UInt8(ascii: "\n"))
         var total = 0
         var index = 0
         while index + 16 <= bytes.count {
-            // A lane counts up to 255 before it is added up.
+            // A lane counts up to 255 before it is added to the total.
             var lanes = SIMD16<UInt8>()
             let end = min(bytes.count - 15, index + 255 * 16)
             while index < end {

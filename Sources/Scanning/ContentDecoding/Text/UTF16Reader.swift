@@ -1,9 +1,9 @@
-/// Reads text in UTF-16 as the same text in UTF-8, block by block.
+/// Reads text in UTF-16 as UTF-8 in blocks.
 enum UTF16Reader: CarrierReader {
     /// The order of the two bytes of a unit.
     enum ByteOrder { case little, big }
 
-    /// In units: longer than any secret of one line but keys in PEM.
+    /// The overlap in units, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
     static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
@@ -15,19 +15,19 @@ enum UTF16Reader: CarrierReader {
             try walk.budget.checkTime()
             let end = block.isLast ? block.bytes.count : cut(block.bytes, order)
             let text = utf8(block.bytes[..<end], order)
-            // No range: its bytes are not the file's.
+            // The leaf has no range, because its bytes are not the file's.
             try text.span.withUnsafeBytes { bytes throws(CarrierFault) in
                 try walk.visit(name: nil, .block(bytes, line: line), range: nil, form: .utf16)
                 line += LineCount.newlines(in: bytes)
             }
             if block.isLast { return }
-            // Only a line without an end is cut inside: then its last units are seen once more.
+            // Only a line without an end is split. The next block repeats its last units.
             let endsLine = unit(block.bytes, end / 2 - 1, order) == 0x0A
             blocks.advance(by: endsLine ? end : end - 2 * overlap)
         }
     }
 
-    /// By its mark, or because every other byte is zero as in text of Latin letters.
+    /// Returns the byte order by its mark, or because every other byte is zero as in Latin text.
     static func order(of head: [UInt8]) -> ByteOrder? {
         if head.starts(with: [0xFF, 0xFE]) { return .little }
         if head.starts(with: [0xFE, 0xFF]) { return .big }
@@ -42,7 +42,7 @@ enum UTF16Reader: CarrierReader {
         return nil
     }
 
-    /// After the last line end, on a unit's border.
+    /// Returns the position after the last line end, on a unit boundary.
     private static func cut(_ block: UnsafeRawBufferPointer, _ order: ByteOrder) -> Int {
         var unit = block.count / 2 - 1
         while unit >= 0 {

@@ -1,6 +1,7 @@
-/// Tokens whose last six letters are a checksum of those before: GitHub's, npm's.
+/// Tokens with a checksum of the preceding letters in their last six, such as GitHub's and npm's.
 ///
-/// CRC-32 of the random part, in base 62. One that does not fit lowers the certainty, no more: older tokens have none.
+/// The checksum is CRC-32 of the random part in base 62. A mismatch only lowers the certainty, because older tokens
+/// have no checksum.
 enum ChecksummedToken {
     static func judge(_ text: SearchText, _ draft: Detector.Draft) -> Detector.Draft? {
         let token = text.slice(draft.range)
@@ -29,7 +30,7 @@ enum ChecksummedToken {
         }
     }
 
-    /// ISO 3309, as in zlib; four bits at a time.
+    /// Returns the CRC-32 of ISO 3309, as in zlib, computed four bits at a time.
     static func crc32(_ text: SearchText) -> UInt32 {
         var crc: UInt32 = 0xFFFF_FFFF
         for byte in text.bytes {

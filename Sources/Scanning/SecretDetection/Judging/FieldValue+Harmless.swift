@@ -1,6 +1,6 @@
-/// What a value is instead of a secret.
+/// Values that are not secrets.
 extension FieldValue {
-    /// A truth value, a number, a version, a path, an address, a colour.
+    /// True for a truth value, a number, a version, a path, an address, a colour.
     var isPlain: Bool {
         guard text.count >= 3 else { return true }
         if text.count <= 9,
@@ -11,7 +11,7 @@ extension FieldValue {
         return isVersion || isPath || isAddress || isDecimal
     }
 
-    /// The value says the name again.
+    /// Returns whether the value repeats the name.
     func repeats(_ name: SearchText) -> Bool {
         guard text.count >= 3, name.count >= text.count else { return false }
         var at = name.count
@@ -27,12 +27,12 @@ extension FieldValue {
         return true
     }
 
-    /// As long as a digest in hexadecimal digits.
+    /// True for hexadecimal digits of a digest's length.
     var isHash: Bool { [32, 40, 56, 64, 96, 128].contains(text.count) && text.allSatisfy(.hex) }
 
     func isDigits(_ lengths: ClosedRange<Int>) -> Bool { lengths.contains(text.count) && text.allSatisfy(.digit) }
 
-    /// Seconds or milliseconds since 1970, of the years 2001 to 2033.
+    /// True for seconds or milliseconds since 1970, from the years 2001 to 2033.
     var isTime: Bool {
         (text.count == 10 || text.count == 13) && text[0] == UInt8(ascii: "1") && text.allSatisfy(.digit)
     }
@@ -59,7 +59,7 @@ extension FieldValue {
             && Self.suffixes.contains { text.holdsFolded($0, at: text.count - $0.utf8CodeUnitCount) }
     }
 
-    /// An address of electronic mail.
+    /// True for a mail address.
     private var isAddress: Bool {
         let at = text.end(of: .mailbox, from: 0)
         guard at > 0, text[at] == UInt8(ascii: "@") else { return false }
@@ -69,14 +69,14 @@ extension FieldValue {
         return (2...6).contains(top.count) && top.allSatisfy(.lower) && dot - at > 3
     }
 
-    /// `com.example.token`, `auth.token.value`, `settings/password`: words joined by dots or slashes.
+    /// True for words joined by dots or slashes, such as `com.example.token`, `auth.token.value`, `settings/password`.
     var isIdentifierPath: Bool {
         guard made.symbols > 0, text.allSatisfy(.path) else { return false }
         if made.digits == 0 { return made.isWords || made.letters <= 8 }
         return made.digits <= 2 && made.capitals == 0 && made.isWords
     }
 
-    /// An expression instead of a value: a call, an index, a member.
+    /// True for an expression: a call, an index, a member.
     var looksLikeCode: Bool {
         if text.bytes.contains(where: ByteClass.code.contains) {
             return style != .assigned || text.bytes.contains(UInt8(ascii: "("))
@@ -102,7 +102,7 @@ extension FieldValue {
 }
 
 extension SearchText {
-    /// 8-4-4-4-12 hexadecimal digits.
+    /// True for 8-4-4-4-12 hexadecimal digits.
     var isUUID: Bool {
         guard count == 36 else { return false }
         for position in 0..<36 {

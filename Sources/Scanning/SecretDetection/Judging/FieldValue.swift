@@ -1,6 +1,6 @@
-/// Judges the value of something that has a secret's name.
+/// The value of a field with a secret's name.
 struct FieldValue {
-    /// Where a value stands; the looser its bounds, the more it has to look like a secret.
+    /// The context of a value. The looser its bounds, the more it must look like a secret.
     enum Style: Sendable { case structured, quoted, assigned, loose }
 
     let text: SearchText
@@ -13,7 +13,7 @@ struct FieldValue {
         made = Wordiness(text)
     }
 
-    /// How sure it is that the value is a secret of this kind; nil if it does not look like one.
+    /// Returns the certainty that the value is a secret of this kind, or `nil` if it does not look like one.
     func certainty(as kind: SecretName.Kind, named name: SearchText) -> SecretMatch.Certainty? {
         guard text.count <= 4096 else { return nil }
         switch kind {
@@ -39,10 +39,10 @@ struct FieldValue {
         }
     }
 
-    /// It is plain where the value ends.
+    /// True if the end of the value is unambiguous.
     private var isWhole: Bool { style != .loose }
 
-    /// Quotes or a structure say where it ends.
+    /// True if quotes or a structure delimit the value.
     private var isBounded: Bool { style == .structured || style == .quoted }
 
     private var password: SecretMatch.Certainty? {
@@ -60,7 +60,7 @@ struct FieldValue {
         return isMixed && text.count >= 8 && Entropy.bitsPerByte(text) >= 2.5 ? .likely : .possible
     }
 
-    /// At least three words, all small, without a sentence's marks.
+    /// The certainty of a passphrase: at least four lowercase words without the punctuation of a sentence.
     private var passphrase: SecretMatch.Certainty? {
         guard isWhole, made.capitals == 0, text.count >= 15 else { return nil }
         let parts = text.bytes.split { !ByteClass.lowerAlphanumeric.contains($0) }
@@ -75,7 +75,7 @@ struct FieldValue {
         return fits && [12, 15, 18, 21, 24].contains(words.count) ? .likely : token(least: 16)
     }
 
-    /// Tokens that are UUIDs number requests and pages as well.
+    /// Returns whether a token's name refers to a user or a session. UUIDs also number requests and pages.
     private static func isOfSomeone(_ name: SearchText) -> Bool {
         let words: [StaticString] = ["access", "auth", "refresh", "bearer", "session", "user", "api", "login"]
         return words.contains { name.firstFolded($0, in: 0..<name.count) != nil }
@@ -115,7 +115,7 @@ struct FieldValue {
         return .possible
     }
 
-    /// What random text of this length nearly always has.
+    /// The entropy that random text of this length nearly always exceeds.
     private var leastEntropy: Float {
         if text.allSatisfy(.hex) { return text.count >= 32 ? 2.9 : 2.4 }
         return text.count >= 20 ? 3.2 : text.count >= 12 ? 2.8 : 2.3

@@ -1,7 +1,7 @@
-/// Numbers of payment cards.
+/// Payment card numbers.
 enum CardNumber {
-    /// Whether it is 13 to 19 digits, perhaps in groups, of a known network, with the right last digit, and none that is
-    /// published for tests.
+    /// Returns whether the text is 13 to 19 digits, optionally in groups, of a known network, with the right check
+    /// digit, and not a published test number.
     static func isOne(_ text: SearchText) -> Bool {
         guard text.count <= 23 else { return false }
         var digits: [UInt8] = []
@@ -18,7 +18,7 @@ enum CardNumber {
         return !tests.contains(digits.reduce(0) { $0 &* 10 &+ UInt64($1) })
     }
 
-    /// ISO/IEC 7812-1, annex B (Luhn).
+    /// Returns whether the check digit is right: ISO/IEC 7812-1, annex B (Luhn).
     private static func checks(_ digits: [UInt8]) -> Bool {
         var sum = 0
         for (place, digit) in digits.reversed().enumerated() {
@@ -40,7 +40,7 @@ enum CardNumber {
         }
     }
 
-    /// Numbers that payment services publish for tests.
+    /// Test numbers that payment services publish.
     private static let tests: Set<UInt64> = [
         4_242_424_242_424_242, 4_111_111_111_111_111, 5_555_555_555_554_444, 378_282_246_310_005, 371_449_635_398_431,
         4_000_056_655_665_556, 6_011_111_111_111_117, 6_011_000_990_139_424, 3_566_002_020_360_505,
@@ -49,9 +49,10 @@ enum CardNumber {
     ]
 }
 
-/// Numbers of the social security of the United States.
+/// United States social security numbers.
 enum SocialSecurityNumber {
-    /// `AAA-GG-SSSS`, none of the parts all zero, the area neither 666 nor from 900 up, and none from advertisements.
+    /// Returns whether the text is `AAA-GG-SSSS` with no part all zero, an area other than 666 and below 900, and not a
+    /// number from an advertisement.
     static func isOne(_ text: SearchText) -> Bool {
         let digits = text.bytes.filter(ByteClass.digit.contains).map { Int($0 - 48) }
         guard digits.count == 9, text.count == 9 || text.count == 11 else { return false }

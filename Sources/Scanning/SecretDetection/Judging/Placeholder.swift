@@ -1,12 +1,13 @@
-/// Values that stand where a secret would.
+/// Placeholder values in the place of secrets.
 enum Placeholder {
-    /// Whether the random part of a token was made up by a person: a row of one character, a sequence, a word for "none".
+    /// Returns whether a person made up the random part of a token: repeated characters, a sequence, a placeholder
+    /// word.
     static func isIn(token text: SearchText) -> Bool {
         if hasRow(of: 5, in: text) && text.count <= 96 { return true }
         return hasSequence(of: 7, in: text) || PlaceholderWords.kinds(in: text).contains(.token)
     }
 
-    /// Whether a value of a field says that there is none, or where it comes from.
+    /// Returns whether a field's value is empty in meaning or a reference to a secret's source.
     static func isIn(field text: SearchText) -> Bool {
         if isTemplate(text) || hasRow(of: text.count > 20 ? 5 : 4, in: text) && text.count <= 96 { return true }
         if hasSequence(of: text.count > 8 ? 6 : 7, in: text) { return true }
@@ -14,7 +15,8 @@ enum Placeholder {
         return !kinds.isDisjoint(with: [.token, .template, .reference]) || kinds.contains(.field) && text.count <= 40
     }
 
-    /// `${NAME}`, `{{ name }}`, `<name>`, `%s`, `$(NAME)`, `#{name}`, `[name]`, `$NAME`, `__NAME__`.
+    /// Returns whether the text is `${NAME}`, `{{ name }}`, `<name>`, `%s`, `$(NAME)`, `#{name}`, `[name]`, `$NAME` or
+    /// `__NAME__`.
     private static func isTemplate(_ text: SearchText) -> Bool {
         let last = text[text.count - 1]
         switch text[0] {
@@ -37,12 +39,12 @@ enum Placeholder {
         name.allSatisfy(.word) && Wordiness(name).isIdentifier
     }
 
-    /// Whether one character stands so often behind itself.
+    /// Returns whether one character occurs `length` times in a row.
     static func hasRow(of length: Int, in text: SearchText) -> Bool {
         hasRun(of: length, in: text) { $0 == $1 }
     }
 
-    /// Whether so many characters count up: `1234567`, `abcdefg`.
+    /// Returns whether `length` characters count up: `1234567`, `abcdefg`.
     static func hasSequence(of length: Int, in text: SearchText) -> Bool {
         hasRun(of: length, in: text) { last, byte in
             let (last, byte) = (last.lowered, byte.lowered)
@@ -53,9 +55,10 @@ enum Placeholder {
         }
     }
 
-    /// Whether so many bytes, two at least, each go on from the one before.
+    /// Returns whether `length` consecutive bytes, at least two, each continue the previous one.
     ///
-    /// A run of n bytes has n - 1 steps, one of which leads to a place that n - 1 divides: only from there it is followed.
+    /// A run of n bytes has n - 1 steps, one of which ends at a multiple of n - 1. Runs are followed from those
+    /// positions only.
     @inline(__always)
     private static func hasRun(of length: Int, in text: SearchText, _ goesOn: (UInt8, UInt8) -> Bool) -> Bool {
         let steps = length - 1
@@ -74,21 +77,21 @@ enum Placeholder {
     }
 }
 
-/// Words that stand where a secret would, all looked for at once.
+/// Placeholder words, all searched at once.
 enum PlaceholderWords {
     struct Kinds: OptionSet {
         let rawValue: Int32
-        /// Even in what a generator seems to have drawn.
+        /// Words that count even inside text that looks random.
         static let token = Kinds(rawValue: 1)
-        /// In a value that a person may have typed.
+        /// Words that count in a value that a person may have typed.
         static let field = Kinds(rawValue: 2)
-        /// Marks of templates.
+        /// Template markers.
         static let template = Kinds(rawValue: 4)
-        /// At the start of a value that says where the secret is, or is public.
+        /// Prefixes of a value that refers to the secret's location, or that is public.
         static let reference = Kinds(rawValue: 8)
     }
 
-    /// Which there are in the first 4,096 bytes of a text.
+    /// Returns the kinds of placeholder words in the first 4,096 bytes of a text.
     static func kinds(in text: SearchText) -> Kinds {
         var kinds: Kinds = []
         var state: KeywordAutomaton.State = 0
@@ -132,7 +135,7 @@ enum PlaceholderWords {
         "testtoken", "testkey", "testsecret", "hunter2hunter2",
     ]
 
-    /// What only says where the secret is, or is public.
+    /// Prefixes of references to a secret's location, and of public values.
     private static let references = [
         "vault:", "secret://", "ssm:", "arn:", "op://", "keychain:", "keyring:", "file:", "env:", "env.", "process.",
         "os.", "enc[",

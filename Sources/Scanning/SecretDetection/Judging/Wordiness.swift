@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What a text is made of, to tell words and identifiers from what a generator drew.
+/// The composition of a text, which distinguishes words and identifiers from random text.
 struct Wordiness {
     let letters: Int
     let capitals: Int
     let digits: Int
     let symbols: Int
     let blanks: Int
-    /// Runs of letters; a capital after a small letter begins a new one.
+    /// The number of runs of letters. A capital after a lowercase letter begins a new one.
     private let runs: Int
     private let pairs: Int
     private let usualPairs: Int
@@ -18,7 +18,7 @@ struct Wordiness {
         var joined: UInt32 = 0
         var usualPairs: UInt32 = 0
         var (last, lastKind): (UInt8, UInt8) = (0, ByteKind.blank.rawValue)
-        // Without a branch: in what a generator drew, none could be foretold.
+        // The loop has no branches, because in random text they would be unpredictable.
         for byte in text.bytes.prefix(Self.longest) {
             let kind = kinds[Int(byte)]
             tally &+= 1 &<< UInt64(kind &* Self.tallyBits)
@@ -40,28 +40,28 @@ struct Wordiness {
         self.usualPairs = Int(usualPairs)
     }
 
-    /// Whether the letters read like words of a language that is written in Latin letters, however they are joined.
+    /// True if the letters read like words of a language in Latin letters, in any joining style.
     var isWords: Bool {
         guard letters > 0 else { return false }
         if letters <= 3 { return true }
         return letters >= runs * 3 && usualPairs * 5 >= pairs * 4
     }
 
-    /// Words alone: no digit among them.
+    /// True for words without digits.
     var isOnlyWords: Bool { digits == 0 && isWords }
 
-    /// Words with a few digits, as names of things are: `oauth2_token_v1`.
+    /// True for words with a few digits, as in identifiers: `oauth2_token_v1`.
     var isIdentifier: Bool { isWords && digits <= 4 && letters >= digits }
 
     private static let longest = 512
-    /// Enough to count `longest` bytes of each of the six kinds in one number.
+    /// The bits that are enough to count `longest` bytes of each of the six kinds in one number.
     private static let tallyBits: UInt8 = 10
 }
 
-/// What a byte is in a text.
+/// The kind of a byte in a text.
 private enum ByteKind: UInt8, CaseIterable {
     case blank, symbol, digit, small, capital
-    /// A part of a character beyond ASCII, which is taken for a letter.
+    /// A part of a character beyond ASCII, which counts as a letter.
     case foreign
 
     init(_ byte: UInt8) {
@@ -76,7 +76,8 @@ private enum ByteKind: UInt8, CaseIterable {
 
     private var isLetter: Bool { rawValue >= Self.small.rawValue }
 
-    /// What a byte of this kind adds behind one of another: 1 for a new run of letters, 1 << 16 for a pair of letters.
+    /// Returns the increment for a byte of this kind after one of another: 1 for a new run of letters, 1 << 16 for a
+    /// pair of letters.
     func following(_ last: ByteKind) -> UInt32 {
         guard isLetter else { return 0 }
         if !last.isLetter || self == .capital && last == .small { return 1 }
@@ -88,13 +89,13 @@ extension Wordiness {
     /// The kind of each byte.
     private static let kinds: [UInt8] = (0...255).map { ByteKind($0).rawValue }
 
-    /// By the kind of the byte before, then its own, 8 to a row.
+    /// The increments, indexed by the kind of the previous byte and then its own, 8 to a row.
     private static let followings: [UInt32] = ByteKind.allCases.flatMap { last in
         (0..<8).map { (kind: UInt8) in ByteKind(rawValue: kind)?.following(last) ?? 0 }
     }
 
-    /// By the lowest five bits of a letter, those of the letters that usually follow it, a to z: 19 of 20 pairs in English
-    /// and UI words of ten other languages.
+    /// The letters a to z that usually follow each letter, indexed by its lowest five bits. They cover 19 of 20 pairs
+    /// in English and UI words of ten other languages.
     private static let usual: [UInt32] = [
         "", "abcdfgiklmnprstuvwxy", "aceijlorsuy", "acdefhiklmoprstu", "abcdefilorstu", "abcdefghiklmnopqrstuvwxy",
         "aefilorstuy", "aeghilnorstu", "aeilortu", "abcdefgklmnoprstvxz", "aeo", "aeilos", "acdefilmopstuvy",
@@ -104,9 +105,9 @@ extension Wordiness {
     ].map { (followers: String) in followers.utf8.reduce(0) { $0 | 1 << UInt32($1 & 31) } }
 }
 
-/// How evenly a text uses its characters.
+/// The entropy of a text's characters.
 enum Entropy {
-    /// Shannon's entropy of the bytes' frequencies, in bits for each byte; of the first 1,024 bytes.
+    /// Returns the Shannon entropy of the byte frequencies in bits per byte, from the first 1,024 bytes.
     static func bitsPerByte(_ text: SearchText) -> Float {
         let count = min(text.count, longest)
         guard count > 1 else { return 0 }
@@ -124,10 +125,10 @@ enum Entropy {
     }
 
     private static let longest = 1024
-    /// Whole numbers, so that the sum does not depend on the order of the bytes.
+    /// The fixed-point unit. Integers make the sum independent of the order of the bytes.
     private static let unit = Double(1 << 40)
 
-    /// By how much n log2 n grows when n does, in parts of `unit`.
+    /// The increments of n log2 n from n to n + 1, in parts of `unit`.
     private static let steps: [Int64] = {
         let products = (0...longest).map { $0 < 2 ? 0 : Int64(Double($0) * log2(Double($0)) * unit) }
         return zip(products, products.dropFirst()).map { $1 - $0 }

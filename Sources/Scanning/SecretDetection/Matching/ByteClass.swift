@@ -1,10 +1,10 @@
-/// A set of byte values below 128; bytes from 128 up are all in it, or none.
+/// A set of byte values below 128. It contains either all or none of the bytes from 128 up.
 struct ByteClass: Sendable, Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
     private var rest: Bool = false
 
-    /// The bytes of a text of ASCII characters.
+    /// Creates the set of the bytes of an ASCII text.
     init(_ members: StaticString) {
         for byte in UnsafeBufferPointer(start: members.utf8Start, count: members.utf8CodeUnitCount) { insert(byte) }
     }
@@ -30,7 +30,7 @@ struct ByteClass: Sendable, Hashable {
         return sum
     }
 
-    /// Every byte that is not in it.
+    /// The bytes that the set does not contain.
     var inverted: ByteClass {
         var other = self
         other.low = ~low

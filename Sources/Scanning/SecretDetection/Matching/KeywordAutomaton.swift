@@ -1,27 +1,27 @@
 /// An Aho-Corasick automaton over bytes: finds all keywords in one pass, one table lookup for each byte.
 ///
-/// Capitals and small letters are one class here; who needs to tell them apart compares the bytes of a hit. Bytes that no
-/// keyword has share a class, so that a row has few columns. States in which a keyword ends have the highest bit set.
+/// Keywords match in any case, and a caller that distinguishes case compares the bytes of a hit. Bytes that occur in no
+/// keyword share a class, so that rows have few columns. States at the end of a keyword have the highest bit set.
 /// Source: A. V. Aho and M. J. Corasick, Efficient String Matching, CACM 18 (1975).
-// Unchecked: nothing is written once it is made.
+// Unchecked: immutable after its initialisation.
 final class KeywordAutomaton: @unchecked Sendable {
     typealias State = UInt16
     static let accepting: State = 0x8000
     static let columns = 64
 
-    /// A keyword that ends in a state. Plain bytes, so that a hit costs no reference counting.
+    /// A keyword that ends in a state. It consists of plain bytes, so a hit costs no reference counting.
     struct Ending {
         let role: Keyword.Role
         let length: Int
-        /// Where its bytes lie in `letters`, for keywords that have a case; -1 for the others.
+        /// The offset of its bytes in `letters` for case-sensitive keywords; -1 for others.
         fileprivate let letters: Int
     }
 
     /// The class of each byte.
     let classes: UnsafePointer<UInt8>
-    /// Row by row, `columns` wide.
+    /// The rows of transitions, each `columns` wide.
     let table: UnsafePointer<State>
-    /// For each state, where its keywords begin in `endings`; one more at the end.
+    /// The index in `endings` of each state's first keyword, with one more at the end.
     private let starts: UnsafePointer<Int32>
     private let endings: UnsafePointer<Ending>
     private let letters: UnsafePointer<UInt8>
@@ -63,18 +63,18 @@ final class KeywordAutomaton: @unchecked Sendable {
         return UnsafePointer(memory)
     }
 
-    /// The state behind a byte.
+    /// Returns the state after a byte.
     @inline(__always) func next(_ state: State, _ byte: UInt8) -> State {
         table[Int(state & ~Self.accepting) &* Self.columns &+ Int(classes[Int(byte)])]
     }
 
-    /// The keywords that end in a state.
+    /// Returns the keywords that end in a state.
     @inline(__always) func endings(in state: State) -> UnsafeBufferPointer<Ending> {
         let row = Int(state & ~Self.accepting)
         return UnsafeBufferPointer(start: endings + Int(starts[row]), count: Int(starts[row + 1] - starts[row]))
     }
 
-    /// Whether a keyword that ends before a position is there in its own case.
+    /// Returns whether the keyword that ends at a position matches in case, if its case matters.
     @inline(__always) func isThere(_ ending: Ending, in text: SearchText, endingAt end: Int) -> Bool {
         guard ending.letters >= 0 else { return true }
         let start = end - ending.length
@@ -86,22 +86,22 @@ final class KeywordAutomaton: @unchecked Sendable {
     }
 }
 
-/// A text that has to stand in the bytes before anything dearer looks at them.
+/// A text that must occur in the bytes before a more expensive check examines them.
 struct Keyword: Sendable {
     let bytes: [UInt8]
-    /// Whether capitals are told from small letters.
+    /// True if case matters.
     let isExact: Bool
     let role: Role
 
-    /// What a keyword may stand for.
+    /// The role of a keyword.
     enum Role: Sendable {
-        /// A secret, to be looked at by the detector of this index.
+        /// A secret, to be checked by the detector with this index.
         case detector(Int32)
-        /// A part of a name that secrets have.
+        /// A part of a secret's name.
         case name
-        /// A carrier or a secret in letters. Whether it begins there, or may have begun before.
+        /// A carrier or a secret in letters. `isStart` is true if it begins with the keyword.
         case wrapped(WrappedRun.Encoding, isStart: Bool)
-        /// An escape of JSON that may hide a letter of a secret.
+        /// A JSON escape that may hide a letter of a secret.
         case escape
     }
 

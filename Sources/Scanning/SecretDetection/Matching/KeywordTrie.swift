@@ -1,4 +1,4 @@
-/// The automaton while it is made.
+/// The automaton during construction.
 struct KeywordTrie {
     private var nodes = [Node()]
     private(set) var classes = [UInt8](repeating: 0, count: 256)
@@ -36,7 +36,7 @@ struct KeywordTrie {
         return classes[Int(byte)]
     }
 
-    /// Links each node to that of its longest proper suffix, nearest to the root first.
+    /// Links each node to that of its longest proper suffix, in breadth-first order.
     mutating func link() {
         precondition(nodes.count < Int(KeywordAutomaton.accepting), "states have 15 bits")
         var queue = [0]
@@ -62,7 +62,7 @@ struct KeywordTrie {
         }
     }
 
-    /// The whole table, and which keywords end where.
+    /// Returns the whole table and the keywords that end in each state.
     func flattened() -> (table: [UInt16], starts: [Int32], endings: [Int32]) {
         var table = [UInt16](repeating: 0, count: nodes.count * KeywordAutomaton.columns)
         for node in breadthFirst {
@@ -85,7 +85,7 @@ struct KeywordTrie {
         return (table, starts, endings)
     }
 
-    /// A node's failure is nearer to the root, so that its row is complete first.
+    /// The nodes in breadth-first order. A node's failure is nearer to the root, so its row is complete first.
     private var breadthFirst: [Int] {
         var order = [0]
         var next = 0

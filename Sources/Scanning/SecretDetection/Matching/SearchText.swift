@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The bytes that are searched. Positions outside of them are no error: nothing is there.
+/// The bytes that are searched. Positions out of range are valid and empty.
 struct SearchText {
     let bytes: UnsafeRawBufferPointer
 
@@ -8,12 +8,12 @@ struct SearchText {
 
     var count: Int { bytes.count }
 
-    /// The byte at a position; 0 outside.
+    /// Returns the byte at a position, or 0 out of range.
     @inline(__always) subscript(position: Int) -> UInt8 {
         position >= 0 && position < bytes.count ? bytes[position] : 0
     }
 
-    /// Part of the bytes, cut to what there is.
+    /// Returns a part of the bytes, clamped to the available range.
     func slice(_ range: Range<Int>) -> SearchText {
         let range = range.clamped(to: 0..<bytes.count)
         return SearchText(UnsafeRawBufferPointer(rebasing: bytes[range]))
@@ -34,7 +34,7 @@ struct SearchText {
 
     func equals(_ pattern: StaticString) -> Bool { count == pattern.utf8CodeUnitCount && holds(pattern, at: 0) }
 
-    /// As `holds`, where the pattern is in lower case and the text in either.
+    /// Returns the same as `holds(_:at:)` for a lowercase pattern and a text in any case.
     func holdsFolded(_ pattern: StaticString, at position: Int) -> Bool {
         let pattern = UnsafeBufferPointer(start: pattern.utf8Start, count: pattern.utf8CodeUnitCount)
         guard position >= 0, pattern.count <= bytes.count - position else { return false }
@@ -42,7 +42,7 @@ struct SearchText {
         return true
     }
 
-    /// Where the run of such bytes ends that begins at a position.
+    /// Returns the end of the run of `members` that begins at a position.
     @inline(__always)
     func end(of members: ByteClass, from position: Int, atMost limit: Int = 1 << 20) -> Int {
         guard position >= 0 else { return position }
@@ -52,7 +52,7 @@ struct SearchText {
         return end
     }
 
-    /// Where the run of such bytes begins that ends before a position.
+    /// Returns the start of the run of `members` that ends before a position.
     @inline(__always)
     func start(of members: ByteClass, before position: Int, atMost limit: Int = 1 << 20) -> Int {
         var start = min(position, bytes.count)
@@ -61,7 +61,7 @@ struct SearchText {
         return start
     }
 
-    /// The first place of a text within a range.
+    /// Returns the first position of a text within a range.
     func first(_ pattern: StaticString, in range: Range<Int>) -> Int? {
         let range = range.clamped(to: 0..<count)
         let size = pattern.utf8CodeUnitCount
@@ -77,7 +77,7 @@ struct SearchText {
         return nil
     }
 
-    /// As `first`, where the pattern is in lower case and the text in either.
+    /// Returns the same as `first(_:in:)` for a lowercase pattern and a text in any case.
     func firstFolded(_ pattern: StaticString, in range: Range<Int>) -> Int? {
         let range = range.clamped(to: 0..<count)
         let size = pattern.utf8CodeUnitCount
@@ -90,8 +90,8 @@ struct SearchText {
 
     func allSatisfy(_ members: ByteClass) -> Bool { end(of: members, from: 0, atMost: count) == count }
 
-    /// Whether a word can begin at a position: nothing of the class stands before it, or only the letter or the two digits
-    /// of an escape (`\n`, `%20`, `\u0022`).
+    /// Returns whether a word can begin at a position: it follows no byte of the class, or only the letter or the two
+    /// digits of an escape (`\n`, `%20`, `\u0022`).
     func beginsWord(at position: Int, unlike members: ByteClass) -> Bool {
         let before = self[position - 1]
         guard position > 0, members.contains(before) else { return true }
@@ -108,7 +108,7 @@ extension ByteClass {
 }
 
 extension UInt8 {
-    /// The small letter of a capital one.
+    /// The lowercase letter of a capital.
     @inline(__always) var lowered: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
     @inline(__always) var isCapital: Bool { self &- 65 < 26 }
     @inline(__always) var isSmall: Bool { self &- 97 < 26 }

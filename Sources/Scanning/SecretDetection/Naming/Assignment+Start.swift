@@ -1,12 +1,12 @@
 extension Assignment {
-    /// Where a value begins behind its name.
+    /// The start of a value after its name.
     struct Start {
         var position: Int
-        /// Markup ends the value.
+        /// True if markup ends the value.
         var isElement = false
-        /// It is not plain that a value follows at all, or where it ends.
+        /// True if the existence or the end of the value is uncertain.
         var isLoose = false
-        /// Where the name begins, if it may have a line of its own.
+        /// The start of the name, if it may have a line of its own.
         var name: Int?
     }
 }
@@ -50,7 +50,7 @@ extension Assignment.Start {
         text.holds("--", at: name.lowerBound) || text.holds("--", at: name.lowerBound - 2)
     }
 
-    /// Behind `</key>` and the tag that follows it.
+    /// Finds a value after `</key>` and the tag that follows it.
     private init?(behindTagAt position: Int, in text: SearchText) {
         guard text.holds("</", at: position) else { return nil }
         let tag = text.end(of: .word, from: position + 2, atMost: 32)
@@ -62,17 +62,17 @@ extension Assignment.Start {
         self.init(position: end + 1, isElement: true)
     }
 
-    /// `=`, `:`, `:=`, `=>`, `==`, `!=`.
+    /// Returns the end of an operator: `=`, `:`, `:=`, `=>`, `==`. Rejects `!=`.
     private static func operatorEnd(in text: SearchText, at position: Int) -> Int? {
         let end = text.end(of: .assigning, from: position, atMost: 3)
         guard end > position, text[position] != UInt8(ascii: ">"), text[end - 1] != UInt8(ascii: "!") else {
             return nil
         }
-        // `::` parts names, and `://` is an address.
+        // `::` separates names, and `://` is part of an address.
         return text.holds("::", at: position) || text.holds("//", at: end) ? nil : end
     }
 
-    /// Behind `String = ` in `let name: String = "value"`.
+    /// Returns the position after `String = ` in `let name: String = "value"`.
     private static func typeEnd(in text: SearchText, at position: Int, after sign: UInt8) -> Int? {
         guard sign == UInt8(ascii: ":"), ByteClass.letter.contains(text[position]) else { return nil }
         let type = text.end(of: .type, from: position, atMost: 40)

@@ -1,16 +1,16 @@
-/// A name and what is assigned to it in running text: `name = value`, `"name": "value"`, `<key>name</key><string>value`,
+/// A name and its value in running text: `name = value`, `"name": "value"`, `<key>name</key><string>value`,
 /// `<name>value`, `--name value`, `name=value&`.
 struct Assignment {
     let name: Range<Int>
     let value: Range<Int>
     let style: FieldValue.Style
-    /// Where reading may go on to look for names.
+    /// The position from which the search for names continues.
     var end: Int { value.upperBound }
 
     private static let longestName = 96
     private static let longestValue = 8192
 
-    /// The whole name around a part of one.
+    /// Returns the range of the whole name around a part of it.
     static func name(around part: Range<Int>, in text: SearchText) -> Range<Int> {
         let start = text.start(of: .name, before: part.lowerBound, atMost: longestName)
         return start..<text.end(of: .name, from: part.upperBound, atMost: longestName)
@@ -47,14 +47,14 @@ struct Assignment {
         return (start.position..<last, start.isLoose && !isLine(start, until: end, in: text) ? .loose : .assigned)
     }
 
-    /// Whether a line holds nothing but the name and the value, as in YAML.
+    /// Returns whether a line contains only the name and the value, as in YAML.
     private static func isLine(_ start: Start, until end: Int, in text: SearchText) -> Bool {
         guard end == text.count || text[end] == 10 || text[end] == 13, let name = start.name else { return false }
         let before = text.start(of: .indentation, before: name, atMost: 64)
         return (before == 0 || text[before - 1] == 10) && text[end - 1] != UInt8(ascii: ",")
     }
 
-    /// Up to the same quote behind as many backslashes, on the same line.
+    /// Returns the value up to the same quote, with the same number of backslashes before it, on the same line.
     private static func quoted(
         from start: Int, by quote: UInt8, _ slashes: Int, in text: SearchText
     ) -> (Range<Int>, FieldValue.Style)? {
@@ -85,9 +85,9 @@ extension ByteClass {
     fileprivate static let indentation = ByteClass(" \t-\"'")
     fileprivate static let backslash = ByteClass("\\")
     fileprivate static let trailing = ByteClass(".,;:")
-    /// What markup holds between two tags.
+    /// The bytes of markup content between two tags.
     fileprivate static let content = ByteClass("<>").inverted
-    /// What a value without quotes is made of.
+    /// The bytes of a value without quotes.
     fileprivate static let bare = (ByteClass.control + ByteClass("\"'`&,;\\<>")).inverted
     fileprivate static let bareLoose = (ByteClass.control + ByteClass("\"'`&,;\\<>|")).inverted
 }

@@ -1,4 +1,4 @@
-/// The words that names of secrets have, and those that no such name has.
+/// The words that occur in names of secrets, and the words that rule a secret out.
 enum NameVocabulary {
     static let single: WordTable<SecretName.Kind> = [
         "password": .password, "passwords": .password, "passwd": .password, "pwd": .password, "pass": .password,
@@ -46,7 +46,7 @@ enum NameVocabulary {
         ("sessionid", .session), ("sessid", .session), ("userpwd", .password),
     ]
 
-    /// What a key opens or signs.
+    /// The purposes of secret keys.
     static let secretKeys: WordSet = [
         "api", "access", "secret", "private", "priv", "encryption", "encrypt", "crypto", "signing", "sign", "auth",
         "authentication", "account",
@@ -60,7 +60,7 @@ enum NameVocabulary {
         "datadog", "sentry",
     ]
 
-    /// Keys of tables and keyboards, and keys that are public.
+    /// The purposes of keys in tables and on keyboards, and of public keys.
     static let harmlessKeys: WordSet = [
         "public", "pub", "primary", "foreign", "partition", "sort", "cache", "hot", "object", "index", "range", "hash",
         "lookup", "composite", "unique",
@@ -70,12 +70,12 @@ enum NameVocabulary {
         "dedup", "routing", "shard",
     ]
 
-    /// What may follow where a secret's word has to end the name.
+    /// The words that may follow a secret's word that otherwise must end the name.
     static let mayFollow: WordSet = [
         "value", "string", "data", "raw", "id", "current", "old", "new", "hex", "base64", "encoded", "plain",
     ]
 
-    /// What makes no secret of it when it stands before the word.
+    /// The words that rule a secret out before the secret's word.
     static let before: WordSet = [
         "is", "has", "show", "hide", "shows", "forgot", "forget", "reset", "require", "required", "requires", "use",
         "uses", "using", "enable",
@@ -90,7 +90,7 @@ enum NameVocabulary {
         "i", "error", "msg", "label", "hint", "change", "changes",
     ]
 
-    /// And behind it.
+    /// The words that rule a secret out after the secret's word.
     static let after: WordSet = [
         "label", "placeholder", "hint", "title", "type", "kind", "count", "url", "uri", "endpoint", "link", "path",
         "file", "filename", "dir",

@@ -1,12 +1,12 @@
-/// What a name promises: `userPassword`, `API_KEY`, `session-id`, `auth.token`.
+/// Names that indicate secrets: `userPassword`, `API_KEY`, `session-id`, `auth.token`.
 enum SecretName {
     enum Kind: Sendable, Hashable {
         case password, passphrase, secret, token, apiKey, privateKey, session, credential
-        /// A key that may as well be the key of a dictionary.
+        /// A key that may also be a dictionary key.
         case weakKey
         case pin, oneTimeCode, cardNumber, cardCode, socialSecurity, seedPhrase
 
-        /// Whether a word of this kind is a secret's only where no other follows, or one of a few.
+        /// True if a word of this kind indicates a secret only at the end of a name, or before one of a few words.
         fileprivate var mustEnd: Bool {
             switch self {
             case .session, .credential, .pin, .oneTimeCode, .weakKey: true
@@ -15,7 +15,7 @@ enum SecretName {
         }
     }
 
-    /// The kind of secret that has such a name; nil if none has.
+    /// Returns the kind of secret that a name indicates, or `nil` if it indicates none.
     static func kind(of name: SearchText) -> Kind? {
         // `Space::Name` is a type.
         guard name.first("::", in: 0..<name.count) == nil else { return nil }
@@ -35,7 +35,7 @@ enum SecretName {
 
     private typealias Core = (kind: Kind, words: Range<Int>)
 
-    /// The words that say it is a secret: the last ones that do.
+    /// Returns the last words that indicate a secret.
     private static func core(of words: NameWords) -> Core? {
         for index in (0..<words.count).reversed() {
             let word = words[index]
@@ -58,27 +58,27 @@ enum SecretName {
         return (kind, index..<index + 1)
     }
 
-    /// Of words written together: `accesstoken`, `dbpassword`.
+    /// Returns the kind of words written together: `accesstoken`, `dbpassword`.
     private static func suffixKind(_ word: SearchText) -> Kind? {
         guard word.count >= 6 else { return nil }
         return NameVocabulary.suffixes.first { word.holds($0.0, at: word.count - $0.0.utf8CodeUnitCount) }?.1
     }
 }
 
-/// The words of a name in small letters, parted by case, digits and signs: at most 12, of the last 96 bytes.
+/// The words of a name in lowercase, split by case, digits and punctuation: at most 12, from the last 96 bytes.
 struct NameWords {
     private static let longest = 96
     private static let most = 12
 
-    /// The words, one behind the other.
+    /// The concatenated words.
     private let letters: UnsafeMutableRawBufferPointer
-    /// Where each ends in them.
+    /// The end offset of each word in `letters`.
     private let ends: UnsafeMutableRawBufferPointer
-    /// How many words before the last 12 there are.
+    /// The number of words before the last 12.
     private let passed: Int
     let count: Int
 
-    /// Calls back with the words of a name; they are gone behind that.
+    /// Calls `body` with the words of a name, which are valid only during the call.
     static func split<Result>(_ name: SearchText, _ body: (NameWords) -> Result) -> Result {
         withUnsafeTemporaryAllocation(byteCount: longest * 2, alignment: 1) { memory in
             body(NameWords(name, .init(rebasing: memory[..<longest]), .init(rebasing: memory[longest...])))
@@ -116,7 +116,7 @@ struct NameWords {
 
     subscript(index: Int) -> SearchText { self[index..<index + 1] }
 
-    /// Some words written together.
+    /// Returns consecutive words written together.
     subscript(words: Range<Int>) -> SearchText {
         let first = words.lowerBound + passed
         let start = first == 0 ? 0 : Int(ends[first - 1])

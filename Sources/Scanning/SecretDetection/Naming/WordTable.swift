@@ -1,4 +1,4 @@
-/// Words and what they stand for, asked by bytes: to make a string of each word that is looked at would cost more than the
+/// A table of words and their values with lookup by bytes. Creating a string for each word would cost more than the
 /// search.
 struct WordTable<Value: Sendable>: Sendable {
     private struct Slot {
@@ -7,9 +7,9 @@ struct WordTable<Value: Sendable>: Sendable {
         let value: Value
     }
 
-    /// All words, one behind the other.
+    /// The concatenated words.
     private var letters: [UInt8] = []
-    /// By hash; whoever finds a slot taken goes on to the next. At least half of them are free.
+    /// The slots by hash, with linear probing. At least half of them are free.
     private var slots: [Slot?]
 
     init(_ words: some Collection<(String, Value)>) {
@@ -27,7 +27,7 @@ struct WordTable<Value: Sendable>: Sendable {
         slots[place] = slot
     }
 
-    /// What a word stands for, if it is there.
+    /// Returns the value of a word, or `nil` if the table does not contain it.
     subscript(word: SearchText) -> Value? {
         var place = Self.hash(word) & (slots.count - 1)
         while let slot = slots[place] {
@@ -44,7 +44,7 @@ struct WordTable<Value: Sendable>: Sendable {
         return true
     }
 
-    /// FNV-1a. It needs no key: what is searched is never put into a table.
+    /// Returns the FNV-1a hash. It needs no key, because searched text is never inserted into a table.
     private static func hash(_ word: SearchText) -> Int {
         var hash: UInt32 = 0x811C_9DC5
         for byte in word.bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
@@ -56,7 +56,7 @@ extension WordTable: ExpressibleByDictionaryLiteral {
     init(dictionaryLiteral words: (String, Value)...) { self.init(words) }
 }
 
-/// Words alone.
+/// A set of words.
 typealias WordSet = WordTable<Void>
 
 extension WordTable: ExpressibleByArrayLiteral where Value == Void {

@@ -1,4 +1,4 @@
-/// Clouds and hosting.
+/// Rules for clouds and hosting.
 enum CloudRules {
     static let awsKey = SecretRule(
         id: "token.aws", title: "An AWS access key", meaning: "Together with its secret it can use an AWS account.",
@@ -155,7 +155,7 @@ extension ByteClass {
     fileprivate static let signature = ByteClass.base64 + ByteClass("%=")
 }
 
-/// The secret of an AWS access key, where it stands behind the key without a name: in a table, an URL, two lines.
+/// The secret of an AWS access key that follows the key without a name: in a table, a URL, two lines.
 enum NeighbouringSecret {
     private static let reach = 160
 

@@ -1,4 +1,4 @@
-/// Hosts of source code and of what is built from it.
+/// Rules for hosts of source code and its builds.
 enum CodeHostRules {
     private static let gitHub = SecretRule(
         id: "token.github", title: "A GitHub token", meaning: "Whoever reads it can act as its owner on GitHub.",
@@ -96,7 +96,7 @@ extension ByteClass {
     fileprivate static let upperDashed = ByteClass.upperAlphanumeric + ByteClass("-")
 }
 
-/// Registries of packages and images.
+/// Rules for package and image registries.
 enum PackageRules {
     private static func rule(_ id: String, _ name: String, _ place: String) -> SecretRule {
         SecretRule(

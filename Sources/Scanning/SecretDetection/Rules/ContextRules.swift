@@ -1,26 +1,26 @@
-/// Secrets without a form of their own, which the vendor's name in the name of their field gives away.
+/// Rules for secrets without a form of their own, identified by a vendor's name in the field's name.
 enum ContextRules {
     private struct Entry: Sendable {
         let rule: SecretRule
-        /// One of these has to be in the name, in small letters without signs.
+        /// The vendors in lowercase without punctuation. The field's name must contain one of them.
         let vendors: [StaticString]
         let forms: Forms
     }
 
-    /// How the values of these fields look.
+    /// The forms of the values of these fields.
     private struct Forms: OptionSet {
         let rawValue: Int
         static let hex32 = Forms(rawValue: 1)
         static let hex37 = Forms(rawValue: 2)
         static let hex40 = Forms(rawValue: 4)
-        /// 40 letters of base64 that are more than hexadecimal digits.
+        /// 40 letters of base64, not all hexadecimal digits.
         static let base64 = Forms(rawValue: 8)
         /// 40 letters of base64url.
         static let base64url = Forms(rawValue: 16)
         static let uuid = Forms(rawValue: 32)
     }
 
-    /// All forms that a value has.
+    /// Returns all forms that a value has.
     private static func forms(of value: SearchText) -> Forms {
         switch value.count {
         case 32: return value.allSatisfy(.hex) ? .hex32 : []

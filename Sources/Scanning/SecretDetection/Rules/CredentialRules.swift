@@ -1,4 +1,4 @@
-/// Credentials in addresses, headers and commands.
+/// Rules for credentials in addresses, headers and commands.
 enum WebRules {
     private static let address = SecretRule(
         id: "url.credentials", title: "A password in an address",
@@ -31,7 +31,7 @@ enum WebRules {
         ]
 }
 
-/// Hashes of passwords, as crypt(3), PHC strings, LDAP and frameworks write them.
+/// Rules for password hashes of crypt(3), PHC strings, LDAP and frameworks.
 enum HashRules {
     private static let passwordHash = SecretRule(
         id: "hash.password", title: "A password's hash",

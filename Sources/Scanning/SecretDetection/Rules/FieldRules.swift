@@ -1,4 +1,4 @@
-/// The rules for values that are known by their names alone.
+/// The rules for values that only their names identify.
 enum FieldRules {
     static func rule(for kind: SecretName.Kind) -> SecretRule {
         switch kind {

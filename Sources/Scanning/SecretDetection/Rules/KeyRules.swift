@@ -1,4 +1,4 @@
-/// Private keys in their many wrappings.
+/// Rules for private keys in their formats.
 enum KeyRules {
     static let privateKey = SecretRule(
         id: "key.private", title: "A private key",
@@ -57,7 +57,7 @@ enum KeyRules {
         meaning: "It opens nothing any more, but tells who its subject is, and that live ones may lie there too.",
         remedy: "Delete it.", weight: .low)
 
-    /// Rules that other rules' detectors answer with.
+    /// The rules that only detectors of other rules return.
     static let others = [encryptedKey, expiredJWT]
 
     static let detectors: [Detector] =

@@ -1,4 +1,4 @@
-/// Messages: chat, mail, telephone.
+/// Rules for messaging: chat, mail, telephone.
 enum MessagingRules {
     private static let slack = SecretRule(
         id: "token.slack", title: "A Slack token", meaning: "Whoever reads it can read and write in a workspace.",
@@ -108,16 +108,16 @@ extension ByteClass {
     fileprivate static let slack = ByteClass.alphanumeric + ByteClass("-")
     fileprivate static let teams = ByteClass.alphanumeric + ByteClass("-@/\\")
 
-    /// Whether a text has small letters, capitals and digits.
+    /// Returns whether a text contains lowercase letters, capitals and digits.
     static func mixes(_ text: SearchText) -> Bool {
         text.bytes.contains(where: ByteClass.lower.contains) && text.bytes.contains(where: ByteClass.upper.contains)
             && text.bytes.contains(where: ByteClass.digit.contains)
     }
 }
 
-/// Tokens of Discord's bots: the bot's number in base64, a time, a signature, joined by dots.
+/// Tokens of Discord bots: the bot's number in base64, a time and a signature, joined by dots.
 enum DiscordToken {
-    /// How the digits of a number begin in base64.
+    /// The beginnings of decimal digits in base64.
     private static let heads = ["MT", "MD", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"]
 
     static func detectors(_ rule: SecretRule) -> [Detector] {

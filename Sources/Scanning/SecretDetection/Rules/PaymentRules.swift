@@ -1,4 +1,4 @@
-/// Payments and shops.
+/// Rules for payments and shops.
 enum PaymentRules {
     private static let stripe = SecretRule(
         id: "token.stripe", title: "A Stripe key", meaning: "Whoever reads it can read and move payments.",

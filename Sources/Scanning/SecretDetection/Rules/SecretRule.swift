@@ -1,12 +1,12 @@
-/// One kind of secret: what it is called and how much it matters; how it is found lies beside it in the table.
+/// A kind of secret: its name and its weight. Its detectors are in the same table.
 package struct SecretRule: Sendable, Hashable {
-    /// Stable, family first: `token.github`, `key.private`, `field.password`.
+    /// The stable identifier, family first: `token.github`, `key.private`, `field.password`.
     package let id: String
-    /// What was found, in a few words: `A GitHub token`.
+    /// The kind of secret in a few words: `A GitHub token`.
     package let title: String
-    /// What whoever reads it can do with it.
+    /// The consequence of disclosure: the actions that the secret permits.
     package let meaning: String
-    /// What to do besides sealing it: where it is revoked.
+    /// The remedy besides sealing: the place to revoke the secret.
     package let remedy: String
     package let weight: Weight
 
@@ -18,22 +18,22 @@ package struct SecretRule: Sendable, Hashable {
         self.weight = weight
     }
 
-    /// How much it matters that it lies open.
+    /// The severity of a disclosed secret.
     package enum Weight: Int, Sendable, Hashable { case low, medium, high, critical }
 
     package static func == (a: SecretRule, b: SecretRule) -> Bool { a.id == b.id }
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// Every rule.
+/// The complete set of rules.
 package enum SecretRules {
-    /// In the order of their ids, each once.
+    /// The rules in the order of their ids, each once.
     package static let all: [SecretRule] = Set(
         detectors.map(\.rule) + FieldRules.all + ContextRules.all + KeyRules.others
     )
     .sorted { $0.id < $1.id }
 
-    /// In the order in which they are asked where they share a keyword.
+    /// The detectors, in the order of evaluation for a shared keyword.
     static let detectors: [Detector] =
         KeyRules.detectors + CloudRules.detectors + CodeHostRules.detectors + MessagingRules.detectors
         + PaymentRules.detectors

@@ -1,4 +1,4 @@
-/// Social networks, maps, media, and what else an application talks to.
+/// Rules for social networks, maps, media and other services of applications.
 enum ServiceRules {
     private static func rule(
         _ id: String, _ name: String, _ meaning: String, _ remedy: String, _ weight: SecretRule.Weight = .high
@@ -72,7 +72,7 @@ extension ByteClass {
     fileprivate static let bearer = ByteClass.alphanumeric + ByteClass("%")
 }
 
-/// Services of language models and the like.
+/// Rules for language model services and similar.
 enum ModelRules {
     private static func rule(_ id: String, _ name: String, _ place: String) -> SecretRule {
         SecretRule(

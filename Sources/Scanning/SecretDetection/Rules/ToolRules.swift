@@ -1,4 +1,4 @@
-/// Tools of developers and operators.
+/// Rules for tools of developers and operators.
 enum ToolRules {
     private static func rule(
         _ id: String, _ name: String, _ meaning: String, _ place: String, _ weight: SecretRule.Weight = .high

@@ -1,4 +1,4 @@
-/// Private keys in DER as they are, which begin what is searched: a file or a value holds one and nothing before it.
+/// Private keys in raw DER at the start of a file or value, which contains only the key.
 ///
 /// PKCS #8 (RFC 5958) plain and encrypted, PKCS #1 (RFC 8017), SEC 1 (RFC 5915), PKCS #12 (RFC 7292).
 enum BinaryKey {
@@ -11,7 +11,7 @@ enum BinaryKey {
             parts.count >= 2, let rule = rule(for: parts, in: text)
         else { return nil }
         let all = text.slice(0..<outer.contents.upperBound)
-        // A private key of zeroes is none.
+        // A private key of zeros is not a key.
         guard !hasRow(all) else { return nil }
         return SecretMatch(rule: rule, range: 0..<all.count, certainty: .certain)
     }
@@ -29,7 +29,7 @@ enum BinaryKey {
         }
     }
 
-    /// The algorithm, and the key in octets; attributes and the public key may follow.
+    /// Returns whether the parts are the algorithm and the key in octets. Attributes and the public key may follow.
     private static func isPKCS8(_ parts: [DERElement], in text: SearchText) -> Bool {
         guard 3...5 ~= parts.count, parts[2].tag == DERElement.octets, parts[2].contents.count >= 20,
             parts[3...].allSatisfy({ $0.tag & 0x80 != 0 })
@@ -37,7 +37,8 @@ enum BinaryKey {
         return identifies(parts[1], Self.algorithms, in: text)
     }
 
-    /// Of RSA nine numbers, or ten with other primes; of DSA six. Two of them at least are those of a real key.
+    /// Returns whether the parts are the numbers of an RSA key (nine) or a DSA key (six), with at least two as long as
+    /// those of a real key.
     private static func isNumbers(_ parts: [DERElement]) -> Bool {
         guard parts.count == 9 || parts.count == 6 else { return false }
         let lengths = parts.map(\.contents.count)
@@ -46,7 +47,7 @@ enum BinaryKey {
             && lengths[3...].max() ?? 0 >= 64
     }
 
-    /// The number in octets, then the curve and the public key.
+    /// Returns whether the parts are the number in octets, then the curve and the public key.
     private static func isSEC1(_ parts: [DERElement]) -> Bool {
         guard 2...4 ~= parts.count, parts[1].tag == DERElement.octets, 20...72 ~= parts[1].contents.count else {
             return false
@@ -63,7 +64,7 @@ enum BinaryKey {
         2...3 ~= parts.count && identifies(parts[1], [Self.content], in: text)
     }
 
-    /// Whether a sequence begins with one of the identifiers; they are given by how they begin.
+    /// Returns whether a sequence begins with an identifier that has one of these prefixes.
     private static func identifies(_ part: DERElement, _ beginnings: [[UInt8]], in text: SearchText) -> Bool {
         guard part.tag == DERElement.sequence, let inner = part.parts(in: text, atMost: 4)?.first,
             inner.tag == DERElement.identifier
@@ -74,7 +75,7 @@ enum BinaryKey {
         }
     }
 
-    /// Stores as some write them, their outer lengths left open.
+    /// Returns whether the text is a store with outer lengths of indefinite form, which some programs write.
     private static func holdsOpenStore(_ text: SearchText) -> Bool {
         guard text[1] == 0x80, text.holds([2, 1, 3, DERElement.sequence], at: 2) else { return false }
         let inner = text[6] == 0x80 ? 7 : DERElement(in: text, at: 5, until: text.count)?.contents.lowerBound
@@ -90,7 +91,7 @@ enum BinaryKey {
         [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x03, 0x01], [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01],
         [0x2B, 0x65, 0x6E], [0x2B, 0x65, 0x6F], [0x2B, 0x65, 0x70], [0x2B, 0x65, 0x71],
     ]
-    /// PKCS #5, and the ciphers of PKCS #12.
+    /// PKCS #5 and the ciphers of PKCS #12.
     private static let ciphers: [[UInt8]] = [
         [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05], [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01],
     ]
@@ -98,13 +99,13 @@ enum BinaryKey {
     private static let content: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07]
 }
 
-/// One element of DER (X.690): its tag, and where its contents lie.
+/// An element of DER (X.690): its tag and the range of its contents.
 struct DERElement {
     let tag: UInt8
     let contents: Range<Int>
 
-    /// The element at a position, which ends within the bound; nil for what is none. Only short tags and lengths in their
-    /// shortest form.
+    /// Parses the element at a position, or returns `nil` if no element ends within the bound. Accepts only short tags
+    /// and lengths in their shortest form.
     init?(in text: SearchText, at position: Int, until bound: Int) {
         guard position + 2 <= bound, text[position] & 0x1F != 0x1F else { return nil }
         tag = text[position]
@@ -121,7 +122,7 @@ struct DERElement {
         contents = start..<start + length
     }
 
-    /// The elements within this one, at most so many; nil unless they fill it.
+    /// Returns the elements within this one, or `nil` if they exceed the limit or do not fill it.
     func parts(in text: SearchText, atMost limit: Int = 16) -> [DERElement]? {
         var parts: [DERElement] = []
         var position = contents.lowerBound
@@ -141,7 +142,7 @@ struct DERElement {
     static let sequence: UInt8 = 0x30
 }
 
-/// Private keys in base64 without BEGIN and END: letters that stand for their object identifiers and lengths.
+/// Private keys in base64 without BEGIN and END: the letters of their object identifiers and lengths.
 enum EncodedKey {
     static let detectors: [Detector] =
         marks.map { mark in Detector(KeyRules.derKey, mark) { find(in: $0, $1) } }
@@ -153,7 +154,7 @@ enum EncodedKey {
             }
         ]
 
-    /// PKCS #8 of RSA, of elliptic curves, of Ed25519 and X25519; PKCS #1; SEC 1.
+    /// The letters of PKCS #8 with RSA, elliptic curves, Ed25519 and X25519; PKCS #1; SEC 1.
     private static let marks = [
         "ADANBgkqhkiG9w0BAQEFAASC", "AgEAMBMGByqGSM49AgEG", "AgEAMBAGByqGSM49AgEG", "MC4CAQAwBQYDK2VwBCIEI",
         "MC4CAQAwBQYDK2VuBCIEI",
@@ -164,7 +165,7 @@ enum EncodedKey {
         in text: SearchText, _ keyword: Range<Int>, startsAt fixed: Int? = nil, atLeast length: Int = 56
     ) -> Detector.Draft? {
         var start = text.start(of: .base64, before: keyword.lowerBound, atMost: 64)
-        // The letter of an escaped line end is none of the key's.
+        // The letter of an escaped line end does not belong to the key.
         if text[start - 1] == UInt8(ascii: "\\") { start += 1 }
         guard keyword.lowerBound - start <= 12, start <= keyword.lowerBound, fixed == nil || fixed == start,
             text.holds("M", at: start)

@@ -1,6 +1,6 @@
-/// Passwords that commands take as a short option: `mysql -pWORD`, `sshpass -p WORD`, `redis-cli -a WORD`.
+/// Passwords in short options of commands: `mysql -pWORD`, `sshpass -p WORD`, `redis-cli -a WORD`.
 enum CommandPassword {
-    /// An option, and whether a blank may stand between it and its value.
+    /// The commands, their options, and whether a blank may separate option and value.
     private static let commands: [(name: String, option: StaticString, mayBeApart: Bool)] = [
         ("mysql", "-p", false), ("mariadb", "-p", false), ("sshpass ", "-p", true), ("redis-cli ", "-a", true),
     ]
@@ -14,7 +14,7 @@ enum CommandPassword {
         }
     }
 
-    /// Up to the end of the command: a pipe or a semicolon begins another.
+    /// Searches up to the end of the command, at a pipe or a semicolon.
     private static func find(
         _ option: StaticString, mayBeApart: Bool, in text: SearchText, from start: Int
     ) -> Detector.Draft? {

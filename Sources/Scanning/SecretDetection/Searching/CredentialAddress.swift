@@ -1,12 +1,12 @@
 /// Passwords in addresses, RFC 3986 section 3.2.1: `scheme://user:password@host`.
 enum CredentialAddress {
-    /// The keyword is what parts the scheme from the rest.
+    /// Finds the password of an address. The keyword is the separator after the scheme.
     static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let scheme = text.start(of: .scheme, before: keyword.lowerBound, atMost: 24)
         guard keyword.lowerBound - scheme >= 2 else { return nil }
         let userEnd = text.end(of: .userinfo, from: keyword.upperBound, atMost: 128)
         guard text[userEnd] == UInt8(ascii: ":") else { return nil }
-        // A password may itself have colons and signs that ought to be escaped.
+        // A password may contain colons and other characters that should be escaped.
         let end = text.end(of: .addressPassword, from: userEnd + 1, atMost: 256)
         guard text[end] == UInt8(ascii: "@"), end - userEnd > 3 else { return nil }
         let host = text.end(of: .host, from: end + 1, atMost: 255)
@@ -44,7 +44,7 @@ enum CredentialAddress {
         ["localhost", "127.", "[::1]", "0.0.0.0"].contains { (name: StaticString) in host.holdsFolded(name, at: 0) }
     }
 
-    /// What documents write.
+    /// The usual passwords in documentation.
     private static let usual: [StaticString] = [
         "password", "pass", "passwd", "pwd", "secret", "token", "pw", "user", "username", "x-oauth-basic", "postgres",
         "guest", "root", "admin",
@@ -52,7 +52,7 @@ enum CredentialAddress {
     ]
 }
 
-/// Addresses of Sentry: `https://key@host/project`, the key 32 hexadecimal digits.
+/// Addresses of Sentry: `https://key@host/project` with a key of 32 hexadecimal digits.
 enum SentryAddress {
     static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let end = text.end(of: .lowerHex, from: keyword.upperBound, atMost: 33)

@@ -1,4 +1,4 @@
-/// Judges values by the names of what holds them.
+/// Judges values by the names of their fields.
 enum FieldJudge {
     static func match(
         _ text: SearchText, _ value: Range<Int>, named name: SearchText, _ style: FieldValue.Style
@@ -6,7 +6,7 @@ enum FieldJudge {
         guard let kind = SecretName.kind(of: name) else { return nil }
         let value = kind == .seedPhrase && style != .quoted ? phrase(from: value, in: text) : value
         let slice = text.slice(value)
-        // Whether it is one is for its own detector to say.
+        // Tokens are left to their own detector.
         guard !WebToken.isToken(slice) else { return nil }
         if let rule = ContextRules.rule(for: slice, named: name) {
             return SecretMatch(rule: rule, range: value, certainty: .likely)
@@ -15,7 +15,7 @@ enum FieldJudge {
         return SecretMatch(rule: FieldRules.rule(for: kind), range: value, certainty: certainty)
     }
 
-    /// The small words from a value on.
+    /// Returns the range of lowercase words from a value on.
     private static func phrase(from value: Range<Int>, in text: SearchText) -> Range<Int> {
         let end = text.end(of: .phrase, from: value.lowerBound, atMost: 256)
         return value.lowerBound..<max(value.upperBound, text.start(of: .blank, before: end, atMost: 256))
@@ -26,13 +26,13 @@ extension ByteClass {
     fileprivate static let phrase = ByteClass.lower + ByteClass(" ")
 }
 
-/// A name that is itself a value: `{"name": "refresh_token", "value": "…"}`. Only a reader of the structure knows which value it
-/// names; here is told whether to ask one.
+/// A name that is itself a value: `{"name": "refresh_token", "value": "…"}`. Only a reader of the structure can
+/// determine the value that it names. The check here decides whether such a reader is needed.
 enum NamedSibling {
-    /// How far away in the text the value's key may be.
+    /// The greatest distance in the text of the value's key.
     private static let reach = 2048
 
-    /// Whether the name stands as a string behind a key for names, and a key for values near it.
+    /// Returns whether the name is a string after a key for names, with a key for values near it.
     static func isNamed(by name: Range<Int>, in text: SearchText) -> Bool {
         let quote = text.start(of: .mark, before: name.lowerBound, atMost: 8)
         guard quote < name.lowerBound, ByteClass.mark.contains(text[name.upperBound]) else { return false }
@@ -58,8 +58,8 @@ enum NamedSibling {
 }
 
 extension ByteClass {
-    /// Quotes, which may be escaped.
+    /// Quotes, optionally escaped.
     fileprivate static let mark = ByteClass("\"\\")
-    /// What stands between a key's letters and its value's quote.
+    /// The bytes between a key's letters and its value's quote.
     fileprivate static let joint = ByteClass("\\\": \t\r\n")
 }

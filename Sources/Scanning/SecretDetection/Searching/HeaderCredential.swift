@@ -1,6 +1,6 @@
-/// What follows `Basic` and `Bearer`, RFC 7617 and 6750.
+/// Credentials after `Basic` and `Bearer`, RFC 7617 and 6750.
 enum HeaderCredential {
-    /// A name and a password in base64.
+    /// Finds a name and a password in base64.
     static func basic(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let end = text.end(of: .base64, from: keyword.upperBound, atMost: 512)
         let range = keyword.upperBound..<text.end(of: .equals, from: end, atMost: 2)
@@ -34,9 +34,9 @@ enum HeaderCredential {
     }
 }
 
-/// Passwords in commands and in files for commands.
+/// Passwords in commands and in configuration files of commands.
 enum CommandCredential {
-    /// `curl -u user:password`, `curl --user user:password`.
+    /// Finds the password in `curl -u user:password` and `curl --user user:password`.
     static func curl(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let line = keyword.upperBound..<text.end(of: .line, from: keyword.upperBound, atMost: 1024)
         let option: (Int, Int)? =
@@ -49,7 +49,7 @@ enum CommandCredential {
         return draft(colon + 1..<end, in: text)
     }
 
-    /// `machine NAME login NAME password WORD`, on one line or more.
+    /// Finds the password in `machine NAME login NAME password WORD`, on one or several lines.
     static func netrc(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let bound = min(text.count, keyword.upperBound + 512)
         guard let login = text.first("login ", in: keyword.upperBound..<bound) else { return nil }

@@ -1,10 +1,10 @@
-/// Private keys between BEGIN and END lines; in text, and in strings that write their line ends as `\n`.
+/// Private keys between BEGIN and END lines, in text and in strings with line ends as `\n`.
 enum PrivateKeyBlock {
     private static let longest = 32_768
-    /// The letters of the shortest key that is in use: Ed25519, PKCS #8.
+    /// The number of letters of the shortest key in use: Ed25519, PKCS #8.
     private static let leastLetters = 56
 
-    /// The keyword is the end of the first line.
+    /// Finds a key block. The keyword is the end of the first line.
     static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let label = text.start(of: .label, before: keyword.lowerBound, atMost: 32)
         guard text.holds("BEGIN ", at: label), text.holds("-----", at: label - 5) else { return nil }
@@ -35,7 +35,7 @@ enum PrivateKeyBlock {
         return Detector.Draft(range: keyword.lowerBound..<end, rule: isOpen ? nil : KeyRules.encryptedKey)
     }
 
-    /// Where the letters, line ends and headers of a block end.
+    /// Returns the end of a block's letters, line ends and headers.
     private static func bodyEnd(in text: SearchText, from start: Int) -> Int {
         let bound = min(text.count, start + longest)
         let end = text.end(of: .armour, from: start, atMost: longest)
@@ -54,7 +54,7 @@ enum PrivateKeyBlock {
         guard text.first("OPENSSH", in: range.lowerBound..<min(range.upperBound, range.lowerBound + 32)) != nil else {
             return false
         }
-        // openssh-key-v1, then the cipher's name behind its length; "none" where there is no passphrase.
+        // The data is openssh-key-v1, then the length and the name of the cipher, which is "none" without a passphrase.
         guard let letters = text.first("b3BlbnNzaC1rZXktdjEA", in: range) else { return false }
         guard let head = Base64.decoded(text.slice(letters..<min(range.upperBound, letters + 44))), head.count >= 23
         else { return false }
@@ -68,7 +68,7 @@ extension ByteClass {
 }
 
 extension Base64 {
-    /// How many letters a text has besides line ends, escapes, quotes and headers; nil where they are no random ones.
+    /// Returns the number of letters without line ends, escapes, quotes and headers, or `nil` if they are not random.
     static func letters(in text: SearchText) -> Int? {
         guard !Placeholder.hasRow(of: 24, in: text), Entropy.bitsPerByte(text) >= 3.5 else { return nil }
         return text.bytes.count(where: ByteClass.base64.contains)

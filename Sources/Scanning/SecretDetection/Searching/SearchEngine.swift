@@ -1,4 +1,4 @@
-/// The tables of a search: made once, used by every thread.
+/// The tables of a search, created once and shared by all threads.
 struct SearchEngine: Sendable {
     let automaton: KeywordAutomaton
     let detectors: [Detector]
@@ -13,12 +13,12 @@ struct SearchEngine: Sendable {
 
     enum HitAnswer {
         case goOn
-        /// Keywords that end before a position are of no interest.
+        /// Skip keywords that end before a position.
         case goOnFrom(Int)
         case stop
     }
 
-    /// Calls back for every keyword, in the order of their ends.
+    /// Calls `hit` for every keyword, in the order of their ends.
     @inline(__always)
     func scan(_ text: SearchText, _ hit: (Keyword.Role, _ range: Range<Int>) -> HitAnswer) {
         guard let base = text.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
@@ -47,21 +47,21 @@ struct SearchEngine: Sendable {
     }
 }
 
-/// Looks at what stands around a keyword.
+/// Checks the surroundings of a keyword.
 final class Detector: Sendable {
-    /// What it found, before it is known what else is there.
+    /// A preliminary match, before overlaps are resolved.
     struct Draft {
         var range: Range<Int>
         var certainty: SecretMatch.Certainty = .certain
         var expires: Int64? = nil
-        /// Another rule than the detector's own.
+        /// The rule, if it differs from the detector's own.
         var rule: SecretRule? = nil
     }
 
     let rule: SecretRule
     let keyword: String
     let isExact: Bool
-    /// Given the text and where the keyword stands.
+    /// Checks the text around the range of the keyword.
     let find: @Sendable (SearchText, Range<Int>) -> Draft?
 
     init(
@@ -83,7 +83,7 @@ final class Detector: Sendable {
     }
 }
 
-/// Parts of names, in any case.
+/// Parts of names, matched in any case.
 enum NameKeywords {
     static let all: [Keyword] = parts.map { Keyword($0, isExact: false, .name) }
 

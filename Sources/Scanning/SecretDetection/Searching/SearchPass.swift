@@ -1,17 +1,17 @@
-/// One search of running text: gathers what may overlap, and hands out what is left in order.
+/// A single search of running text, which resolves overlaps and hands out the matches in order.
 struct SearchPass {
     let engine: SearchEngine
     let text: SearchText
-    /// Found, not yet handed out; in order, without overlaps.
+    /// The matches that are not yet handed out, in order and without overlaps.
     private var pending: [SecretMatch] = []
-    /// The end of the last one that was handed out.
+    /// The end of the last match that was handed out.
     private var handedOut = 0
-    /// The end of the last name that was looked at.
+    /// The end of the last name that was examined.
     private var nameEnd = 0
-    /// Gathers what is wrapped, where somebody wants it.
+    /// Collects wrapped runs, if the caller requested them.
     private var finder: WrappedRunFinder?
     private(set) var runs: [WrappedRun] = []
-    /// From the end of a certain match's keyword to its own end, where nothing but what is wrapped is of interest.
+    /// The range from the end of a certain match's keyword to the match's end, in which only wrapped runs matter.
     private var settled = 0..<0
 
     init(_ engine: SearchEngine, _ text: SearchText, withRuns: Bool = false) {
@@ -61,7 +61,7 @@ struct SearchPass {
         return FieldJudge.match(text, assignment.value, named: text.slice(name), assignment.style)
     }
 
-    /// Of two that overlap the surer one stays, or the first.
+    /// Adds a match. Of two overlapping matches the more certain one remains, or the first.
     private mutating func add(_ match: SecretMatch) {
         guard match.range.lowerBound >= handedOut, !match.range.isEmpty else { return }
         while let last = pending.last, last.range.upperBound > match.range.lowerBound {
@@ -71,7 +71,7 @@ struct SearchPass {
         pending.append(match)
     }
 
-    /// Hands out what ends before a position: nothing that is found later overlaps it.
+    /// Hands out the matches that end before a position. Later matches do not overlap them.
     private mutating func flush(before position: Int, _ found: (SecretMatch) -> Bool) -> Bool {
         guard let last = pending.last, last.range.upperBound <= position else { return true }
         handedOut = last.range.upperBound
@@ -85,11 +85,11 @@ struct SearchPass {
 }
 
 extension SecretMatch {
-    /// Found by its form, not by its name alone.
+    /// True if the match was found by its form rather than by its name alone.
     fileprivate var isOfForm: Bool { !rule.id.hasPrefix("field.") }
 }
 
-/// Looks for the first thing in a text that can be a secret, without telling which.
+/// Searches a text for the first potential secret without identifying it.
 struct SuspicionPass {
     private let engine: SearchEngine
     private let text: SearchText
@@ -122,7 +122,8 @@ struct SuspicionPass {
         }
     }
 
-    /// Looser than a search: a parser of the text may see more of a value than running text shows.
+    /// Returns whether a name may have a secret value. The check is looser than a search, because a parser of the text
+    /// may find longer values.
     private mutating func suspectsName(_ part: Range<Int>) -> Bool {
         guard part.lowerBound >= nameEnd else { return false }
         let name = Assignment.name(around: part, in: text)
@@ -137,6 +138,6 @@ struct SuspicionPass {
         return FieldJudge.match(text, assignment.value, named: text.slice(name), .structured) != nil
     }
 
-    /// What writers of JSON escape though they need not: & ' < >.
+    /// The unnecessary escapes that JSON writers use: & ' < >.
     private static let usualEscapes: [StaticString] = ["\\u0026", "\\u0027", "\\u003c", "\\u003e"]
 }

@@ -1,15 +1,15 @@
-/// The form of a token: a prefix that is its keyword, and what follows.
+/// The form of a token: a prefix, which is its keyword, and the rest.
 struct TokenShape: Sendable {
     let prefix: String
     let rest: BytePattern
-    /// A run of such bytes before the prefix belongs to the token.
+    /// The bytes of a run before the prefix that belongs to the token.
     var before: (members: ByteClass, lengths: ClosedRange<Int>)?
-    /// What a byte before the token must not be.
+    /// The bytes that must not precede the token.
     var left = ByteClass.base64url
-    /// The least entropy of what follows the prefix, in bits for each byte.
+    /// The least entropy after the prefix, in bits per byte.
     var entropy: Float = 2.8
     var certainty = SecretMatch.Certainty.certain
-    /// Where the secret begins, if only a part behind the prefix is secret.
+    /// True if the secret includes the prefix.
     var isPrefixSecret = true
 
     init(_ prefix: String, _ rest: BytePattern.Piece...) {
@@ -40,12 +40,12 @@ struct TokenShape: Sendable {
 }
 
 extension Detector {
-    /// One detector for each form of a token.
+    /// Returns one detector for each form of a token.
     static func tokens(_ rule: SecretRule, _ shapes: TokenShape...) -> [Detector] {
         shapes.map { shape in Detector(rule, shape.prefix) { shape.find(in: $0, $1) } }
     }
 
-    /// As `tokens`, with a last look at what was found.
+    /// Returns the same detectors with a final check of each match.
     static func tokens(
         _ rule: SecretRule, _ shapes: TokenShape..., check: @escaping @Sendable (SearchText, Draft) -> Draft?
     ) -> [Detector] {
@@ -57,17 +57,18 @@ extension Detector {
     }
 }
 
-/// A small pattern over bytes, matched from left to right without ever going back: what a run takes, it keeps.
+/// A small pattern over bytes, matched from left to right without backtracking.
 ///
-/// Each run must therefore end where its class ends, or at its greatest length; time is linear in what is matched.
+/// Each run must therefore end where its class ends, or at its greatest length. The time is linear in the matched
+/// bytes.
 struct BytePattern: Sendable {
-    /// One piece of a pattern.
+    /// A piece of a pattern.
     indirect enum Piece: Sendable {
         case text([UInt8])
         case run(ByteClass, ClosedRange<Int>)
-        /// Matched if it can be.
+        /// Pieces that are matched if possible.
         case optional([Piece])
-        /// The first that matches is taken.
+        /// Alternatives, of which the first match counts.
         case either([[Piece]])
     }
 
@@ -76,7 +77,7 @@ struct BytePattern: Sendable {
     init(_ pieces: Piece...) { self.pieces = pieces }
     init(_ pieces: [Piece]) { self.pieces = pieces }
 
-    /// Where the pattern ends that begins at a position; nil if it is not there.
+    /// Returns the end of the pattern that begins at a position, or `nil` if it does not match.
     func end(in text: SearchText, from position: Int) -> Int? {
         Self.end(pieces, in: text, from: position)
     }
@@ -107,7 +108,7 @@ struct BytePattern: Sendable {
         }
     }
 
-    /// What a following byte must not be, so that the pattern's last run is a whole one.
+    /// The bytes that must not follow, so that the pattern's last run is whole.
     var lastClass: ByteClass {
         guard case .run(let members, _)? = pieces.last else { return .alphanumeric }
         return members + .alphanumeric
@@ -120,6 +121,6 @@ extension BytePattern.Piece {
     }
     static func run(_ members: ByteClass, _ length: Int) -> Self { .run(members, length...length) }
     static func run(_ members: ByteClass, atLeast length: Int) -> Self { .run(members, length...4096) }
-    /// A slash as it is written in text and in JSON.
+    /// A slash, plain or escaped as in JSON.
     static let slash = Self.either([[.text("/")], [.text("\\/")]])
 }

@@ -15,7 +15,7 @@ enum WebToken {
             return nil
         }
         var end = text.end(of: .base64url, from: bodyEnd + 1, atMost: longest)
-        // Encrypted ones have five parts.
+        // Encrypted tokens have five parts.
         while text[end] == UInt8(ascii: "."), ByteClass.base64url.contains(text[end + 1]), end - start < longest {
             end = text.end(of: .base64url, from: end + 1, atMost: longest)
         }
@@ -23,7 +23,7 @@ enum WebToken {
         return body.withUnsafeBytes { draft(start..<end, claims: SearchText($0), in: text, bodyEnd) }
     }
 
-    /// Whether a text begins with a token, published or not.
+    /// Returns whether a text begins with a token, including published ones.
     static func isToken(_ text: SearchText) -> Bool {
         guard text.holds("eyJ", at: 0) else { return false }
         let end = text.end(of: .base64url, from: 0, atMost: longest)
@@ -54,7 +54,7 @@ enum WebToken {
         }
     }
 
-    /// The claim `exp`, in seconds since 1970.
+    /// Returns the claim `exp`, in seconds since 1970.
     private static func expiry(_ claims: SearchText) -> Int64? {
         guard let place = claims.first("\"exp\"", in: 0..<claims.count) else { return nil }
         var position = claims.end(of: .space, from: place + 5)
@@ -65,7 +65,7 @@ enum WebToken {
         return claims.bytes[position..<end].reduce(0) { $0 * 10 + Int64($1 - 48) }
     }
 
-    /// The tokens of jwt.io and of RFC 7515.
+    /// Returns whether the claims are those of the tokens of jwt.io and RFC 7515.
     private static func isPublished(_ claims: SearchText) -> Bool {
         let whole = 0..<claims.count
         if claims.first("example.com/is_root", in: whole) != nil { return true }
@@ -75,7 +75,8 @@ enum WebToken {
 
 /// JSON Web Keys with a private part, RFC 7517 and 7518.
 enum WebKey {
-    /// The keyword is the member that every key has. Its object ends at the next brace, for keys have no objects in them.
+    /// Finds the private part. The keyword is the member `kty`, which every key has. Its object ends at the next brace,
+    /// because keys contain no objects.
     static func find(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {
         let start = text.start(of: .insideObject, before: keyword.lowerBound, atMost: 8192)
         let end = text.end(of: .insideObject, from: keyword.upperBound, atMost: 8192)
@@ -84,7 +85,7 @@ enum WebKey {
         return value(of: isSymmetric ? "\"k" : "\"d", in: text, object).map { Detector.Draft(range: $0) }
     }
 
-    /// The value of a member whose quotes may be escaped.
+    /// Returns the value of a member, whose quotes may be escaped.
     private static func value(of member: StaticString, in text: SearchText, _ object: Range<Int>) -> Range<Int>? {
         var from = object.lowerBound
         while let place = text.first(member, in: from..<object.upperBound) {
@@ -98,7 +99,7 @@ enum WebKey {
         return nil
     }
 
-    /// Whether a value looks like a key's number in base64url.
+    /// Returns whether a value looks like a key's number in base64url.
     static func isPrivatePart(_ value: SearchText) -> Bool {
         (22...1024).contains(value.count) && value.allSatisfy(.base64url) && !Placeholder.isIn(token: value)
             && Entropy.bitsPerByte(value) >= 3.5
@@ -111,7 +112,8 @@ extension ByteClass {
     fileprivate static let memberEnd = ByteClass("\\\"")
 }
 
-/// The private part of a JSON Web Key as a value of its own: readers of structures call it `jwk.d`, or `jwk.k` of a symmetric one.
+/// The private part of a JSON Web Key as a separate value, which readers of structures name `jwk.d`, or `jwk.k` for a
+/// symmetric key.
 enum WebKeyMember {
     static func match(_ text: SearchText, _ value: Range<Int>, named name: SearchText) -> SecretMatch? {
         guard name.count == 5, name.holds("jwk.d", at: 0) || name.holds("jwk.k", at: 0) else { return nil }

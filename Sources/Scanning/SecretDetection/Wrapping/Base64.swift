@@ -1,8 +1,8 @@
-/// RFC 4648: just what has to be recognised or looked into.
+/// The part of base64 (RFC 4648) that detection needs.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The letters that depend on these bytes alone, when so many bytes (0 to 2) stand before them in their group.
+    /// Returns the letters that depend on these bytes alone, after `shift` bytes (0 to 2) in the same group.
     static func letters(of bytes: [UInt8], shiftedBy shift: Int) -> [UInt8] {
         let padded = [UInt8](repeating: 0, count: shift) + bytes + [0, 0]
         let first = (shift * 8 + 5) / 6
@@ -14,8 +14,8 @@ enum Base64 {
         }
     }
 
-    /// The bytes of a text in either alphabet; white space and escaped line ends are passed over, padding ends it. Nil where
-    /// anything else stands.
+    /// Returns the bytes of a text in either alphabet, or `nil` if it contains anything else. White space and escaped
+    /// line ends are skipped, and padding ends the text.
     static func decoded(_ text: SearchText, atMost limit: Int = 1 << 16) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(limit, text.count / 4 * 3 + 3))

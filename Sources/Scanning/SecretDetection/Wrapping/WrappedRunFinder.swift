@@ -1,7 +1,7 @@
-/// Finds the whole runs of letters around keywords of something wrapped. Keywords come in order.
+/// Finds the whole runs of letters around keywords of wrapped content. Keywords must come in order.
 struct WrappedRunFinder {
     private let text: SearchText
-    /// The end of what was looked at, so that no letter is looked at again for each keyword in it.
+    /// The end of the examined text, so that no letter is examined again for each keyword.
     private var seen = 0
 
     private static let shortest = 16
@@ -12,7 +12,7 @@ struct WrappedRunFinder {
         guard keyword.lowerBound >= seen else { return nil }
         let members: ByteClass = encoding == .hex ? .hex : .anyBase64
         let start = isStart ? keyword.lowerBound : max(seen, text.start(of: members, before: keyword.lowerBound))
-        // Within a longer word it is chance, and a part of a JWT is found as such.
+        // A match inside a longer word is chance, and a part of a JWT is found as a token.
         guard text.beginsWord(at: start, unlike: .anyBase64), text[start - 1] != UInt8(ascii: ".") || start == 0 else {
             return nil
         }
@@ -26,7 +26,7 @@ struct WrappedRunFinder {
         return WrappedRun(range: start..<padded, encoding: isURL ? .base64url : .base64)
     }
 
-    /// Goes on over line ends behind lines of 40 letters and more.
+    /// Returns the end of a run, which continues over line ends after lines of at least 40 letters.
     private func runEnd(of members: ByteClass, from position: Int, lineStart: Int) -> Int {
         var end = text.end(of: members, from: position, atMost: text.count)
         var lineStart = lineStart
@@ -45,7 +45,7 @@ extension ByteClass {
     static let anyBase64 = ByteClass.base64 + ByteClass.base64url
 }
 
-/// A run of text that looks like something else written in letters: base64 or hexadecimal digits of a carrier.
+/// A run of text that looks like a carrier in base64 or hexadecimal digits.
 package struct WrappedRun: Sendable, Hashable {
     package enum Encoding: String, Sendable, Hashable { case base64, base64url, hex }
     package let range: Range<Int>
@@ -57,7 +57,7 @@ package struct WrappedRun: Sendable, Hashable {
     }
 }
 
-/// How carriers begin when they are written in base64 or hexadecimal digits, and how words of secrets look in them.
+/// The beginnings of carriers in base64 or hexadecimal digits, and words of secrets in the same encodings.
 enum WrappedKeywords {
     static let all: [Keyword] = starts + words + escapes
 
@@ -75,7 +75,7 @@ enum WrappedKeywords {
         return keywords
     }
 
-    /// A word's letters in base64 depend on where in a group of three it begins.
+    /// The encoded words. A word's letters in base64 depend on its offset in a group of three.
     private static let words: [Keyword] = [
         "password", "Password", "passwd", "secret", "Secret", "SECRET", "token", "Token", "TOKEN", "apiKey", "api_key",
         "API_KEY",
@@ -94,6 +94,6 @@ enum WrappedKeywords {
         return Keyword(text, isExact: false, .wrapped(.hex, isStart: isStart))
     }
 
-    /// Escapes of printable characters, which nobody has to escape.
+    /// Escapes of printable characters, which are never necessary.
     private static let escapes: [Keyword] = (2...7).map { Keyword("\\u00\($0)", isExact: true, .escape) }
 }

@@ -5,15 +5,15 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Opens a sealed blob as a reader of its place would, and says what a reader would say.
+/// Opens a sealed blob as a reader of its place would, and reports the reader's result.
 ///
-/// It goes further than a reader where that tells more: a blob whose place does not fit is verified without its place, so
-/// that one that was moved is told from one whose header was changed.
+/// It goes further than a reader where that gives more information: a blob in the wrong place is verified without its
+/// place, to distinguish a moved blob from one with a changed header.
 struct BlobExaminer: Sendable {
     let scope: AuditScope
 
-    /// - Returns: nil for what is no sealed blob in a place of its own.
-    /// - Throws: `FileError` when it cannot be read, `.notFound` when it is gone.
+    /// - Returns: `nil` if the subject is not a sealed blob in a place of its own.
+    /// - Throws: `FileError` if the blob cannot be read, `.notFound` if it is gone.
     func examine(_ subject: AuditSubject) throws(FileError) -> BlobExamination? {
         guard subject.kind.isSealed, let header = subject.header else { return nil }
         switch header {
@@ -42,7 +42,7 @@ struct BlobExaminer: Sendable {
         return PayloadJudge(limits: limits, now: scope.now)
     }
 
-    /// What readers with the usual limits take: a suite of defaults may be larger than a record.
+    /// Returns the limit of readers with the usual limits. A defaults suite may be larger than a record.
     private func largest(_ subject: AuditSubject) -> Int {
         let name = subject.place.recordName.flatMap { try? RecordName(stored: $0) }
         let isSuite = name.flatMap(DefaultsSuite.init(holding:)) != nil
@@ -52,7 +52,7 @@ struct BlobExaminer: Sendable {
 
     // MARK: Place
 
-    /// The refusal of a blob that is not where it was written; nil for one that may be.
+    /// Returns the refusal of a blob outside its original place, or `nil` if its place is allowed.
     private func misplaced(_ subject: AuditSubject, _ claimed: BlobHeader) -> BlobExamination? {
         guard let fault = BlobPlaceRule(scope: scope).fault(of: claimed, at: subject.place) else { return nil }
         let place = FindingPlace(subject.path, in: scope)
@@ -71,7 +71,7 @@ struct BlobExaminer: Sendable {
         }
     }
 
-    /// The header alone, verified; nil without keys.
+    /// Verifies the header alone. Returns `nil` without keys.
     private func verification(
         of subject: AuditSubject, in context: BlobContext?
     ) -> Result<VerifiedHeader, SealingError>? {
@@ -101,7 +101,7 @@ struct BlobExaminer: Sendable {
         let context = BlobPlaceRule(scope: scope).context(of: claimed, at: subject.place)
         let keys: Keyring
         do throws(VaultError) { keys = try store.vault.keyring(toOpen: claimed.keyID) } catch {
-            // Locked is a state and no fault.
+            // A locked vault is not a fault.
             if error.code == .locked { return BlobExamination(verdict: .unverified, isLocked: true) }
             return BlobExamination(
                 verdict: .unverified, findings: [AuditCheck.vaultRefused.finding(at: place, error.reason)])
@@ -124,8 +124,8 @@ struct BlobExaminer: Sendable {
                 if examination.verdict == .verified {
                     examination.findings += contents.remarks.map { $0.finding(at: place) }
                 }
-                // A writer of this process may replace the blob between our reading and our judging, which then looks
-                // like a replay: only what is read twice is judged.
+                // A concurrent writer may replace the blob between this read and the verdict, which then looks like a
+                // replay. Only a blob that is read twice is judged.
                 if examination.verdict == .verified || header == last { return examination }
                 last = header
             }
@@ -133,7 +133,7 @@ struct BlobExaminer: Sendable {
         return BlobExamination(verdict: .unverified)
     }
 
-    /// A record that is another one each time it is read is being written faster than it can be judged.
+    /// The limit on reads. A record that changes on each read is being written faster than it can be judged.
     private static let maximumReadings = 16
 
     private func refusal(_ subject: AuditSubject, _ error: SealingError) -> BlobExamination {
@@ -142,22 +142,22 @@ struct BlobExaminer: Sendable {
     }
 }
 
-/// What an examination of a sealed blob comes to.
+/// The result of examining a sealed blob.
 struct BlobExamination: Sendable {
     var verdict: Verdict
     var findings: [Finding] = []
-    /// Whether no reader of this user has accepted the record before: a replay could not be told.
+    /// True if no reader of this user has accepted the record before, so that a replay is not detectable.
     var isFirstContact = false
-    /// Whether it was not opened because its key needs the vault to be unlocked.
+    /// True if it was not opened because its key requires an unlocked vault.
     var isLocked = false
 
-    /// Refused, and what that is as a finding.
+    /// Returns the examination of a refused blob with its finding.
     static func refused(_ code: String, _ finding: Finding) -> BlobExamination {
         BlobExamination(verdict: .refused(code), findings: [finding])
     }
 }
 
-/// What a refusal of the format means: for a reader, and for the audit.
+/// The meaning of the format's errors, for a reader and for the audit.
 enum BlobRefusal {
     static func meaning(of code: SealingError.Code) -> (StoreError.Code, AuditCheck) {
         switch code {
@@ -177,27 +177,28 @@ enum BlobRefusal {
     }
 }
 
-/// Which blobs belong where: a record's in its own file among the records, a stream's anywhere else.
+/// The places of blobs: a record belongs in its own file among the records, a stream anywhere else.
 struct BlobPlaceRule: Sendable {
     let scope: AuditScope
 
-    /// Why a blob does not belong where it lies, by what its header claims.
+    /// The reason why a blob does not belong in its place, by the claims of its header.
     struct Fault: Sendable {
-        /// What a reader says.
+        /// The error that a reader reports.
         let code: StoreError.Code
         let detail: String
     }
 
-    /// The context that a blob of a place is bound to; nil where the group is not known.
+    /// Returns the context that a blob in a place is bound to, or `nil` if the group is unknown.
     func context(of claimed: BlobHeader, at place: ContainerPlace) -> BlobContext? {
         guard let group = scope.group else { return nil }
-        // A stream's name is known to the programs that use it, and to nothing in the container.
+        // A stream's name is known only to the programs that use it.
         if claimed.kind == .stream { return BlobContext(streamOf: group, tagged: claimed.nameTag) }
         return BlobContext(
             group: group.identifier, kind: claimed.kind, name: claimed.kind == .record ? place.recordName ?? "" : "")
     }
 
-    /// Nil for a blob that may lie where it lies. Without a group only the kind of place can be judged.
+    /// Returns the fault of a blob's place, or `nil` if the place is allowed. Without a group only the kind of place is
+    /// judged.
     func fault(of claimed: BlobHeader, at place: ContainerPlace) -> Fault? {
         let context = context(of: claimed, at: place)
         if let context, claimed.groupTag != context.groupTag {

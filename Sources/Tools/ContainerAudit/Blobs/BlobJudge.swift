@@ -2,12 +2,12 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// Judges an authentic blob by what was accepted before, and by the clock.
+/// Judges an authentic blob by the accepted states and by the clock.
 struct BlobJudge: Sendable {
     let scope: AuditScope
     let place: FindingPlace
 
-    /// Where it stands among what this user's readers have accepted. Nothing is remembered.
+    /// Compares a blob with the states that this user's readers have accepted, without recording it.
     func order(of header: VerifiedHeader, seenBy store: SealedStore) -> BlobExamination {
         guard let mark = store.watermark(of: header.header.nameTag) else {
             return BlobExamination(verdict: .verified, isFirstContact: true)
@@ -25,7 +25,7 @@ struct BlobJudge: Sendable {
         }
     }
 
-    /// The refusal of a blob whose epoch a completed rotation has ended; nil for one that is still taken.
+    /// Returns the refusal of a blob whose epoch a completed rotation has ended, or `nil` if it is still accepted.
     func retirement(of header: VerifiedHeader, _ keys: Keyring) -> BlobExamination? {
         let minimum = keys.minimumEpoch(for: header.header.keyID)
         guard header.header.epoch < minimum else { return nil }
@@ -34,7 +34,7 @@ struct BlobJudge: Sendable {
             "It is of epoch \(header.header.epoch); a rotation to epoch \(minimum) was completed.")
     }
 
-    /// The refusal of a blob of *after first unlock* under a name that is *when unlocked*; nil for any other.
+    /// Returns the refusal of an *after first unlock* blob under a *when unlocked* name, or `nil` for any other.
     func downgrade(
         of header: VerifiedHeader, as name: String?, _ keys: Keyring, in store: SealedStore
     ) -> BlobExamination? {
@@ -44,7 +44,7 @@ struct BlobJudge: Sendable {
         return refused(.downgraded, .blobDowngraded, "Its key is one that unattended programs have.")
     }
 
-    /// The refusal of a record that the group's roster does not let its writer write; nil for one that is authorised.
+    /// Returns the refusal of a record whose writer the group's roster does not authorise, or `nil` if it does.
     func authority(_ authorisation: Authorisation) -> BlobExamination? {
         switch authorisation {
         case .notGoverned, .authorised: return nil
@@ -58,7 +58,7 @@ struct BlobJudge: Sendable {
         .refused(code.rawValue, check.finding(at: place, detail))
     }
 
-    /// What the clock says; it never decides order.
+    /// Returns the findings of the clock, which never decides the order of states.
     func freshness(_ header: BlobHeader, isVerified: Bool) -> [Finding] {
         if isVerified, let store = scope.store { return freshness(header, judgedBy: store) }
         let now = scope.nowMilliseconds
@@ -71,7 +71,8 @@ struct BlobJudge: Sendable {
         return [AuditCheck.blobStale.finding(at: place, detail, confidence: .likely)]
     }
 
-    /// As readers judge it: a clock that was set back makes nothing valid again before the next restart.
+    /// Judges freshness as readers do: before the next restart, a clock that was set back does not make an expired
+    /// record valid.
     private func freshness(_ header: BlobHeader, judgedBy store: SealedStore) -> [Finding] {
         do throws(StoreError) {
             try store.checkFreshness(of: header, named: place.path, at: scope.now)
@@ -82,10 +83,10 @@ struct BlobJudge: Sendable {
         }
     }
 
-    /// How far a writer's clock may be ahead, as in a store.
+    /// The allowed clock skew of a writer, as in a store.
     private static let skewMilliseconds: UInt64 = 5000
 
-    /// A record beyond the usual limit.
+    /// Returns the finding of a record beyond the usual limit.
     func oversized(_ size: Int64) -> Finding {
         AuditCheck.blobOversized.finding(
             at: place,

@@ -4,27 +4,27 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// A blob that was opened to its end: its header, and what its contents say against it.
+/// A fully opened blob: its header, and remarks on its contents.
 struct OpenedContents: Sendable {
     let header: VerifiedHeader
-    /// Empty for contents that are too large for their readers, which is said elsewhere.
+    /// The remarks; empty for contents that exceed the readers' limit, which is a separate finding.
     let remarks: [PayloadRemark]
-    /// What the group's roster says of it.
+    /// The verdict of the group's roster.
     var authorisation = Authorisation.notGoverned
 }
 
-/// Opens a whole blob to its end, looks at a record's contents, and lets go of the plaintext at once.
+/// Opens a whole blob, examines a record's contents, and releases the plaintext immediately.
 struct BlobReader<Keys: SealingKeySource>: Sendable {
     let root: Directory
     let keys: Keys
     let limits: AuditLimits
     let judge: PayloadJudge
-    /// The record's name, and the store whose roster governs it; nil for a blob that none governs.
+    /// The record's name, and the store whose roster governs it, or `nil` for a blob without a roster.
     var governed: (name: String, store: SealedStore)?
 
     /// Verifies header and contents. Small blobs are read whole, larger ones in constant memory.
     ///
-    /// - Throws: `FileError` when the file cannot be read.
+    /// - Throws: `FileError` if the file cannot be read.
     func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<OpenedContents, SealingError> {
         let limit = BlobLayout.blobSize(plaintextSize: limits.maximumRecordSize)
         do throws(FileError) {
@@ -72,7 +72,7 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
     }
 }
 
-/// An open file that several threads take turns to read.
+/// An open file that several threads read in turn.
 private final class FileSource: Sendable {
     private let descriptor: Descriptor
 

@@ -3,23 +3,25 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Finds records that readers have accepted and that are not in the container any more: not even as a deletion.
+/// Finds accepted records that are missing from the container, even as a deletion.
 struct MissingRecords: Sendable {
-    /// Taken before the names of the container were listed: what is accepted later may lie in no list.
+    /// The accepted tags, taken before the names were listed, because a record that is accepted later may be missing
+    /// from the list.
     let accepted: [NameTag]
-    /// The tags that blobs carry, wherever they lie: one that was moved is a finding of its own.
+    /// The tags of all blobs in any place. A moved blob is a separate finding.
     var carried: Set<NameTag> = []
 
-    /// How many tags a finding spells out.
+    /// The number of tags that a finding lists.
     private static let maximumTags = 16
 
-    /// - Parameter entries: What the audit looked at.
+    /// - Parameter entries: The entries of the audit.
     func findings(among entries: ContainerEntries, in scope: AuditScope) -> [Finding] {
         var missing = accepted.filter { scope.names[$0] == nil && !carried.contains($0) }
         let unseen = entries.all.filter { Self.mayHideRecords($0) }
-        // What the audit's own limits kept from it is said as not examined.
+        // Parts beyond the audit's own limits are reported as not examined.
         if missing.isEmpty || entries.isCut || unseen.contains(where: { $0.error?.code == .tooDeep }) { return [] }
-        // A directory that a writer changes while it is listed may leave out a name: only what is out of two lists is gone.
+        // A directory that changes while it is listed may omit a name, so only a record that is missing from two lists
+        // is gone.
         let again = RecordNames(ContainerEntries(of: scope.root, limits: scope.limits).all, group: scope.group)
         missing.removeAll { again[$0] != nil }
         if missing.isEmpty { return [] }
@@ -30,8 +32,8 @@ struct MissingRecords: Sendable {
         ]
     }
 
-    /// Whether it is a directory that was not entered, and that records may lie in; nothing that is nested deeper than
-    /// a record can be excuses a missing one.
+    /// Returns whether the entry is a directory that was not entered and may contain records. Directories nested deeper
+    /// than any record cannot explain a missing one.
     private static func mayHideRecords(_ entry: ContainerEntry) -> Bool {
         guard entry.error != nil, entry.attributes?.kind != .regular else { return false }
         let records = ContainerLayout.records + "/"

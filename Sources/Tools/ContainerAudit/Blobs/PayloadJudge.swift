@@ -3,15 +3,15 @@ internal import PropertyLists
 internal import SealedState
 internal import Sealing
 
-/// What an authentic record's contents say against it. Values never leave this: only what kind of thing is wrong does.
+/// A fault in an authentic record's contents. It contains the kind of the fault, never values.
 enum PayloadRemark: Sendable, Hashable {
-    /// No reader decodes it; why, as a sentence.
+    /// The contents cannot be decoded by any reader; with the reason as a sentence.
     case unreadable(String)
-    /// It names its end, and its header has none.
+    /// The contents include an expiry, but the header has none.
     case unsealedEnd(isPast: Bool)
 }
 
-/// Looks at a record's contents as its readers do before they decode them, and at the end that they may name.
+/// Checks a record's contents as readers do before they decode them, and the expiry that they may include.
 struct PayloadJudge: Sendable {
     let limits: StructureLimits
     let now: Date
@@ -31,7 +31,7 @@ struct PayloadJudge: Sendable {
 }
 
 extension PayloadRemark {
-    /// What it is as a finding.
+    /// Returns the remark as a finding.
     func finding(at place: FindingPlace) -> Finding {
         switch self {
         case .unreadable(let reason): AuditCheck.recordUnreadable.finding(at: place, reason)
@@ -43,7 +43,7 @@ extension PayloadRemark {
     }
 }
 
-/// The end that a JSON object names at its top level: `expiresAt`, `expires_at`, `notAfter`, `validUntil`, `exp`.
+/// The expiry at the top level of a JSON object: `expiresAt`, `expires_at`, `notAfter`, `validUntil`, `exp`.
 enum PayloadEnd {
     private struct Fields: Decodable {
         let end: Double?
@@ -72,7 +72,7 @@ enum PayloadEnd {
         "validuntil", "validto", "exp", "tokenexpiresat", "tokenexpiry", "sessionexpiresat",
     ]
 
-    /// The earliest end, in seconds since 1970; nil where the object names none, or is no object.
+    /// Returns the earliest expiry in seconds since 1970, or `nil` if the JSON is not an object or has none.
     static func find(in json: UnsafeRawBufferPointer) -> Double? {
         (try? JSONCodec.decode(Fields.self, from: json))?.end
     }
@@ -81,15 +81,16 @@ enum PayloadEnd {
         names.contains(String(name.lowercased().filter { $0 != "_" && $0 != "-" }))
     }
 
-    /// A time as text, or as a number written as text.
+    /// Returns the seconds of a time as text, or of a number written as text.
     static func seconds(in text: String) -> Double? {
         if let number = Double(text) { return seconds(number) }
         return MillisecondTime.date(text)?.timeIntervalSince1970
     }
 
-    /// Seconds or milliseconds since 1970; what is neither, such as a lifetime in seconds, is no time.
+    /// Returns seconds for seconds or milliseconds since 1970. Other numbers, such as a lifetime in seconds, are not
+    /// times.
     static func seconds(_ number: Double) -> Double? {
-        // From 2001 to 2286 in seconds; the same in milliseconds.
+        // The range is 2001 to 2286 in seconds, or the same in milliseconds.
         if (1e9..<1e10).contains(number) { return number }
         return (1e12..<1e13).contains(number) ? number / 1000 : nil
     }

@@ -1,4 +1,4 @@
-// Sealed blobs that their readers refuse, or will refuse.
+// Checks of sealed blobs that their readers refuse, or will refuse.
 extension AuditCheck {
     static let blobTampered = AuditCheck(
         id: "blob.tampered", severity: .critical, title: "A sealed blob was changed",
@@ -138,7 +138,7 @@ extension AuditCheck {
     ]
 }
 
-// Records that are authentic, and what their owners may want to know of them.
+// Checks of authentic records with notable contents.
 extension AuditCheck {
     static let recordUnreadable = AuditCheck(
         id: "record.unreadable", severity: .high, title: "A record's contents cannot be decoded",

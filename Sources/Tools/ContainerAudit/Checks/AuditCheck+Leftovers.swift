@@ -1,4 +1,4 @@
-// Links, special files and what was left lying about.
+// Checks of links, special files and leftovers.
 extension AuditCheck {
     static let linkLeaves = AuditCheck(
         id: "link.leaves-container", severity: .high, title: "A link leads out of the container",

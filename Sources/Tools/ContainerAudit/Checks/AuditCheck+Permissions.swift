@@ -1,4 +1,4 @@
-// Who may read and change what.
+// Checks of permissions.
 extension AuditCheck {
     static let containerRefused = AuditCheck(
         id: "container.refused", severity: .high, title: "The group's programs refuse this container",

@@ -1,6 +1,6 @@
 internal import SecretDetection
 
-// What lies open in the container.
+// Checks of plaintext in the container.
 extension AuditCheck {
     static let plaintextFile = AuditCheck(
         id: "plaintext.file", severity: .medium, title: "A file is not sealed",
@@ -50,11 +50,11 @@ extension AuditCheck {
     static let plaintext = [plaintextFile, notSealed, keyFileInside, rawKey, vaultInside, plaintextShare]
 }
 
-// Secrets: one check for each rule of the search, under the rule's own id.
+// Checks of secrets: one for each rule of the search, with the rule's own id.
 extension AuditCheck {
     static let secrets = SecretRules.all.map(AuditCheck.init)
 
-    /// The check of a rule.
+    /// Creates the check of a rule.
     init(_ rule: SecretRule) {
         self.init(
             id: rule.id, severity: Severity(rule.weight), title: rule.title, meaning: rule.meaning,
@@ -70,7 +70,7 @@ extension AuditCheck {
 }
 
 extension Severity {
-    /// How much a secret of that weight matters where a program still uses it and it is surely one.
+    /// Creates the severity of a certain secret of that weight that a program still uses.
     init(_ weight: SecretRule.Weight) {
         self =
             switch weight {

@@ -1,4 +1,4 @@
-// The group's programs: what the registry and their entitlements say of them.
+// Checks of the group's programs by the registry and their entitlements.
 extension AuditCheck {
     static let entitlementsWithoutGroup = AuditCheck(
         id: "entitlements.group-missing", severity: .medium, title: "A member's entitlements do not hold the group",

@@ -1,4 +1,4 @@
-// What values of files tell besides secrets: switches, and the store they lie in.
+// Checks of file values besides secrets: switches, and the stores that contain them.
 extension AuditCheck {
     static let switchWeakens = AuditCheck(
         id: "switch.insecure", severity: .medium, title: "A protection is switched off in an open file",

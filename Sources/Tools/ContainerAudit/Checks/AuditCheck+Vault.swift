@@ -1,4 +1,4 @@
-// The vault of the group, its key file, and what readers remember.
+// Checks of the group's vault, its key file, and the readers' accepted states.
 extension AuditCheck {
     static let vaultAbsent = AuditCheck(
         id: "vault.absent", severity: .high, title: "The vault is missing",

@@ -1,21 +1,22 @@
 internal import SharedFiles
 
-/// One thing that the audit can find: a stable id, how much it matters as a rule, and what to say and to do about it.
+/// A check of the audit: a stable id, the default severity, the meaning and the remedy.
 ///
-/// `docs/audit-checks.md` is made from these values. An id never changes its meaning; one that is retired is not reused.
+/// `docs/audit-checks.md` is generated from these values. An id never changes its meaning, and a retired id is not
+/// reused.
 package struct AuditCheck: Hashable, Sendable {
     /// The stable id, family first: `blob.tampered`.
     package let id: String
-    /// How much it matters unless a finding says otherwise.
+    /// The default severity.
     package let severity: Severity
-    /// What was found, in a few words.
+    /// The kind of finding in a few words.
     package let title: String
-    /// What it means, for somebody who reads the id for the first time.
+    /// The meaning, for a reader who sees the id for the first time.
     package let meaning: String
-    /// What to do. `{file}` stands for the file's path as a shell word, `{database}` for the database that the file is or
-    /// belongs to, `{group}` for the app group.
+    /// The remedy. `{file}` represents the file's path as a shell word, `{database}` the database that the file is or
+    /// belongs to, `{group}` the app group.
     package let remedy: String
-    /// The controls and tests of OWASP MASVS and MASTG that it answers.
+    /// The related controls and tests of OWASP MASVS and MASTG.
     package let references: [String]
 
     package init(
@@ -29,12 +30,12 @@ package struct AuditCheck: Hashable, Sendable {
         self.references = references
     }
 
-    /// Makes a finding.
+    /// Creates a finding.
     ///
     /// - Parameters:
-    ///   - place: Where it was found.
-    ///   - detail: What was found there; never contents.
-    ///   - remedy: A remedy that fits better than the check's own, with the same placeholders.
+    ///   - place: The place of the finding.
+    ///   - detail: The specific finding; never contents.
+    ///   - remedy: A more specific remedy than the check's own, with the same placeholders.
     func finding(
         at place: FindingPlace, _ detail: String, severity: Severity? = nil, confidence: Confidence = .certain,
         remedy: String? = nil
@@ -47,15 +48,15 @@ package struct AuditCheck: Hashable, Sendable {
 }
 
 extension AuditCheck {
-    /// A family of checks, as the document shows it.
+    /// A family of checks, as shown in the document.
     package struct Family: Sendable {
-        /// Its heading.
+        /// The heading of the family.
         package let title: String
-        /// Its checks.
+        /// The checks of the family.
         package let checks: [AuditCheck]
     }
 
-    /// Every family.
+    /// The families of checks.
     package static let families = [
         Family(title: "Sealed blobs", checks: blobs),
         Family(title: "Records", checks: records),
@@ -69,17 +70,18 @@ extension AuditCheck {
         Family(title: "Limits of the audit", checks: scan),
     ]
 
-    /// Every check.
+    /// The checks of all families.
     package static let all = families.flatMap(\.checks)
 }
 
 extension AuditCheck {
     private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// The check with that id; nil where there is none.
+    /// Returns the check with that id, or `nil` if the id is unknown.
     package static func named(_ id: String) -> AuditCheck? { byID[id] }
 
-    /// What `sealctl audit --explain ID` prints: the check for somebody who has met its id; nil where there is none.
+    /// Returns the output of `sealctl audit --explain ID`, which describes the check for a reader of its id, or `nil`
+    /// if the id is unknown.
     ///
     /// Lines of at most 78 columns, with a newline at the end.
     package static func explanation(of id: String) -> String? {
@@ -95,7 +97,7 @@ extension AuditCheck {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    /// Breaks between words; a word that is longer than a line stays whole.
+    /// Breaks lines between words. A word that is longer than a line stays whole.
     private static func wrapped(_ text: String, columns: Int = 78) -> String {
         var lines = [""]
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -110,7 +112,7 @@ extension AuditCheck {
     }
 }
 
-// What the audit's own limits kept from it.
+// Checks of the parts that the audit's own limits excluded.
 extension AuditCheck {
     static let contentPartlyRead = AuditCheck(
         id: "content.partly-read", severity: .low, title: "A file was not read to its end",
@@ -123,8 +125,8 @@ extension AuditCheck {
 }
 
 extension Severity {
-    /// A number from 0 to 10 in the manner of CVSS, as GitHub reads the SARIF property `security-severity`: above 9.0 is
-    /// critical, from 7.0 high, from 4.0 medium, above 0 low.
+    /// The severity as a number from 0 to 10 in the manner of CVSS, for the SARIF property `security-severity` on
+    /// GitHub: above 9.0 is critical, from 7.0 high, from 4.0 medium, above 0 low.
     ///
     /// Source: GitHub, "SARIF support for code scanning", property `security-severity`.
     package var securitySeverity: Double {
@@ -139,6 +141,6 @@ extension Severity {
 }
 
 extension AuditCheck {
-    /// That number for its usual severity.
+    /// The number for its default severity.
     package var securitySeverity: Double { severity.securitySeverity }
 }

@@ -1,4 +1,4 @@
-/// `docs/audit-checks.md`, made from the checks themselves.
+/// The document `docs/audit-checks.md`, generated from the checks.
 package enum AuditChecksDocument {
     /// The document in Markdown.
     package static var markdown: String {
@@ -37,7 +37,7 @@ package enum AuditChecksDocument {
     }
 }
 
-/// The part of `docs/audit-checks.md` that says what the JSON of a report holds.
+/// The part of `docs/audit-checks.md` that describes the JSON of a report.
 enum AuditReportDocument {
     static let markdown = """
         ## The report as JSON

@@ -2,42 +2,42 @@ internal import AppGroups
 internal import SharedFiles
 internal import SystemPackage
 
-/// Where a finding is: the path to show, and what a command calls the file.
+/// The place of a finding: the path for display, and the file's name in commands.
 struct FindingPlace: Sendable {
-    /// Below the container, or absolute outside of it.
+    /// The path relative to the container, or absolute outside of it.
     let path: String
     private let absolutePath: String
-    /// The last segment where that is no UTF-8.
+    /// The last segment if it is not UTF-8.
     private var rawName: [UInt8]?
     private let group: String?
 
-    /// Something below the container; `.` is the container itself.
+    /// Creates the place of a path in the container; `.` is the container itself.
     init(_ path: String, in scope: AuditScope) {
         self.path = path
-        // A command has to work wherever it is run, and its file must not look like an option.
+        // A command must work in any directory, and its file must not look like an option.
         absolutePath = scope.root.path.isAbsolute ? scope.root.display(path) : Self.joined(scope.realPath, path)
         group = scope.group?.identifier
     }
 
-    /// The same of a name that may be no UTF-8.
+    /// Creates the place of a name that may not be UTF-8.
     init(_ path: String, rawName: [UInt8]?, in scope: AuditScope) {
         self.init(path, in: scope)
         self.rawName = rawName
     }
 
-    /// Something outside the container.
+    /// Creates a place outside the container.
     init(outside path: String, group: String?) {
         self.path = path
         absolutePath = path
         self.group = group
     }
 
-    /// No place: templates keep names for people to fill in.
+    /// Creates a place for templates, which keep placeholder names for the user.
     init(template: Void) {
         self.init(outside: "FILE", group: nil)
     }
 
-    /// The template with its placeholders filled in.
+    /// Returns the template with its placeholders replaced.
     func filling(_ template: String) -> String {
         let named = Self.replacing("{group}", in: template, by: group ?? "GROUP")
         let database = String(FileNames.database(ofCompanion: absolutePath) ?? absolutePath[...])
@@ -60,8 +60,8 @@ struct FindingPlace: Sendable {
         return result + rest
     }
 
-    /// The path as one word of bash, ksh or zsh. A name with control characters is spelled out: printed as it is it would
-    /// drive the terminal, and escaped for the eye it would name another file.
+    /// Returns the path as one word of bash, ksh or zsh. Control characters in a name are escaped for the shell:
+    /// unescaped they would drive the terminal, and escaped for display they would name another file.
     private static func shellWord(_ path: String, _ rawName: [UInt8]? = nil) -> String {
         guard rawName != nil || path.printable != path else { return path.shellQuoted }
         let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8[...$0] } ?? path.utf8.prefix(0)

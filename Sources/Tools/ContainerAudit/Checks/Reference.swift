@@ -1,4 +1,4 @@
-/// The controls of OWASP MASVS 2 and the iOS tests of OWASP MASTG that checks answer, by their ids.
+/// The ids of OWASP MASVS 2 controls and OWASP MASTG iOS tests that checks refer to.
 ///
 /// Titles and controls of the tests: https://mas.owasp.org/MASTG/tests/, of the controls: https://mas.owasp.org/MASVS/.
 enum Reference {
@@ -6,7 +6,7 @@ enum Reference {
     static let storage = "MASVS-STORAGE-1"
     /// Sensitive data does not leak.
     static let leakage = "MASVS-STORAGE-2"
-    /// Current, strong cryptography, used as it should be.
+    /// Cryptography is current, strong and used properly.
     static let cryptography = "MASVS-CRYPTO-1"
     /// Keys are managed well.
     static let keys = "MASVS-CRYPTO-2"
@@ -18,15 +18,15 @@ enum Reference {
     static let network = "MASVS-NETWORK-1"
     /// Endpoints are pinned.
     static let pinning = "MASVS-NETWORK-2"
-    /// Programs talk to each other securely.
+    /// Interaction between programs is secure.
     static let interaction = "MASVS-PLATFORM-1"
-    /// What is not trusted is validated.
+    /// Untrusted input is validated.
     static let validation = "MASVS-CODE-4"
     /// The platform's integrity is validated.
     static let platformIntegrity = "MASVS-RESILIENCE-1"
-    /// Tampering is noticed.
+    /// Tampering is detected.
     static let tampering = "MASVS-RESILIENCE-2"
-    /// Analysis of a running program is made hard.
+    /// Dynamic analysis is impeded.
     static let dynamicAnalysis = "MASVS-RESILIENCE-4"
 
     /// Testing Local Data Storage.
@@ -49,7 +49,7 @@ enum Reference {
     static let testPinning = "MASTG-TEST-0068"
     /// Testing App Permissions.
     static let testPermissions = "MASTG-TEST-0069"
-    /// Testing App Extensions, shared containers among them.
+    /// Testing App Extensions, including shared containers.
     static let testExtensions = "MASTG-TEST-0072"
     /// Testing whether the App is Debuggable.
     static let testDebuggable = "MASTG-TEST-0082"

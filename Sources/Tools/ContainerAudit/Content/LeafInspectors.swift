@@ -1,24 +1,24 @@
 internal import ContentDecoding
 internal import SharedFiles
 
-/// Something wrong with one leaf, on its way to a finding: the scan adds where it is, and leaves out what is ignored.
+/// A fault in one leaf. The scan adds its place to make it a finding, and drops ignored ones.
 struct ContentHit {
     let check: AuditCheck
     var severity: Severity?
     var confidence: Confidence = .certain
-    /// A sentence; never the value.
+    /// The description as a sentence; never the value.
     let detail: String
     var remedy: String?
-    /// The part of the leaf's bytes that matters; its keyed hash goes into the fingerprint. Nil for the whole leaf.
+    /// The relevant part of the leaf's bytes, whose keyed hash is part of the fingerprint; `nil` for the whole leaf.
     var range: Range<Int>?
 }
 
-/// Looks at the leaves of one file for what the search for secrets does not: names, switches, the store they lie in.
+/// Inspects the leaves of one file beyond the search for secrets: names, switches, the containing store.
 protocol LeafInspector: SendableMetatype {
-    /// A new inspector for one file; nil where it does not concern it.
+    /// Creates an inspector for one file, or `nil` if it does not apply to the file.
     init?(_ subject: AuditSubject, in scope: AuditScope)
     mutating func inspect(_ leaf: Leaf) -> [ContentHit]
-    /// What the whole file comes to, once every leaf was seen.
+    /// Returns the hits of the whole file, after every leaf was visited.
     mutating func conclude() -> [ContentHit]
 }
 
@@ -26,15 +26,15 @@ extension LeafInspector {
     mutating func conclude() -> [ContentHit] { [] }
 }
 
-/// The inspectors of leaves, in the order in which they are asked.
+/// The inspectors of leaves, in the order of their calls.
 enum LeafInspectors {
     static let all: [any LeafInspector.Type] = [
         SwitchInspector.self, DatabaseInspector.self, CookieInspector.self, KeyValueInspector.self,
     ]
 }
 
-/// Bare keys among the values of a structure: random bytes of a key's size under the name of a key. The search for secrets
-/// sees those that are written in letters.
+/// Bare keys among the values of a structure: random bytes of a key's size under the name of a key. The search for
+/// secrets covers keys in letters.
 struct KeyValueInspector: LeafInspector {
     init?(_ subject: AuditSubject, in scope: AuditScope) {}
 
@@ -51,9 +51,10 @@ struct KeyValueInspector: LeafInspector {
     }
 }
 
-/// Cookies of sessions that may be sent in the open, or read by scripts.
+/// Session cookies that may be sent unencrypted, or read by scripts.
 ///
-/// It goes by the order in which the reader of cookie files hands out a cookie: its flags, then `path`, then its value.
+/// It depends on the order in which the reader of cookie files hands out a cookie: its flags, then `path`, then its
+/// value.
 struct CookieInspector: LeafInspector {
     private var isSecure = true
     private var isHTTPOnly = true
@@ -86,10 +87,10 @@ struct CookieInspector: LeafInspector {
         ]
     }
 
-    /// Names that cookies of sessions go by in common servers: `JSESSIONID`, `connect.sid`, `auth_token`.
+    /// Returns whether a name is one of session cookies in common servers: `JSESSIONID`, `connect.sid`, `auth_token`.
     static func isSession(_ name: String) -> Bool {
         let name = name.lowercased()
-        // What protects against forged requests is meant to be read by scripts.
+        // Scripts must be able to read tokens against request forgery.
         guard !name.contains("csrf"), !name.contains("xsrf") else { return false }
         if ["sid", "ssid", "sessid", "jwt", "auth", "token"].contains(name) || name.hasSuffix(".sid") { return true }
         return [
@@ -99,16 +100,16 @@ struct CookieInspector: LeafInspector {
     }
 }
 
-/// What an SQLite file tells as a store: that deleted values stay, that values wait in its log, and what made it.
+/// Facts about an SQLite file as a store: deleted values that remain, values in its log, and Core Data as its creator.
 struct DatabaseInspector: LeafInspector {
     private var freed = 0
     private var logged = 0
     private var isCoreData = false
-    /// Whether it is a log with frames in it: the newest version of a row, which a database read with its log shows, is then
-    /// there only.
+    /// True for a log with frames. A database that is read with its log shows the newest version of a row, which then
+    /// exists only in the log.
     private let isFilledLog: Bool
 
-    /// A log's head and that of a frame: https://sqlite.org/fileformat2.html, section 4.1.
+    /// The size of a log's header and of a frame's: https://sqlite.org/fileformat2.html, section 4.1.
     private static let emptyLog: Int64 = 32 + 24
 
     init?(_ subject: AuditSubject, in scope: AuditScope) {
@@ -144,7 +145,7 @@ struct DatabaseInspector: LeafInspector {
         return hits
     }
 
-    /// Numbers and scraps of a few bytes are in every page that was used before.
+    /// Returns whether a value is significant. Numbers and fragments of a few bytes are in every reused page.
     private static func tellsSomething(_ value: Leaf.Value) -> Bool {
         switch value {
         case .text(let bytes), .data(let bytes): bytes.count >= 4

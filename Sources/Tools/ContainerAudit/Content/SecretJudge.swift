@@ -3,18 +3,18 @@ internal import ContentDecoding
 internal import FoundationEssentials
 internal import SecretDetection
 
-/// Says what a secret means where it was found: severity by weight, certainty, presence and age; the remedy by what holds it.
+/// Judges a secret in its context: severity by weight, certainty, presence and age; the remedy by the containing store.
 enum SecretJudge {
-    /// - Parameter now: The time of day, which decides whether a token can still be used.
+    /// - Parameter now: The time of day, which determines whether a token has expired.
     static func hit(for match: SecretMatch, in leaf: Leaf, of subject: AuditSubject, now: Date = Date()) -> ContentHit {
         let check = AuditCheck(match.rule)
         let isExpired = match.expires.map { Double($0) <= now.timeIntervalSince1970 } ?? false
         var severity = check.severity
-        // A look-alike, something its program has let go of, and a token that nobody takes any more weigh less; each step
-        // stays above `info`, for the value can be read all the same.
+        // An uncertain match, a freed value and an expired token weigh less. Each step stays above `info`, because the
+        // value can still be read.
         if match.certainty == .possible { severity = severity.lowered }
         if leaf.presence == .freed { severity = severity.lowered }
-        // A rule of its own for what has expired weighs that itself.
+        // A rule for expired values already has the lower weight.
         if isExpired && !match.rule.id.hasSuffix(".expired") { severity = severity.lowered }
         return ContentHit(
             check: check, severity: severity, confidence: confidence(match.certainty),
@@ -54,13 +54,13 @@ enum SecretJudge {
         }
     }
 
-    /// The rule's own remedy, then what to do about what holds it; nil for the check's own where that is all.
+    /// Returns the rule's own remedy, followed by the remedy for the containing store.
     private static func remedy(_ check: AuditCheck, _ leaf: Leaf, _ subject: AuditSubject) -> String {
         "\(check.remedy) \(SecretHolder(leaf, subject).remedy)"
     }
 }
 
-/// What holds a secret, as far as the remedy depends on it.
+/// The store of a secret, as far as the remedy depends on it.
 enum SecretHolder {
     case log, cache, freedPages, databaseLog, database, preferences, cookies, temporary, other
 
@@ -74,7 +74,7 @@ enum SecretHolder {
             }
     }
 
-    /// What holds the values of a file that a program still sees.
+    /// Creates the store of the values that a program still sees in a file.
     init(_ subject: AuditSubject) { self = Self.by(subject) }
 
     private static func by(_ subject: AuditSubject) -> SecretHolder {
@@ -90,7 +90,7 @@ enum SecretHolder {
         return FileNames.isPreferences(subject.path) ? .preferences : .other
     }
 
-    /// A sentence that follows the rule's own remedy; placeholders as in a check's.
+    /// A sentence that follows the rule's own remedy, with the placeholders of a check.
     var remedy: String {
         switch self {
         case .log: "Stop writing it to logs, and remove this one: rm {file}"

@@ -3,9 +3,9 @@ internal import Glibc
 internal import Sealing
 internal import SharedFiles
 
-/// Everything below a container in byte order, within the limits: many names in little memory.
+/// The entries of a container in byte order, within the limits, with many names in little memory.
 ///
-/// A row has its directory's row and the last segment of its path; paths are put together when somebody asks.
+/// A row contains its directory's row and the last segment of its path. Paths are assembled on demand.
 struct ContainerEntries: Sendable {
     private struct Row {
         let directory: UInt32
@@ -19,17 +19,17 @@ struct ContainerEntries: Sendable {
 
     private var rows: [Row] = []
     private var leaves: [UInt8] = []
-    /// What few entries have: why they could not be examined, or a name that is no UTF-8.
+    /// The rare attributes of entries: an error during the examination, or a name that is not UTF-8.
     private var errors: [Int: FileError] = [:]
     private var rawNames: [Int: [UInt8]] = [:]
-    /// The rows of the directories that the walk is in.
+    /// The rows of the directories on the walk's current path.
     private var open: [UInt32] = []
-    /// Whether the limit on entries was reached before the end.
+    /// True if the limit on entries was reached before the end.
     private(set) var isCut = false
 
     private struct Full: Error {}
 
-    /// - Parameter meter: Is told how many there are so far.
+    /// - Parameter meter: Receives the number of entries so far.
     init(of root: Directory, limits: AuditLimits, _ meter: ProgressMeter? = nil) {
         do throws(Full) {
             try root.walk(maximumDepth: limits.maximumDepth) { entry throws(Full) in
@@ -46,7 +46,7 @@ struct ContainerEntries: Sendable {
         let seen = ContainerEntry(entry)
         if let error = entry.error { errors[rows.count] = error }
         if let name = seen.rawName { rawNames[rows.count] = name }
-        // Where a directory failed while it was listed, the walk names it once more: by its own path.
+        // If a directory failed while it was listed, the walk reports it again under its own path.
         let isBelow = entry.depth > 0 && !entry.nameBytes.isEmpty
         open.removeLast(max(0, open.count - max(0, entry.depth - 1)))
         let leaf = isBelow ? seen.leaf[...] : entry.path[...]
@@ -65,10 +65,10 @@ struct ContainerEntries: Sendable {
         directory.isReachable && (directory.attributes?.mode ?? 0) & S_IXOTH != 0
     }
 
-    /// Every entry.
+    /// The list of all entries.
     var all: List { List(entries: self) }
 
-    /// The entries, each made when it is asked for.
+    /// The entries, each created on access.
     struct List: RandomAccessCollection, Sendable {
         fileprivate let entries: ContainerEntries
         var startIndex: Int { 0 }
@@ -99,19 +99,19 @@ struct ContainerEntries: Sendable {
     }
 }
 
-/// One name in a container: what the walk saw, before anything was opened.
+/// A name in a container, as seen by the walk before any file is opened.
 struct ContainerEntry: Sendable {
-    /// Below the container; `.` is the container itself.
+    /// The path relative to the container; `.` is the container itself.
     let path: String
-    /// The facts, where they could be asked.
+    /// The attributes, if available.
     let attributes: FileAttributes?
-    /// Why it could not be examined or entered.
+    /// The error of examining or entering it.
     let error: FileError?
-    /// The last segment as it lies on the disk, where that is no UTF-8; nil for every other.
+    /// The last segment as stored on the disk if it is not UTF-8, or `nil` otherwise.
     let rawName: [UInt8]?
-    /// Whether the name's bytes are the path's: one that is no UTF-8 shows, and cannot be opened.
+    /// True if the name's bytes are those of the path. A name that is not UTF-8 is displayed, but cannot be opened.
     var isNameable: Bool { rawName == nil }
-    /// Whether every directory between it and the container lets everybody through.
+    /// True if every directory between it and the container is accessible to all users.
     let isReachable: Bool
 
     var place: ContainerPlace { ContainerPlace(path) }
@@ -138,7 +138,7 @@ struct ContainerEntry: Sendable {
     }
 }
 
-/// The records that have a file in their place, by the tag that their blobs carry.
+/// The records that have a file in their place, by the tag of their blobs.
 struct RecordNames: Sendable {
     private let names: [NameTag: String]
 
@@ -153,6 +153,6 @@ struct RecordNames: Sendable {
         names = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The record that a blob with this tag belongs to, if it has a file of its own.
+    /// Returns the record that a blob with this tag belongs to, if the record has a file.
     subscript(tag: NameTag) -> String? { names[tag] }
 }

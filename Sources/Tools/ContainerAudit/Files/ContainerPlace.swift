@@ -1,33 +1,33 @@
 internal import AppGroups
 internal import SealedState
 
-/// Which part of a container a path lies in, and what that means for it.
+/// The part of a container that a path belongs to.
 enum ContainerPlace: Hashable, Sendable {
-    /// Where a record's blob belongs.
+    /// The place of a record's blob.
     case record(name: String)
-    /// Among the records, under a name that no record has.
+    /// A place among the records, under a name that no record has.
     case amongRecords
     case caches
     case quarantine
-    /// One of the container's lock files.
+    /// A lock file of the container.
     case lockFile
-    /// Space that a user keeps for deletions.
+    /// Space that is reserved for a user's deletions.
     case reserve
     /// The copy of the registry's entry.
     case registryCopy
     /// The signed list of writers.
     case roster
-    /// Directly in the directory of notifications.
+    /// A place directly in the directory of notifications.
     case notifications
-    /// Directly in the directory of coordinated accesses.
+    /// A place directly in the directory of coordinated accesses.
     case coordination
-    /// Directly in the directory of semaphores and shared memory.
+    /// A place directly in the directory of semaphores and shared memory.
     case ipc
-    /// Directly in the directory of sockets.
+    /// A place directly in the directory of sockets.
     case sockets
     case elsewhere
 
-    /// - Parameter path: Below the container, `/`-separated.
+    /// - Parameter path: The path relative to the container, `/`-separated.
     init(_ path: String) {
         if path == ContainerLayout.lockFile || path == ContainerLayout.leaseFile {
             self = .lockFile
@@ -62,11 +62,11 @@ enum ContainerPlace: Hashable, Sendable {
         path.hasPrefix(directory + "/") && !path.dropFirst(directory.utf8.count + 1).contains("/")
     }
 
-    /// The record's name, where it is a record's place.
+    /// The record's name if it is a record's place.
     var recordName: String? {
         if case .record(let name) = self { name } else { nil }
     }
 
-    /// Whether it lies among the records.
+    /// True if it is among the records.
     var isAmongRecords: Bool { self == .amongRecords || recordName != nil }
 }

@@ -1,8 +1,8 @@
 internal import Sealing
 
-/// Tells content by its first bytes.
+/// Detects content by its first bytes.
 enum ContentSniffer {
-    /// - Parameter head: The first bytes of a file; all of them where it is short.
+    /// - Parameter head: The first bytes of a file, or all bytes of a short one.
     static func classify(_ head: [UInt8]) -> FileClass {
         if head.isEmpty { return .empty }
         if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.kind }
@@ -10,12 +10,13 @@ enum ContentSniffer {
         return textClass(head)
     }
 
-    /// Whether it begins as every sealed blob does.
+    /// Returns whether it begins with the magic of sealed blobs.
     static func hasBlobMagic(_ head: [UInt8]) -> Bool {
         head.starts(with: UnsafeRawBufferPointer(start: BlobLayout.magic.utf8Start, count: 4))
     }
 
-    // The vault's and key file's marks: docs/vault.md. SQLite: https://sqlite.org/fileformat2.html, sections 1.3, 4.1.
+    // The magic numbers of vault and key file: docs/vault.md. SQLite: https://sqlite.org/fileformat2.html, sections
+    // 1.3, 4.1.
     private static let signatures: [(bytes: [UInt8], kind: FileClass)] = [
         (Array("SVLT".utf8) + [2], .sealedVault),
         (Array("sealed-key-1 ".utf8), .keyFile),
@@ -27,7 +28,8 @@ enum ContentSniffer {
         ([0xFE, 0xFF], .text),
     ]
 
-    /// UTF-8 without control characters that no text has; a character that the cut left incomplete is forgiven.
+    /// Returns whether the bytes are UTF-8 without the control characters that text never has. An incomplete character
+    /// at the end is accepted.
     static func isText(_ head: [UInt8]) -> Bool {
         let hasControls = head.contains { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B || $0 == 0x7F }
         if hasControls { return false }
@@ -52,7 +54,7 @@ enum ContentSniffer {
         return opening.contains("<plist") || opening.contains("<!DOCTYPE plist") ? .propertyList : .text
     }
 
-    /// By the first two characters: an object's first key or end, an array's first value or end.
+    /// Checks the first two characters: an object's first key or end, an array's first value or end.
     private static func looksLikeJSON(_ start: [UInt8]) -> Bool {
         guard let first = start.first else { return false }
         if first == UInt8(ascii: "{") { return start.count == 1 || "\"}".utf8.contains(start[1]) }
@@ -61,20 +63,20 @@ enum ContentSniffer {
     }
 }
 
-/// What the first bytes of a file say besides its class.
+/// The marks in the first bytes of a file besides its class.
 struct ContentMarks: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
-    /// The memory of a program that crashed: an ELF file of type `ET_CORE` (elf(5)).
+    /// The file is the memory of a crashed program: an ELF file of type `ET_CORE` (elf(5)).
     static let coreDump = ContentMarks(rawValue: 1)
-    /// Random bytes, or such bytes in hexadecimal or base64 and nothing else, of a size that keys have.
+    /// The file contains only random bytes of a key's size, raw or in hexadecimal or base64.
     static let keySized = ContentMarks(rawValue: 2)
-    /// A process id and nothing else, as lock files of many programs hold it.
+    /// The file contains only a process id, as lock files of many programs do.
     static let processID = ContentMarks(rawValue: 4)
 
     /// - Parameters:
     ///   - head: The first bytes.
-    ///   - size: Of the whole file.
+    ///   - size: The size of the whole file.
     static func of(_ head: [UInt8], size: Int64) -> ContentMarks {
         var marks: ContentMarks = []
         if isCoreDump(head) { marks.insert(.coreDump) }
@@ -84,7 +86,7 @@ struct ContentMarks: OptionSet, Sendable, Hashable {
         return marks
     }
 
-    /// The id in a file that holds nothing else; nil where there is none.
+    /// Returns the process id in a file that contains nothing else, or `nil` for other files.
     static func processID(in bytes: [UInt8]) -> Int32? {
         guard bytes.count <= 16 else { return nil }
         let text = String(decoding: bytes, as: UTF8.self).trimmingSpace
@@ -93,14 +95,14 @@ struct ContentMarks: OptionSet, Sendable, Hashable {
 
     private static func isCoreDump(_ head: [UInt8]) -> Bool {
         guard head.count >= 18, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return false }
-        // Byte 5 says which end of a number comes first.
+        // Byte 5 specifies the byte order.
         let type = head[5] == 2 ? UInt16(head[16]) << 8 | UInt16(head[17]) : UInt16(head[17]) << 8 | UInt16(head[16])
         return type == 4
     }
 }
 
 extension String {
-    /// Without white space at both ends.
+    /// The text without white space at both ends.
     var trimmingSpace: String {
         let start = drop(while: \.isWhitespace)
         return String(start.reversed().drop(while: \.isWhitespace).reversed())

@@ -4,16 +4,16 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Decides what a file is from its kind, its place and its first bytes; it opens regular files only.
+/// Determines the class of a file from its kind, its place and its first bytes. Only regular files are opened.
 struct FileClassifier: Sendable {
-    /// How many bytes of a file's start decide.
+    /// The number of bytes at a file's start that decide its class.
     static let headSize = 4096
 
     let root: Directory
-    /// The container's group, where it is known.
+    /// The container's group, if known.
     let group: AppGroup?
 
-    /// - Throws: `FileError` when a regular file cannot be read, `.notFound` when it is gone.
+    /// - Throws: `FileError` if a regular file cannot be read, `.notFound` if it is gone.
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
         if let signal = try SignalFiles(root: root, group: group).classify(entry, attributes) { return signal }
         return switch attributes.kind {
@@ -45,7 +45,7 @@ struct FileClassifier: Sendable {
         of head: [UInt8], isNamedSealed: Bool
     ) -> (FileClass, Result<UnverifiedHeader, SealingError>?) {
         let plain = ContentSniffer.classify(head)
-        // A text that happens to begin with the magic is a text.
+        // A text that begins with the magic is still a text.
         let isSealed = ContentSniffer.hasBlobMagic(head) && plain == .binary
         guard isSealed || (isNamedSealed && (plain == .binary || plain == .empty)) else { return (plain, nil) }
         do throws(SealingError) {
@@ -76,25 +76,26 @@ extension FileClass {
 }
 
 extension AuditSubject {
-    /// Something that has no content to look at.
+    /// Creates a subject without content to examine.
     init(_ entry: ContainerEntry, _ attributes: FileAttributes, _ kind: FileClass) {
         self.init(entry: entry, attributes: attributes, kind: kind, content: kind, header: nil)
     }
 }
 
-/// An entry that was looked at: its facts, its class, and the header that it claims.
+/// An examined entry: its attributes, its class, and the header that it claims.
 struct AuditSubject: Sendable {
     let entry: ContainerEntry
     let attributes: FileAttributes
-    /// What it is, its place counted in: a lock file, a temporary, a quarantined copy.
+    /// The class with regard to its place: a lock file, a temporary, a quarantined copy.
     let kind: FileClass
-    /// What its bytes are, wherever it lies.
+    /// The class of its bytes, regardless of its place.
     let content: FileClass
-    /// What its header claims, or why that is refused; nil for what does not claim to be a sealed blob.
+    /// The claimed header, or the reason of its refusal; `nil` if the file does not claim to be a sealed blob.
     let header: Result<UnverifiedHeader, SealingError>?
-    /// What else its first bytes say.
+    /// Further marks of its first bytes.
     var marks: ContentMarks = []
-    /// The form that its reader knows, of content that is no text, property list or database; nil where there is none.
+    /// The form for the carrier reader of content that is not text, property list or database, or `nil` if no reader
+    /// supports it.
     var form: CarrierForm?
 
     var path: String { entry.path }
@@ -102,16 +103,16 @@ struct AuditSubject: Sendable {
 }
 
 extension AuditSubject {
-    /// Whether it is the log, the journal or the index of a database that lies beside it: a part of that, which must not be
-    /// sealed or removed without it.
+    /// Returns whether it is the log, the journal or the index of a database beside it. Such a part must not be sealed
+    /// or removed without the database.
     func isPartOfDatabase(in scope: AuditScope) -> Bool {
-        // Text under such a name is somebody's text.
+        // A text with such a name is an independent file.
         guard content == .sqlite || content == .binary, let database = FileNames.database(ofCompanion: path),
             let facts = try? scope.root.attributes(String(database))
         else { return false }
         return facts.kind == .regular && facts.size > 0
     }
 
-    /// Whether it is a database itself, no log of one.
+    /// True if it is a database rather than a log of one.
     var isDatabase: Bool { content == .sqlite && FileNames.database(ofCompanion: path) == nil }
 }

@@ -1,8 +1,8 @@
 internal import AppGroups
 
-/// What a file's name says of its purpose. Names are compared without regard to case.
+/// The purpose of files by their names, compared without regard to case.
 enum FileNames {
-    /// Whether it is named as logs are: `x.log`, `x.log.1`, `x.2026-11-21.log`.
+    /// Returns whether the name is that of a log: `x.log`, `x.log.1`, `x.2026-11-21.log`.
     static func isLog(_ leaf: some StringProtocol) -> Bool {
         var parts = leaf.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         if parts.count > 2, let last = parts.last, last.allSatisfy(\.isNumber) || last == "gz" || last == "old" {
@@ -11,17 +11,17 @@ enum FileNames {
         return parts.count > 1 && parts.last == "log"
     }
 
-    /// Whether it lies where `UserDefaults` keeps its suites, and is named as one.
+    /// Returns whether the path and the name are those of a `UserDefaults` suite.
     static func isPreferences(_ path: String) -> Bool {
         path.hasPrefix(GroupContainer.StandardDirectory.preferences.relativePath + "/")
             && path.lowercased().hasSuffix(".plist")
     }
 
-    /// Whether it is named as sealed files are.
+    /// Returns whether the name is that of a sealed file.
     static func isSealed(_ leaf: some StringProtocol) -> Bool { leaf.hasSuffix(ContainerLayout.recordSuffix) }
 
-    /// Whether it is named as a secret key is: `master.key`, `aes-key.bin`, `hmac_secret`. Public keys are not, nor what
-    /// dictionaries and tables call a key.
+    /// Returns whether the name is that of a secret key: `master.key`, `aes-key.bin`, `hmac_secret`. Names of public
+    /// keys and of dictionary or table keys are excluded.
     static func isKey(_ leaf: some StringProtocol) -> Bool {
         let words = NameWords.of(leaf)
         return words.contains(where: keyWords.contains) && !words.contains(where: otherKeyWords.contains)
@@ -33,25 +33,25 @@ enum FileNames {
         "foreign", "sort", "index", "partition", "idempotency", "uuid",
     ]
 
-    /// Whether it is named as SQLite names its logs and journals.
+    /// Returns whether the name is that of an SQLite log or journal.
     static func isJournal(_ leaf: some StringProtocol) -> Bool { leaf.hasSuffix("-wal") || leaf.hasSuffix("-journal") }
 
-    /// The path of the database that a file of this path belongs to, by the names that SQLite gives its log, its journal
-    /// and their index; nil for every other name.
+    /// Returns the path of the database that a file belongs to, by SQLite's names for its log, its journal and their
+    /// index, or `nil` for every other name.
     static func database(ofCompanion path: String) -> Substring? {
         guard let ending = ["-wal", "-journal", "-shm"].first(where: path.hasSuffix) else { return nil }
         let database = path.dropLast(ending.utf8.count)
         return database.isEmpty || database.hasSuffix("/") ? nil : database
     }
 
-    /// Whether it is named as editors and people name copies of what was there before: `x~`, `x.bak`, `.x.swp`.
+    /// Returns whether the name is that of a backup copy by an editor or a person: `x~`, `x.bak`, `.x.swp`.
     static func isBackup(_ leaf: some StringProtocol) -> Bool {
         let name = leaf.lowercased()
         if name.hasSuffix("~") || (name.hasPrefix("#") && name.hasSuffix("#") && name.utf8.count > 2) { return true }
         return hasEnding(["bak", "backup", "orig", "old", "save", "swp", "swo", "rej"], name)
     }
 
-    /// Whether it is named as other programs name what they are still writing: `x.tmp`, `x.part`, `.dat.nosync01.x`,
+    /// Returns whether the name is that of an unfinished file of another program: `x.tmp`, `x.part`, `.dat.nosync01.x`,
     /// `x.sb-0123abcd-xyz123`.
     static func isTemporary(_ leaf: some StringProtocol) -> Bool {
         let name = leaf.lowercased()
@@ -61,7 +61,7 @@ enum FileNames {
         return hasEnding(["tmp", "temp", "part", "partial", "crdownload", "download"], name)
     }
 
-    /// Whether it is named as lock files are.
+    /// Returns whether the name is that of a lock file.
     static func isLock(_ leaf: some StringProtocol) -> Bool {
         let name = leaf.lowercased()
         return name == "lock" || name == "pid" || hasEnding(["lock", "lck", "pid"], name)
@@ -73,7 +73,8 @@ enum FileNames {
     }
 }
 
-/// The words of a name, in lower case: `userAccessToken`, `user_access-token` and `USER.ACCESS.TOKEN` are the same three.
+/// The words of a name in lowercase: `userAccessToken`, `user_access-token` and `USER.ACCESS.TOKEN` have the same
+/// three.
 enum NameWords {
     static func of(_ name: some StringProtocol) -> [String] {
         var words: [String] = []
@@ -96,17 +97,17 @@ enum NameWords {
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 }
 
-/// Names that records and files of credentials go by.
+/// Names of credentials in records and files.
 enum CredentialName {
     private static let words: Set<String> = [
         "token", "tokens", "session", "sessions", "credential", "credentials", "jwt", "bearer", "apikey", "cookie",
         "cookies",
         "accesstoken", "refreshtoken", "authtoken", "idtoken", "sessiontoken", "oauth",
     ]
-    /// `token_count` counts, and `session-settings` sets: the last word tells what it is.
+    /// The last words that exclude a credential: `token_count` is a number, and `session-settings` are settings.
     private static let others: Set<String> = ["count", "settings", "state", "status", "list", "kind", "type", "limit"]
 
-    /// Whether the last segment of a record's name says that it holds one: `accounts/ada/access-token`.
+    /// Returns whether the last segment of a record's name indicates a credential: `accounts/ada/access-token`.
     static func matches(_ name: some StringProtocol) -> Bool {
         let segment = name.split(separator: "/").last ?? ""
         let words = NameWords.of(segment)

@@ -1,9 +1,9 @@
-/// Tells bytes that may be a bare key: of a key's size, and random as far as so few bytes show.
+/// Detects bytes that may be a bare key: of a key's size, and random as far as so few bytes show.
 enum KeyMaterial {
     /// AES-128 to AES-256, ChaCha20, X25519, Ed25519 seeds, HMAC keys; an Ed25519 secret key, an XTS key.
     private static let sizes: Set<Int> = [16, 24, 32, 48, 64]
 
-    /// Whether a whole file is one, raw or written in letters.
+    /// Returns whether a whole file is a key, raw or in letters.
     static func isLikely(_ bytes: [UInt8]) -> Bool {
         guard bytes.count <= 130 else { return false }
         if isRaw(bytes) { return true }
@@ -12,11 +12,12 @@ enum KeyMaterial {
         return isRaw(decoded)
     }
 
-    /// Of a key's size, and neither text nor repetition.
+    /// Returns whether the bytes have a key's size and are neither text nor repetition.
     static func isRaw(_ bytes: some Collection<UInt8>) -> Bool {
         guard sizes.contains(bytes.count) else { return false }
         let beyondText = bytes.count { $0 >= 0x80 || $0 < 0x20 }
-        // Half of random bytes are no ASCII, and few of them are alike: 16 of 16 show 15.5 on average, 64 of 64 show 57.
+        // Half of random bytes are not ASCII, and few are equal: 16 bytes have 15.5 distinct values on average, 64 have
+        // 57.
         return beyondText * 5 >= bytes.count && Set(bytes).count * 4 >= bytes.count * 3
     }
 

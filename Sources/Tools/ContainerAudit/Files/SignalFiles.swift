@@ -3,18 +3,18 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// Knows what notifications, coordinated accesses, semaphores, shared memory and sockets leave in their directories, and the
-/// registry in the container, so that a container in use is a clean one.
+/// Recognises the files of notifications, coordinated accesses, semaphores, shared memory and sockets in their
+/// directories, and of the registry in the container, so that a container in use is clean.
 ///
-/// Only what has such a name, such a kind and such bytes passes, down to the last byte. All else in these directories is
-/// judged as it would be anywhere, so that nothing can be hidden there.
+/// Only files with the exact name, kind and bytes are accepted, down to the last byte. All other files in these
+/// directories are judged as in any other place, so that nothing can be hidden there.
 struct SignalFiles: Sendable {
     let root: Directory
-    /// The container's group, where it is known.
+    /// The container's group, if known.
     let group: AppGroup?
 
-    /// - Returns: nil for what is none of these.
-    /// - Throws: `FileError` when it cannot be read, `.notFound` when it is gone.
+    /// - Returns: `nil` if the entry is not one of these files.
+    /// - Throws: `FileError` if it cannot be read, `.notFound` if it is gone.
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject? {
         guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
         return switch entry.place {
@@ -35,7 +35,8 @@ struct SignalFiles: Sendable {
         return ContainerCopy.isCopy(bytes, of: group)
     }
 
-    /// Zeros, or what a deletion that was interrupted left of itself. Another user's cannot be read by anybody else either.
+    /// Returns whether the file contains zeros, or the remains of an interrupted deletion. Another user's file is
+    /// unreadable for all others.
     private func isReserve(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
         guard attributes.kind == .regular, attributes.mode & 0o077 == 0, attributes.size <= Self.maximumReserve else {
             return false
@@ -49,24 +50,25 @@ struct SignalFiles: Sendable {
         }
     }
 
-    /// More than any suite of settings has.
+    /// The size limit, above that of any settings suite.
     private static let maximumReserve = 64 << 20
 
-    /// A roster of this group whose own signature fits; whether it is the team's is a finding of its own.
+    /// Returns whether the file is a roster of this group with a valid signature. A roster that is not the team's is a
+    /// separate finding.
     private func isRoster(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
         guard attributes.kind == .regular, attributes.size <= Roster.maximumSize, let group else { return false }
         let bytes = try root.readPrefix(entry.path, count: Roster.maximumSize + 1).bytes
         return (try? SignedRoster(verifying: bytes, group: group.identifier)) != nil
     }
 
-    /// Sixteen bytes that are no text, or none.
+    /// Returns whether the file is empty or consists of sixteen bytes that are not text.
     private func isNotification(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
         guard attributes.kind == .regular, NotificationFile.isName(entry.leaf),
             attributes.size == 0 || attributes.size == NotificationFile.size
         else { return false }
         let bytes = try root.readPrefix(entry.path, count: NotificationFile.size + 1).bytes
         if bytes.isEmpty { return true }
-        // Random bytes are text once in about a million posts, until the next post.
+        // Random bytes are valid text once in about a million posts, until the next post.
         return bytes.count == NotificationFile.size && !ContentSniffer.isText(bytes)
     }
 
@@ -77,7 +79,7 @@ struct SignalFiles: Sendable {
             guard try fits(file, entry, attributes) else { return nil }
             return AuditSubject(entry, attributes, file == .lock ? .lockFile : .signal)
         }
-        // One that is about to get its name, or that a crash left before it did.
+        // A file that is about to be renamed, or that a crash left before that.
         guard let name = TemporaryName.target(of: entry.leaf), let file = CoordinationFile(name: name), file != .lock,
             try fits(file, entry, attributes)
         else { return nil }
@@ -126,11 +128,11 @@ struct SignalFiles: Sendable {
     }
 }
 
-/// The names that new values have before they get their own: `.NAME.new`, and with 16 hexadecimal digits before the ending.
+/// The temporary names of new values: `.NAME.new`, optionally with 16 hexadecimal digits before the suffix.
 ///
-/// `SharedFiles` makes them; see `docs/decisions/0001-temporary-files-are-nameless.md`.
+/// `SharedFiles` creates them; see `docs/decisions/0001-temporary-files-are-nameless.md`.
 enum TemporaryName {
-    /// The name that the value is to have; nil for no such name.
+    /// Returns the final name of the value, or `nil` if the name is not temporary.
     static func target(of leaf: some StringProtocol) -> String? {
         guard matches(leaf) else { return nil }
         let name = leaf.dropFirst().dropLast(".new".count)

@@ -3,15 +3,15 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// Everything that an audit saw of a container, for what only the whole of it tells.
+/// The audited contents of a container, for checks of the whole.
 struct SeenContainer: Sendable {
-    /// Every file, by path.
+    /// The files by path.
     let files: [AuditedFile]
-    /// Every name that was listed, the container itself not among them.
+    /// The listed names, without the container itself.
     let entries: ContainerEntries.List
     let scope: AuditScope
 
-    /// The records that are there: sealed, in their place, and no marks of a deletion.
+    /// The existing records: sealed, in their place, and not deletions.
     var records: [(name: String, file: AuditedFile, facts: SealedFacts)] {
         files.compactMap { file in
             guard file.kind == .sealedRecord, let facts = file.record, !facts.isDeleted, let name = facts.name else {
@@ -22,13 +22,13 @@ struct SeenContainer: Sendable {
     }
 }
 
-/// Looks at a container as a whole, once every file was examined. A new family of such checks is one more of these.
+/// Inspects a container as a whole, after every file was examined. New families of such checks implement this.
 protocol ContainerInspector: Sendable {
-    /// What is wrong; empty where nothing is.
+    /// Returns the findings, which are empty if nothing is wrong.
     func conclude(_ seen: SeenContainer) -> [Finding]
 }
 
-/// The inspectors of whole containers, in the order in which they are asked.
+/// The inspectors of whole containers, in the order of their calls.
 enum ContainerInspectors {
     static let all: [any ContainerInspector] = [
         ReachInspector(), ShareInspector(), HardLinkInspector(), KeyringInspector(), VaultItemInspector(),
@@ -36,19 +36,19 @@ enum ContainerInspectors {
         RegistryInspector(), RosterInspector(),
     ]
 
-    /// What all of them find.
+    /// Returns the findings of all inspectors.
     static func findings(files: [AuditedFile], entries: ContainerEntries.List, scope: AuditScope) -> [Finding] {
         let seen = SeenContainer(files: files, entries: entries, scope: scope)
         return all.flatMap { $0.conclude(seen) }
     }
 }
 
-/// The container's copy of the registry against the registry itself.
+/// Compares the container's copy of the registry with the registry itself.
 struct RegistryInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         guard let group = seen.scope.group, let home = seen.scope.home else { return [] }
         let registry = GroupRegistry(group, in: home)
-        // Twice: a program that changes its registration writes one after the other.
+        // Compared twice, because a program that changes its registration writes one after the other.
         guard registry.copyDiffers(in: seen.scope.root) == true, registry.copyDiffers(in: seen.scope.root) == true
         else { return [] }
         return [
@@ -58,7 +58,7 @@ struct RegistryInspector: ContainerInspector {
     }
 }
 
-/// The roster's file in the container against the roster that was accepted last.
+/// Compares the roster file in the container with the last accepted roster.
 struct RosterInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         guard let standing = seen.scope.store?.rosterStanding else { return [] }
@@ -79,12 +79,12 @@ struct RosterInspector: ContainerInspector {
     }
 }
 
-/// How much of a container that seals lies open all the same.
+/// The share of plaintext in a container with sealed files.
 struct ShareInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         let open = Self.bytes(seen.files) { $0.isPlaintext }
         let sealed = Self.bytes(seen.files) { $0.kind.isSealed }
-        // Of a container that seals nothing, or leaves little open, each file says so.
+        // In a container without sealed files, or with little plaintext, each file has its own finding.
         guard sealed > 0, open >= Self.leastBytes else { return [] }
         let share = Int((Double(open) / Double(open + sealed) * 100).rounded())
         guard share >= Self.leastShare else { return [] }
@@ -97,7 +97,7 @@ struct ShareInspector: ContainerInspector {
     }
 
     private static let leastBytes: Int64 = 64 << 10
-    /// In hundredths.
+    /// The threshold in percent.
     private static let leastShare = 10
 
     private static func bytes(_ files: [AuditedFile], _ isCounted: (AuditedFile) -> Bool) -> Int64 {
@@ -105,7 +105,7 @@ struct ShareInspector: ContainerInspector {
     }
 }
 
-/// Files with more names than the container shows.
+/// Files with hard links outside the container.
 struct HardLinkInspector: ContainerInspector {
     private struct Inode: Hashable {
         let device: UInt64
@@ -121,7 +121,7 @@ struct HardLinkInspector: ContainerInspector {
         return names.values.compactMap { Self.finding($0, seen.scope) }.sorted { $0.path < $1.path }
     }
 
-    /// One for each file, at the first of its names here; nil where all of them are here.
+    /// Returns one finding for each file, at the first of its names here, or `nil` if all of its names are here.
     private static func finding(_ names: [(path: String, names: UInt64)], _ scope: AuditScope) -> Finding? {
         guard let first = names.first, first.names > UInt64(names.count) else { return nil }
         let here = names.count == 1 ? "one of them" : "\(names.count) of them"

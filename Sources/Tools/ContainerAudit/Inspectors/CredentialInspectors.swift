@@ -4,11 +4,10 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Items of the group's vault that are named as credentials are, and lie within reach of everybody who has the machine after
-/// one unlock. Their values are not touched.
+/// Vault items with names of credentials that are accessible after the first unlock. Their values are not read.
 struct VaultItemInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
-        // Without a person's slot there is no stricter class to choose.
+        // Without a person's slot, no stricter class is available.
         guard let store = seen.scope.store, let slots = try? store.vault.slots(),
             slots.contains(where: { $0.reach == .whenUnlocked }), let items = try? store.vault.items()
         else { return [] }
@@ -27,7 +26,7 @@ struct VaultItemInspector: ContainerInspector {
         [item.service, item.account, item.label].contains(where: CredentialName.matches)
     }
 
-    /// With the item's own names, where a shell takes them as they are.
+    /// Returns the remedy with the item's names, if a shell accepts them unescaped.
     private static func remedy(_ item: VaultItem) -> String? {
         let names = [item.service, item.account]
         guard names.allSatisfy({ $0.printable == $0 && !$0.contains("{") }) else { return nil }
@@ -36,10 +35,10 @@ struct VaultItemInspector: ContainerInspector {
     }
 }
 
-/// Records that are named as credentials are, and are kept as if they were none: without an end, or within reach of
-/// everybody who has the machine after one unlock.
+/// Records with names of credentials that are stored without protection: without an expiry, or accessible after the
+/// first unlock.
 ///
-/// One finding for all of them: they are habits of the programs, not faults of single blobs.
+/// All of them share one finding, because they are habits of the programs rather than faults of single blobs.
 struct RecordHabitInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         let records = seen.records.filter { CredentialName.matches($0.name) && !$0.file.isRefused }
@@ -57,7 +56,8 @@ struct RecordHabitInspector: ContainerInspector {
         ]
     }
 
-    /// Only where the vault has keys of the other class: without a person's slot there is no such class to choose.
+    /// Returns a finding only if the vault has keys of the other class. Without a person's slot, that class is not
+    /// available.
     private func reachable(_ records: [(name: String, keyID: String)], _ scope: AuditScope) -> [Finding] {
         guard let store = scope.store, let slots = try? store.vault.slots(),
             slots.contains(where: { $0.reach == .whenUnlocked }), let keys = try? store.vault.keySummaries()
@@ -74,7 +74,7 @@ struct RecordHabitInspector: ContainerInspector {
 }
 
 extension AuditedFile {
-    /// Whether readers refuse it, for whatever reason.
+    /// True if readers refuse it for any reason.
     fileprivate var isRefused: Bool {
         if case .refused = verdict { true } else { false }
     }

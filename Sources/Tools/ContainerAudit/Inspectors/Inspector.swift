@@ -3,13 +3,13 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SharedFiles
 
-/// Looks at one file, or directory, for what is wrong with it. A new family of checks is one more of these.
+/// Inspects one file or directory. New families of checks implement this.
 protocol Inspector: Sendable {
-    /// What is wrong with the subject; empty where nothing is.
+    /// Returns the findings of the subject, which are empty if nothing is wrong.
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding]
 }
 
-/// Every inspector, in the order in which findings of one file are made.
+/// The inspectors, in the order of their findings for one file.
 enum Inspectors {
     static let all: [any Inspector] = [
         PermissionInspector(), LinkInspector(), RecordPlaceInspector(), LockPlaceInspector(), PlaintextInspector(),
@@ -17,16 +17,16 @@ enum Inspectors {
     ]
 }
 
-/// What has the place of one of the container's lock files and is no file.
+/// Detects objects other than files in the places of the container's lock files.
 struct LockPlaceInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
-        // A special file or a link there is reported as such.
+        // Special files and links have their own findings.
         guard subject.place == .lockFile, subject.attributes.kind == .directory else { return [] }
         return [AuditCheck.lockMisplaced.finding(at: FindingPlace(subject.path, in: scope), "It is a directory.")]
     }
 }
 
-/// Directories that have the file name of a sealed record, so that the record can be neither read nor written.
+/// Detects directories with the file name of a sealed record, which prevent reading and writing the record.
 struct RecordPlaceInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         guard subject.isNamedAsRecord, subject.attributes.kind == .directory else { return [] }
@@ -40,12 +40,12 @@ struct RecordPlaceInspector: Inspector {
 }
 
 extension AuditSubject {
-    /// Whether it lies among the records under a name that ends as their files' names do; no directory of a record's
-    /// name can end so.
+    /// True if it is among the records and its name ends as a record's file name. No directory of a record's name can
+    /// end this way.
     var isNamedAsRecord: Bool { place.isAmongRecords && path.hasSuffix(ContainerLayout.recordSuffix) }
 }
 
-/// What was left lying about: temporaries of crashed writers, copies in quarantine, and what other programs leave.
+/// Detects leftovers: temporaries of crashed writers, copies in quarantine, and files of other programs.
 struct HousekeepingInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         let place = FindingPlace(subject.path, in: scope)
@@ -64,7 +64,7 @@ struct HousekeepingInspector: Inspector {
         }
     }
 
-    /// What programs of any kind leave, by name. An empty file tells nothing.
+    /// Returns the findings on leftovers of other programs, by name. Empty files are ignored.
     private static func foreign(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> [Finding] {
         guard subject.attributes.size > 0 else { return [] }
         let detail = "It has \(subject.attributes.size.counted("byte"))."
@@ -78,17 +78,19 @@ struct HousekeepingInspector: Inspector {
         return []
     }
 
-    /// Other programs may write for longer before they give a file its name.
+    /// The grace period for other programs, which may write longer before they name a file.
     private static let foreignGrace: Double = 3600
 
-    /// Not what a writer may be about to name. One of the future is nobody's who is at work.
+    /// Returns whether a temporary file is abandoned rather than about to be named. No running writer has one from the
+    /// future.
     private static func isAbandoned(_ subject: AuditSubject, for grace: Double, _ scope: AuditScope) -> Bool {
         let modified = Double(subject.attributes.modifiedNanoseconds) / 1e9
         let age = scope.now.timeIntervalSince1970 - modified
         return age < -grace || age >= grace
     }
 
-    /// Of a process that is not there. It may be there in another namespace or on another machine.
+    /// Returns the finding of a lock of a missing process. The process may exist in another namespace or on another
+    /// machine.
     private static func staleLock(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> [Finding] {
         guard let bytes = try? scope.root.readPrefix(subject.path, count: 17).bytes,
             let id = ContentMarks.processID(in: bytes), kill(id, 0) != 0, errno == ESRCH

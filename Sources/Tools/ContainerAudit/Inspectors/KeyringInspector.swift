@@ -4,14 +4,14 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// The group's keys by age and use; asks an open vault, and makes nothing.
+/// Checks the group's keys by age and use. It reads an open vault and creates nothing.
 struct KeyringInspector: ContainerInspector {
-    /// For how long a rotation may be at work.
+    /// The longest expected duration of a rotation.
     static let longestRotation: Double = 86400
 
     func conclude(_ seen: SeenContainer) -> [Finding] {
         guard let store = seen.scope.store, let keys = try? store.vault.keySummaries() else { return [] }
-        // Each class counts its own epochs and has its own rotation.
+        // Each class has its own epochs and its own rotation.
         var rotations: [ProtectionClass: RotationState] = [:]
         for protection in ProtectionClass.allCases {
             rotations[protection] = try? store.vault.rotationState(of: protection)
@@ -28,7 +28,7 @@ struct KeyringInspector: ContainerInspector {
         return [AuditCheck.keyOld.finding(at: place, "It was made \(Int(age / 86400)) days ago.")]
     }
 
-    /// Keys whose epoch a completed rotation has ended, and that no blob here claims, wherever it lies.
+    /// Returns the findings on keys whose epoch a completed rotation has ended and that no blob in any place uses.
     private func unused(
         _ keys: [KeySummary], _ rotations: [ProtectionClass: RotationState], at place: FindingPlace,
         _ seen: SeenContainer
@@ -56,9 +56,9 @@ struct KeyringInspector: ContainerInspector {
 }
 
 extension AuditScope {
-    /// How long ago a moment was, in seconds; negative for one to come.
+    /// Returns the seconds since a time, negative for a time in the future.
     ///
-    /// - Parameter milliseconds: Since 1970, as vaults have them.
+    /// - Parameter milliseconds: The time in milliseconds since 1970, as in vaults.
     func seconds(since milliseconds: UInt64) -> Double {
         now.timeIntervalSince1970 - Double(milliseconds) / 1000
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SharedFiles
 
-/// Symbolic links and special files: seen, never followed or opened.
+/// Checks symbolic links and special files, which are never followed or opened.
 struct LinkInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         let place = FindingPlace(subject.path, in: scope)
@@ -27,7 +27,8 @@ struct LinkInspector: Inspector {
         return check.finding(at: place, "It leads to \"\(target)\".", severity: severity)
     }
 
-    /// By the text alone: what it leads to may itself be a link, which is then a finding of its own.
+    /// Returns whether a target leaves the container, judged by its text alone. A link in the target's path is a
+    /// separate finding.
     static func leaves(_ path: String, _ target: String, _ root: String) -> Bool {
         if target.hasPrefix("/") {
             let normal = "/" + normalized(target[...]).joined(separator: "/")
@@ -37,7 +38,8 @@ struct LinkInspector: Inspector {
         return normalized("\(parent)/\(target)").first == ".."
     }
 
-    /// The segments without `.` and with every `..` taken back as far as that goes; one too many stays at the front.
+    /// Returns the segments without `.` and with every `..` resolved as far as possible. Excess `..` remain at the
+    /// front.
     private static func normalized(_ path: some StringProtocol) -> [String] {
         path.split(separator: "/").reduce(into: [String]()) { segments, segment in
             if segment == "." { return }
@@ -57,11 +59,12 @@ struct LinkInspector: Inspector {
     }
 }
 
-/// What a symbolic link says, read without following it.
+/// The target of a symbolic link, read without following it.
 enum LinkTarget {
-    /// The target's text; nil when it is gone or cannot be read.
+    /// Returns the target's text, or `nil` if the link is gone or unreadable.
     ///
-    /// The link's directory is opened beneath the root first, so that a parent swapped for a link leads nowhere.
+    /// The link's directory is opened beneath the root first, so that a parent that is replaced by a link is not
+    /// followed.
     static func read(_ path: String, in root: Directory) -> String? {
         let slash = path.lastIndex(of: "/")
         let leaf = slash.map { String(path[path.index(after: $0)...]) } ?? path
@@ -73,7 +76,7 @@ enum LinkTarget {
         }
     }
 
-    /// Where an open directory is now, free of links; nil without /proc.
+    /// Returns the current path of an open directory without links, or `nil` without /proc.
     static func location(of directory: Directory) -> String? {
         text("/proc/self/fd/\(directory.descriptor.rawValue)", AT_FDCWD)
     }

@@ -2,10 +2,11 @@ internal import AppGroups
 internal import Glibc
 internal import SharedFiles
 
-/// Modes and owners, of files and of directories; who reads them depends on what lies above, and is `ReachInspector`'s.
+/// Checks modes and owners of files and directories. `ReachInspector` checks readers, who depend on the directories
+/// above.
 struct PermissionInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
-        // A link's own mode means nothing.
+        // A link's own mode has no effect.
         guard subject.attributes.kind != .symbolicLink else { return owner(subject, scope) }
         let lists = AccessLists(of: subject, in: scope)
         return owner(subject, scope) + writers(subject, lists, scope)
@@ -15,7 +16,7 @@ struct PermissionInspector: Inspector {
     private func owner(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
         let uid = subject.attributes.uid
         if uid == 0 || isShared(subject, scope) { return [] }
-        // Root looks at everybody's containers; for others their container has to be theirs.
+        // Root audits containers of all users. Other users must own their container.
         let isRoot = subject.path == "."
         let expected = isRoot && geteuid() != 0 ? geteuid() : scope.rootAttributes.uid
         guard uid != expected else { return [] }
@@ -25,7 +26,7 @@ struct PermissionInspector: Inspector {
         ]
     }
 
-    /// Whether it belongs to the unix group that the container is shared with: then its members may write it.
+    /// Returns whether it belongs to the unix group that shares the container, whose members may write it.
     private func isShared(_ subject: AuditSubject, _ scope: AuditScope) -> Bool {
         scope.rootAttributes.sharing == .unixGroup(subject.attributes.gid)
     }
@@ -34,11 +35,12 @@ struct PermissionInspector: Inspector {
         let mode = subject.attributes.mode
         let place = FindingPlace(subject.path, in: scope)
         if mode & S_IWOTH != 0 {
-            // One command for all that is too much.
+            // One command covers all of this.
             let remedy = "chmod \(isShared(subject, scope) ? "o-rwx" : "g-w,o-rwx") {file}"
             return [AuditCheck.worldWritable.finding(at: place, Self.sentence(mode), remedy: remedy)]
         }
-        // With a list the mode's group bits say what anybody of it may get at most, and nothing of the group.
+        // With an access list, the mode's group bits are the mask of the list's entries rather than the group's
+        // permissions.
         let groupMayWrite = lists.present.map { $0.owningGroupPermissions & 2 != 0 } ?? (mode & S_IWGRP != 0)
         if groupMayWrite && !isShared(subject, scope) {
             let severity: Severity? = Self.closesContainer(subject.path) ? .high : nil
@@ -47,14 +49,14 @@ struct PermissionInspector: Inspector {
         return []
     }
 
-    /// Whether the group's programs refuse the whole container where others may write this directory.
+    /// Returns whether the group's programs refuse the whole container if others may write this directory.
     private static func closesContainer(_ path: String) -> Bool {
         path == "." || path == "Library"
             || GroupContainer.StandardDirectory.allCases.contains { $0.relativePath == path }
     }
 
     private func setuid(_ subject: AuditSubject, _ scope: AuditScope) -> [Finding] {
-        // On directories the group bit only hands the group down.
+        // On directories, the set-group-id bit only makes new files inherit the group.
         guard subject.attributes.kind == .regular, subject.attributes.mode & (S_ISUID | S_ISGID) != 0 else { return [] }
         let place = FindingPlace(subject.path, in: scope)
         return [AuditCheck.setuid.finding(at: place, Self.sentence(subject.attributes.mode))]
@@ -79,23 +81,23 @@ struct PermissionInspector: Inspector {
 }
 
 extension mode_t {
-    /// At least three octal digits, as chmod takes them.
+    /// The mode as at least three octal digits, as chmod accepts them.
     var octal: String {
         let digits = String(self, radix: 8)
         return String(repeating: "0", count: Swift.max(0, 3 - digits.count)) + digits
     }
 }
 
-/// The access control lists of an entry, as far as they give anybody anything.
+/// The access control lists of an entry, as far as they grant access.
 struct AccessLists: Sendable {
-    /// Who may use it; nil where its mode says it all.
+    /// The list of the entry, or `nil` if its mode describes all permissions.
     let present: AccessControlList?
-    /// What is made in it gives the same people the same; nil for what is no directory, or has no such list.
+    /// The list that new files in a directory inherit, or `nil` without such a list.
     let inherited: AccessControlList?
 
-    /// Reads them. What cannot be opened has none that anybody could tell.
+    /// Reads the lists. An entry that cannot be opened counts as having none.
     init(of subject: AuditSubject, in scope: AuditScope) {
-        // The group bits of a mode are the list's mask: without them no entry gives anything.
+        // The mode's group bits are the list's mask, without which no entry grants anything.
         let mayGrant = subject.attributes.mode & S_IRWXG != 0
         switch subject.attributes.kind {
         case .directory:
@@ -121,13 +123,13 @@ struct AccessLists: Sendable {
 }
 
 extension AccessControlList {
-    /// Whom it gives what, by number, as `getfacl -n` shows them: names may be another machine's.
+    /// The grants by number, as `getfacl -n` shows them, because names may be another machine's.
     var sentence: String {
         let shown = grants.prefix(4).map { "\(Self.name($0.subject)) \(Self.rights($0.permissions))" }
         return shown.joined(separator: ", ") + (grants.count > 4 ? " and \(grants.count - 4) more" : "")
     }
 
-    /// Whether a single user or group may write.
+    /// True if a single user or group may write.
     var letsOthersWrite: Bool { grants.contains { $0.permissions & 2 != 0 } }
 
     private static func name(_ subject: Subject) -> String {

@@ -1,7 +1,7 @@
 internal import ContentDecoding
 internal import SharedFiles
 
-/// What lies open: plaintext, key files and vaults.
+/// Checks unsealed files: plaintext, key files and vaults.
 struct PlaintextInspector: Inspector {
     func inspect(_ subject: AuditSubject, in scope: AuditScope) -> [Finding] {
         let place = FindingPlace(subject.path, in: scope)
@@ -15,7 +15,7 @@ struct PlaintextInspector: Inspector {
         }
     }
 
-    /// One for each file: what a file claims, or what it is, says more than that it lies open.
+    /// Returns one finding for each file. Its claim or its kind is more specific than its being plaintext.
     private func finding(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
         if subject.marks.contains(.coreDump) {
             return AuditCheck.coreDump.finding(at: place, "It has \(subject.attributes.size.counted("byte")).")
@@ -50,7 +50,7 @@ struct PlaintextInspector: Inspector {
         guard subject.content == .binary else { return severity }
         switch subject.form {
         case nil: return severity.lowered
-        // What somebody wrote into one is a finding of its own.
+        // Text in an image is a separate finding.
         case .image: return subject.place.isAmongRecords ? severity.lowered : .info
         default: return severity
         }
@@ -88,9 +88,9 @@ struct PlaintextInspector: Inspector {
     }
 }
 
-/// What to do about a file that lies open, by where it lies and what it is.
+/// The remedy for an unsealed file, by its place and its kind.
 enum PlaintextRemedy {
-    /// Nil where the check's own remedy fits.
+    /// Returns a remedy, or `nil` if the check's own remedy fits.
     static func of(_ subject: AuditSubject) -> String? {
         switch subject.place {
         case .quarantine: return "Remove it: rm {file}"
@@ -104,12 +104,13 @@ enum PlaintextRemedy {
         return FileNames.isPreferences(subject.path) && subject.isPropertyList ? suite : nil
     }
 
-    /// A database goes with its log: without it newer values would stay behind in the open, or be lost.
+    /// Returns the command that removes a file. A database is removed together with its log: otherwise newer values
+    /// would remain as plaintext, or be lost.
     private static func removal(_ subject: AuditSubject) -> String {
         subject.isDatabase ? "rm -f {file} {file}-wal {file}-shm {file}-journal" : "rm {file}"
     }
 
-    /// The command ends before anything is sealed where a program still has the database open.
+    /// The command fails before it seals anything if a program still has the database open.
     private static let database =
         "Close the programs that use it, move its log into it, seal it and remove the original: "
         + "sqlite3 {file} 'PRAGMA wal_checkpoint(TRUNCATE)' && test ! -s {file}-wal && "
@@ -118,7 +119,7 @@ enum PlaintextRemedy {
     private static let lostLog =
         "Its database is not beside it. Put it back there, or see that nobody misses it and remove it: ls -l {file}"
 
-    /// Sealed in its place it would be no suite: what lies there sealed has to be one.
+    /// A sealed preferences file in its old place would not be a valid suite.
     private static let suite = "Make a sealed suite of it: sealctl import defaults --group {group} {file}"
 }
 

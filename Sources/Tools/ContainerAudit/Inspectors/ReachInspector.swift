@@ -1,14 +1,15 @@
 internal import Glibc
 internal import SharedFiles
 
-/// What every user of the machine can read of a container.
+/// Checks read access for every user of the machine.
 ///
-/// A mode opens a file only where every directory above lets others through, those above the container included: one that
-/// does not closes all that lies below. So the container itself is the one place to mend, and the one finding.
+/// A mode grants access to a file only if every directory above is accessible to others, including those above the
+/// container. A directory that is not closes everything below it. The container itself is therefore the one place to
+/// fix, and the one finding.
 struct ReachInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         let mode = seen.scope.rootAttributes.mode
-        // Where everybody may write, that is said with its own remedy.
+        // Write access for all has its own finding and remedy.
         guard mode & (S_IROTH | S_IXOTH) != 0, mode & S_IWOTH == 0, Ancestry.letsOthersThrough(to: seen.scope.realPath)
         else { return [] }
         let (readable, open) = mode & S_IXOTH != 0 ? Self.files(seen) : (0, [])
@@ -19,13 +20,13 @@ struct ReachInspector: ContainerInspector {
         ]
     }
 
-    /// How many files everybody can read, and those among them that are not sealed.
+    /// Returns the number of files that all users can read, and the unsealed ones among them.
     private static func files(_ seen: SeenContainer) -> (readable: Int, open: [String]) {
         var readable = 0
         var open: [String] = []
         var files = seen.files[...]
         for entry in seen.entries {
-            // Both are in the same order, and the list of files has no directories.
+            // Both lists are in the same order, and the list of files contains no directories.
             guard let file = files.first, file.path == entry.path.printable else { continue }
             files.removeFirst()
             guard entry.isReachable, let facts = entry.attributes, facts.kind == .regular, facts.mode & S_IROTH != 0
@@ -46,9 +47,9 @@ struct ReachInspector: ContainerInspector {
 
 /// The directories above a container.
 enum Ancestry {
-    /// Whether a user of no rights gets as far as a path. A directory that cannot be examined lets nobody through.
+    /// Returns whether an unprivileged user can reach a path. A directory that cannot be examined counts as closed.
     ///
-    /// - Parameter path: Absolute, free of links; what lies there is not judged.
+    /// - Parameter path: The absolute path without links. The file at the path is not judged.
     static func letsOthersThrough(to path: String) -> Bool {
         var above = path[...]
         while let slash = above.lastIndex(of: "/") {

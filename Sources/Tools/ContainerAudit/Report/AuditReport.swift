@@ -1,29 +1,29 @@
 public import FoundationEssentials
 internal import SealedState
 
-/// What lies in a container and what is wrong with it: plain data, in the same order whenever the container is the same.
+/// The contents of a container and its faults: plain data, in the same order for the same container.
 public struct AuditReport: Sendable, Hashable {
-    /// When the audit began, in whole milliseconds.
+    /// The start of the audit, in whole milliseconds.
     public let auditedAt: Date
-    /// When it ended.
+    /// The end of the audit.
     public let finishedAt: Date
     /// The container's path. Safe to print.
     public let containerPath: String
-    /// The app group, where the audit was asked for one.
+    /// The app group, if the audit was given one.
     public let group: String?
-    /// Whether the group's vault was open, so that sealed blobs could be verified. Without, nothing is known of what they hold: a report
-    /// that is clean is so only as far as it saw, and a note says why it did not see more.
+    /// True if the group's vault was open, so that sealed blobs could be verified. Otherwise their contents are
+    /// unknown: a clean report covers only the examined parts, and a note gives the reason.
     public let withKeys: Bool
-    /// Every file, by path; directories only where they were not entered.
+    /// The files by path; directories only if they were not entered.
     public let files: [AuditedFile]
-    /// What was found, the gravest first, then by path.
+    /// The findings, most severe first, then by path.
     public let findings: [Finding]
-    /// What could not be seen, and why. Safe to print.
+    /// The notes on unexamined parts, with reasons. Safe to print.
     public let notes: [String]
-    /// What was left out of the findings.
+    /// The findings that were left out.
     public let omissions: AuditOmissions
 
-    /// - Parameter time: When the audit began and ended.
+    /// - Parameter time: The start and the end of the audit.
     init(
         time: (began: Date, ended: Date), containerPath: String, group: String?, withKeys: Bool, files: [AuditedFile],
         findings: [Finding],
@@ -40,7 +40,8 @@ public struct AuditReport: Sendable, Hashable {
         self.omissions = omissions
     }
 
-    /// How many findings there are of each severity, those that were only counted included; 0 for severities without.
+    /// The number of findings of each severity, including those that were only counted; 0 for severities without
+    /// findings.
     public var counts: [Severity: Int] {
         var counts = Dictionary(uniqueKeysWithValues: Severity.allCases.map { ($0, 0) })
         for finding in findings { counts[finding.severity, default: 0] += 1 }
@@ -48,7 +49,7 @@ public struct AuditReport: Sendable, Hashable {
         return counts
     }
 
-    /// Whether nothing has to be mended: there is no finding above `info`, those that were only counted included.
+    /// True if nothing has to be fixed: no finding is above `info`, including those that were only counted.
     public var isClean: Bool {
         !findings.contains { $0.severity > .info }
             && !omissions.unlisted.contains { $0.severity > .info && $0.count > 0 }
@@ -60,7 +61,7 @@ extension AuditReport: Codable {
         case auditedAt, finishedAt, containerPath, group, withKeys, files, findings, notes, counts, isClean, omissions
     }
 
-    /// Reads what `encode(to:)` writes; `counts` and `isClean` follow from the findings and are not read.
+    /// Decodes the output of `encode(to:)`. `counts` and `isClean` follow from the findings and are not decoded.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -82,7 +83,8 @@ extension AuditReport: Codable {
         return time
     }
 
-    /// Writes every field, null for what is not known, and `counts` by severity and `isClean` for readers that do no arithmetic.
+    /// Encodes every field, null for unknown values, and `counts` by severity and `isClean` for readers without
+    /// arithmetic.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(MillisecondTime.text(auditedAt), forKey: .auditedAt)
@@ -101,16 +103,16 @@ extension AuditReport: Codable {
 }
 
 extension AuditReport {
-    /// The report as JSON text: sorted keys, times as RFC 3339; `docs/audit-checks.md` lists the fields.
+    /// Returns the report as JSON text: sorted keys, times as RFC 3339; `docs/audit-checks.md` lists the fields.
     public func json() throws -> Data {
         var text = Data()
         try writeJSON { text += $0 }
         return text
     }
 
-    /// Writes the same text piece by piece, in memory that does not grow with the report.
+    /// Writes the same text in pieces, in memory that does not grow with the report.
     ///
-    /// - Parameter write: Takes each piece, in order.
+    /// - Parameter write: Consumes each piece, in order.
     public func writeJSON(_ write: (Data) throws -> Void) throws {
         let began = try field("auditedAt", MillisecondTime.text(auditedAt))
         try write(Data("{".utf8) + began + Data(",".utf8) + field("containerPath", containerPath) + Data(",".utf8))
@@ -128,14 +130,14 @@ extension AuditReport {
         try write(Data(rest.joined(separator: Data(",".utf8))) + Data("}".utf8))
     }
 
-    /// How many elements are text at once.
+    /// The number of elements that are converted to text at once.
     private static let sliceSize = 256
 
     private func field(_ name: String, _ value: some Encodable) throws -> Data {
         Data("\"\(name)\":".utf8) + (try JSONCodec.encode(value))
     }
 
-    /// The elements of an array without its brackets.
+    /// Writes the elements of an array without its brackets.
     private func writeElements(of all: [some Encodable], _ write: (Data) throws -> Void) throws {
         for start in stride(from: 0, to: all.count, by: Self.sliceSize) {
             let slice = Array(all[start..<min(all.count, start + Self.sliceSize)])
@@ -144,7 +146,7 @@ extension AuditReport {
         }
     }
 
-    /// Reads what `json()` wrote.
+    /// Creates a report from the output of `json()`.
     public init(json: Data) throws {
         self = try json.withUnsafeBytes { try JSONCodec.decode(AuditReport.self, from: $0) }
     }

@@ -1,34 +1,34 @@
-/// What an audit left out of its list of findings, and why.
+/// The findings that an audit left out of its list, by reason.
 public struct AuditOmissions: Codable, Sendable, Hashable {
-    /// Findings that an ignore file names by their fingerprint.
+    /// The number of findings that an ignore file names by their fingerprint.
     public var ignored = 0
-    /// Findings that the baseline already has.
+    /// The number of findings that the baseline contains.
     public var inBaseline = 0
-    /// Findings on a line that says `sealaudit:allow`.
+    /// The number of findings on a line with `sealaudit:allow`.
     public var allowedInline = 0
-    /// Findings beyond the limit of one file or of the whole report, the gravest first; they count for `counts`, `isClean` and
-    /// the exit status as those in the list do.
+    /// The findings beyond the limit of one file or of the whole report, most severe first. They affect `counts`,
+    /// `isClean` and the exit status like those in the list.
     public var unlisted: [UnlistedFindings] = []
 
-    /// Nothing was left out.
+    /// Creates omissions without findings.
     public init() {}
 
-    /// How many were suppressed on purpose.
+    /// The number of intentionally suppressed findings.
     public var suppressed: Int { ignored + inBaseline + allowedInline }
 }
 
-/// How many files of a kind there are, and how large they are together.
+/// The number of files of a kind and their total size.
 public struct KindTotal: Sendable, Hashable {
     /// The kind.
     public let kind: FileClass
-    /// How many files.
+    /// The number of files.
     public let files: Int
-    /// Their stored bytes together: holes are none.
+    /// The total of their stored bytes, without holes.
     public let bytes: Int64
 }
 
 extension AuditReport {
-    /// The files by kind, the most bytes first.
+    /// The files by kind, with the most bytes first.
     public var kinds: [KindTotal] {
         var totals: [FileClass: (Int, Int64)] = [:]
         for file in files {
@@ -41,7 +41,7 @@ extension AuditReport {
 
     /// The stored bytes of sealed blobs.
     public var sealedBytes: Int64 { files.reduce(0) { $0 + ($1.kind.isSealed ? $1.storedSize : 0) } }
-    /// The stored bytes of files that anybody can read who reads the disk, quarantined copies of such files among them.
+    /// The stored bytes of files that every reader of the disk can read, including quarantined copies of such files.
     public var plaintextBytes: Int64 { files.reduce(0) { $0 + ($1.isPlaintext ? $1.storedSize : 0) } }
 }
 
@@ -49,9 +49,9 @@ extension AuditReport {
 public struct UnlistedFindings: Codable, Sendable, Hashable {
     /// The check's id.
     public let id: String
-    /// How much each of them matters.
+    /// The severity of each finding.
     public let severity: Severity
-    /// How many.
+    /// The number of findings.
     public let count: Int
 
     init(id: String, severity: Severity, count: Int) {
@@ -61,7 +61,7 @@ public struct UnlistedFindings: Codable, Sendable, Hashable {
     }
 }
 
-/// How many findings there are of each check and severity.
+/// The number of findings of each check and severity.
 struct FindingTally: Sendable, Hashable {
     private struct Kind: Hashable {
         let id: String
@@ -70,7 +70,7 @@ struct FindingTally: Sendable, Hashable {
 
     private var counts: [Kind: Int] = [:]
 
-    /// All of them.
+    /// The number of all findings.
     var total: Int { counts.values.reduce(0, +) }
 
     mutating func add(_ id: String, _ severity: Severity, _ count: Int = 1) {
@@ -79,7 +79,7 @@ struct FindingTally: Sendable, Hashable {
 
     mutating func add(_ other: FindingTally) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-    /// As a report has them: the gravest first, then by id.
+    /// The counts as in a report: most severe first, then by id.
     var entries: [UnlistedFindings] {
         counts.map { UnlistedFindings(id: $0.key.id, severity: $0.key.severity, count: $0.value) }
             .sorted { ($1.severity, $0.id) < ($0.severity, $1.id) }

@@ -1,24 +1,24 @@
-/// One file of a container as the audit saw it.
+/// A file of a container as the audit saw it.
 public struct AuditedFile: Sendable, Hashable {
-    /// Its path below the container. Safe to print.
+    /// The path relative to the container. Safe to print.
     public let path: String
-    /// What it is.
+    /// The class of the file.
     public let kind: FileClass
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// Bytes of it that lie on the disk: fewer than `size` where it has large holes.
+    /// The bytes stored on the disk: fewer than `size` for a file with large holes.
     public let storedSize: Int64
-    /// Whether its contents are not sealed, wherever it lies: a quarantined copy of such a file is plaintext too.
+    /// True if the contents are not sealed, in any place: a quarantined copy of such a file is plaintext too.
     public let isPlaintext: Bool
-    /// Permission bits with set-id and sticky, `0o7777` at most; nil where it could not be asked.
+    /// The permission bits with set-id and sticky, at most `0o7777`, or `nil` if unavailable.
     public let mode: UInt32?
-    /// What its header says, where it is a sealed blob.
+    /// The facts in the header of a sealed blob.
     public var record: SealedFacts? { sealed?.facts }
-    /// What became of opening it; nil for what is no sealed blob.
+    /// The result of opening a sealed blob, or `nil` for other files.
     public let verdict: Verdict?
     private let sealed: Sealed?
 
-    /// Apart, because most of a hundred thousand files have none of it.
+    /// A separate object, because most of a hundred thousand files have no facts.
     private final class Sealed: Sendable, Hashable {
         let facts: SealedFacts
         init(_ facts: SealedFacts) { self.facts = facts }
@@ -27,8 +27,8 @@ public struct AuditedFile: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - storedSize: All bytes unless stated.
-    ///   - isPlaintext: As the kind says unless stated.
+    ///   - storedSize: By default all bytes.
+    ///   - isPlaintext: By default determined by the kind.
     init(
         path: String, kind: FileClass, size: Int64, storedSize: Int64? = nil, isPlaintext: Bool? = nil, mode: UInt32?,
         record: SealedFacts?, verdict: Verdict?
@@ -47,7 +47,7 @@ public struct AuditedFile: Sendable, Hashable {
 extension AuditedFile: Codable {
     private enum Key: String, CodingKey { case path, kind, size, storedSize, isPlaintext, mode, record, verdict }
 
-    /// Reads what `encode(to:)` writes.
+    /// Decodes the output of `encode(to:)`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         let mode = try container.decode(String?.self, forKey: .mode).map { text in
@@ -67,7 +67,7 @@ extension AuditedFile: Codable {
             verdict: try container.decode(Verdict?.self, forKey: .verdict))
     }
 
-    /// Writes every field, the mode as `0600`; what is not known is null.
+    /// Encodes every field, the mode as `0600`, unknown values as null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(path, forKey: .path)
@@ -80,23 +80,23 @@ extension AuditedFile: Codable {
         try container.encode(verdict, forKey: .verdict)
     }
 
-    /// At least four octal digits.
+    /// Returns at least four octal digits.
     private static func octal(_ mode: UInt32) -> String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 }
 
-/// What became of opening a sealed blob.
+/// The result of opening a sealed blob.
 public enum Verdict: Sendable, Hashable, CustomStringConvertible {
-    /// Its contents were opened: authentic, in its place, not behind what was accepted before.
+    /// The contents were opened: authentic, in their place, and not older than an accepted state.
     case verified
-    /// It was not opened, since no key was at hand; nothing that was seen speaks against it.
+    /// The blob was not opened, because no key was available. No fault was found.
     case unverified
-    /// A reader refuses it, for that reason: a code of `StoreError`, such as `tampered`.
+    /// The blob is refused by readers for that reason: a code of `StoreError`, such as `tampered`.
     case refused(String)
 
-    /// `verified`, `unverified`, or `refused` with the code in brackets.
+    /// The text `verified`, `unverified`, or `refused` with the code in brackets.
     public var description: String {
         switch self {
         case .verified: "verified"
@@ -109,7 +109,7 @@ public enum Verdict: Sendable, Hashable, CustomStringConvertible {
 extension Verdict: Codable {
     private enum Key: String, CodingKey { case state, code }
 
-    /// Reads `{"state": "refused", "code": "tampered"}`; without a refusal the code is null.
+    /// Decodes `{"state": "refused", "code": "tampered"}`. Without a refusal the code is null.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch try container.decode(String.self, forKey: .state) {
@@ -125,7 +125,7 @@ extension Verdict: Codable {
         if case .refused(let code) = self { code } else { nil }
     }
 
-    /// Writes what `init(from:)` reads.
+    /// Encodes the format that `init(from:)` decodes.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {

@@ -1,45 +1,45 @@
-/// One thing that is wrong, or worth knowing, about a container.
+/// A fault of a container, or a fact worth knowing.
 public struct Finding: Codable, Sendable, Hashable {
-    /// The check's stable id, such as `blob.tampered`; `docs/audit-checks.md` lists them all.
+    /// The check's stable id, such as `blob.tampered`; `docs/audit-checks.md` lists all ids.
     public let id: String
-    /// How much it matters here; it may differ from the check's usual severity.
+    /// The severity in this case, which may differ from the check's default.
     public let severity: Severity
-    /// How sure the audit is.
+    /// The certainty of the finding.
     public let confidence: Confidence
-    /// The file's path below the container, `.` for the container itself; an absolute path for what lies outside. Safe to
+    /// The file's path relative to the container, `.` for the container itself; an absolute path outside of it. Safe to
     /// print.
     public let path: String
-    /// What was found, in a few words; the same for each finding of the check.
+    /// The kind of finding in a few words; the same for each finding of the check.
     public let title: String
-    /// What was found here, in a sentence or two; never contents of files. Safe to print.
+    /// The specific finding in a sentence or two; never contents of files. Safe to print.
     public let detail: String
-    /// What to do, with the command where there is one. Safe to print.
+    /// The remedy, with a command if available. Safe to print.
     public let remedy: String
-    /// Where in the file; nil for what concerns the whole file.
+    /// The location in the file, or `nil` if the finding concerns the whole file.
     public var location: FindingLocation?
-    /// Names this finding in ignore files and baselines; nil where the audit had no fingerprint key.
+    /// The name of this finding in ignore files and baselines, or `nil` without a fingerprint key.
     public var fingerprint: String?
-    /// The controls and tests of OWASP MASVS and MASTG that it answers, such as `MASVS-STORAGE-1`.
+    /// The related controls and tests of OWASP MASVS and MASTG, such as `MASVS-STORAGE-1`.
     public var references: [String] = []
 }
 
-/// How much a finding matters, from what is merely good to know to what has to be mended at once.
+/// The severity of a finding, from information to faults that must be fixed immediately.
 public enum Severity: String, Codable, Sendable, CaseIterable, Comparable, CustomStringConvertible {
-    /// Good to know; a container with nothing else is clean.
+    /// A fact worth knowing. A container with only such findings is clean.
     case info
-    /// Untidy: it helps an attacker or a mistake a little.
+    /// An irregularity that helps an attacker or a mistake a little.
     case low
-    /// A protection is missing, and others still hold.
+    /// A missing protection while others remain effective.
     case medium
-    /// State can be read or changed by somebody who should not, or is being refused by its readers.
+    /// State that unauthorised users can read or change, or that its readers refuse.
     case high
-    /// Keys or secrets lie open, or somebody has tampered.
+    /// Plaintext keys or secrets, or evidence of tampering.
     case critical
 
-    /// The word, as in JSON.
+    /// The severity as a word, as in JSON.
     public var description: String { rawValue }
 
-    /// By weight.
+    /// Returns whether the first severity is less than the second.
     public static func < (a: Severity, b: Severity) -> Bool { a.weight < b.weight }
 
     private var weight: Int {
@@ -52,40 +52,40 @@ public enum Severity: String, Codable, Sendable, CaseIterable, Comparable, Custo
         }
     }
 
-    /// One step up, at most `critical`.
+    /// The next higher severity, at most `critical`.
     var raised: Severity { Self.allCases[min(weight + 1, Self.allCases.count - 1)] }
 
-    /// One step down, at least `low`: lowering must not make a finding disappear from the count.
+    /// The next lower severity, at least `low`, so that lowering does not remove a finding from the count.
     var lowered: Severity { Self.allCases[max(weight - 1, 1)] }
 }
 
-/// How sure the audit is of a finding.
+/// The certainty of a finding.
 public enum Confidence: String, Codable, Sendable, CaseIterable, CustomStringConvertible {
-    /// It was measured or authenticated.
+    /// The finding was measured or authenticated.
     case certain
-    /// Nothing that was seen speaks against it, and it could not be authenticated.
+    /// The finding could not be authenticated, but nothing contradicts it.
     case likely
-    /// A hint by likeness.
+    /// The finding is a hint by similarity.
     case possible
 
-    /// The word, as in JSON.
+    /// The confidence as a word, as in JSON.
     public var description: String { rawValue }
 }
 
-/// Where in a file a finding is, as far as that can be said.
+/// The location of a finding in a file, as far as known.
 public struct FindingLocation: Codable, Sendable, Hashable {
-    /// The line, from 1, where the file is text.
+    /// The line from 1, if the file is text.
     public var line: Int?
-    /// The column in Unicode characters, from 1, where the file is text.
+    /// The column in Unicode characters from 1, if the file is text.
     public var column: Int?
-    /// The first byte, from 0; nil where the value does not lie in the file in one piece.
+    /// The first byte from 0, or `nil` if the value is not contiguous in the file.
     public var offset: Int64?
-    /// How many bytes.
+    /// The number of bytes.
     public var length: Int64?
-    /// The place in the file's structure: `accounts[2].token`, `table users, row 12, email`. Safe to print.
+    /// The position in the file's structure: `accounts[2].token`, `table users, row 12, email`. Safe to print.
     public var place: String?
 
-    /// A location; give what is known.
+    /// Creates a location from the known values.
     public init(
         line: Int? = nil, column: Int? = nil, offset: Int64? = nil, length: Int64? = nil, place: String? = nil
     ) {
@@ -98,9 +98,9 @@ public struct FindingLocation: Codable, Sendable, Hashable {
 }
 
 extension BinaryInteger {
-    /// The number with what it counts: `1 byte`, `2 bytes`, `1 entry`, `2 entries`.
+    /// Returns the number with its noun: `1 byte`, `2 bytes`, `1 entry`, `2 entries`.
     ///
-    /// - Parameter plural: The singular with an `s` unless stated.
+    /// - Parameter plural: The plural; by default the singular with an `s`.
     func counted(_ singular: String, _ plural: String? = nil) -> String {
         "\(self) \(self == 1 ? singular : plural ?? singular + "s")"
     }

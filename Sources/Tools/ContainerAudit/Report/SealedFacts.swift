@@ -1,23 +1,24 @@
 public import FoundationEssentials
 internal import Sealing
 
-/// What a sealed blob's header says; believed only where the file's verdict is `verified`.
+/// The facts in a sealed blob's header, trustworthy only if the file's verdict is `verified`.
 public struct SealedFacts: Sendable, Hashable {
-    /// The record's name, which is the file's place: the header holds only a tag of it. Nil outside the records.
+    /// The record's name from the file's place, because the header contains only a tag of it; `nil` outside the
+    /// records.
     public let name: String?
-    /// +1 for each write of the record; 0 for a stream.
+    /// The counter that each write of the record increments; 0 for a stream.
     public let sequence: UInt64
-    /// The epoch of the key it was sealed under.
+    /// The epoch of the sealing key.
     public let epoch: UInt32
     /// The record's schema version; 0 for a stream.
     public let schemaVersion: Int
-    /// When it was sealed, by the writer's clock.
+    /// The time of sealing, by the writer's clock.
     public let sealedAt: Date
-    /// When it stops being valid; nil for never.
+    /// The expiry, or `nil` for none.
     public let notAfter: Date?
-    /// The key's id, 32 hexadecimal digits; it tells nothing about the key.
+    /// The key's id of 32 hexadecimal digits, which reveals nothing about the key.
     public let keyID: String
-    /// Whether it is a deletion that is kept so that it cannot be undone unseen.
+    /// True for a deletion, which is kept so that it cannot be undone unnoticed.
     public let isDeleted: Bool
 
     init(_ header: BlobHeader, name: String?) {
@@ -37,7 +38,7 @@ extension SealedFacts: Codable {
         case name, sequence, epoch, schemaVersion, sealedAt, notAfter, keyID, isDeleted
     }
 
-    /// Reads what `encode(to:)` writes.
+    /// Decodes the output of `encode(to:)`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         name = try container.decode(String?.self, forKey: .name)
@@ -50,7 +51,7 @@ extension SealedFacts: Codable {
         isDeleted = try container.decode(Bool.self, forKey: .isDeleted)
     }
 
-    /// Writes every field, times as RFC 3339 text with milliseconds at most; what is not known is null.
+    /// Encodes every field, times as RFC 3339 text with at most milliseconds, unknown values as null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)
@@ -72,17 +73,18 @@ extension SealedFacts: Codable {
     }
 }
 
-/// Times in reports: whole milliseconds as headers have them, and RFC 3339 text in UTC.
+/// Times in reports: whole milliseconds as in headers, and RFC 3339 text in UTC.
 enum MillisecondTime {
-    /// The last second of the year 9999: RFC 3339 ends there, and an unverified header may claim any number.
+    /// The last second of the year 9999, where RFC 3339 ends. An unverified header may claim any number.
     private static let latest: UInt64 = 253_402_300_799_000
 
-    /// The time of a header's field; what lies beyond the year 9999 becomes its end.
+    /// Returns the time of a header's field. Times after the year 9999 are clamped to its end.
     static func date(_ milliseconds: UInt64) -> Date {
         Date(timeIntervalSince1970: Double(min(milliseconds, latest)) / 1000)
     }
 
-    /// `2026-11-21T03:30:00.5Z` has up to three digits of a fraction, and none where it is zero.
+    /// Returns RFC 3339 text such as `2026-11-21T03:30:00.5Z`, with up to three fractional digits, or none if they are
+    /// zero.
     static func text(_ date: Date) -> String {
         let milliseconds = whole(date)
         let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
@@ -92,13 +94,13 @@ enum MillisecondTime {
         return "\(seconds.dropLast()).\(fraction)Z"
     }
 
-    /// Reads what `text(_:)` writes, to the same value.
+    /// Parses the output of `text(_:)` to the same value.
     static func date(_ text: String) -> Date? {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
         return (try? Date(text, strategy: style)).map { date(whole($0)) }
     }
 
-    /// The time as a report has it.
+    /// Returns the time as a report represents it.
     static func rounded(_ date: Date) -> Date { self.date(whole(date)) }
 
     private static func whole(_ date: Date) -> UInt64 {

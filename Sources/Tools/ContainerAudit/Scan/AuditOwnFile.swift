@@ -2,17 +2,17 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SharedFiles
 
-/// A file that an audit uses or writes itself: where it lies in what is audited, that it lies open there is no finding.
+/// A file that an audit uses or writes itself. In an audited directory, its being unsealed is not a finding.
 ///
-/// It is told by what it is, not by its name: whoever gives another file that name hides nothing.
+/// The file is identified by its inode rather than its name, so that another file with that name hides nothing.
 public struct AuditOwnFile: Sendable, Hashable {
-    /// What the audit has to do with it.
+    /// The audit's use of the file.
     public enum Use: Sendable, Hashable {
-        /// Read as an ignore list; one that is none is a file like every other.
+        /// The file is read as an ignore list. An invalid one is treated as any other file.
         case ignoreList
-        /// Read as a baseline; one that is none is a file like every other.
+        /// The file is read as a baseline. An invalid one is treated as any other file.
         case baseline
-        /// Replaced by what this audit comes to; what it holds until then is not searched.
+        /// The file is replaced by this audit's output. Its former contents are not searched.
         case output
     }
 
@@ -21,18 +21,18 @@ public struct AuditOwnFile: Sendable, Hashable {
         let inode: UInt64
     }
 
-    /// What the audit has to do with it.
+    /// The audit's use of the file.
     public let use: Use
     let identity: Identity
 
-    /// The file of a path, links followed; nil where there is no regular file.
+    /// Creates the own file at a path, following links, or returns `nil` if it is not a regular file.
     public init?(path: String, use: Use) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status, use)
     }
 
-    /// The file that a descriptor writes to; nil where that is no regular file.
+    /// Creates the own file of a descriptor, or returns `nil` if it is not a regular file.
     public init?(descriptor: Int32, use: Use) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -46,17 +46,17 @@ public struct AuditOwnFile: Sendable, Hashable {
     }
 }
 
-/// The files of one audit that are its own.
+/// The own files of an audit.
 struct OwnFiles: Sendable {
     private let uses: [AuditOwnFile.Identity: AuditOwnFile.Use]
     private static let largest = 64 << 20
 
     init(_ files: [AuditOwnFile]) {
-        // What is written is replaced, whatever else it is.
+        // An output file is replaced, even if it has another use as well.
         uses = Dictionary(files.map { ($0.identity, $0.use) }) { $0 == .output ? $0 : $1 }
     }
 
-    /// What the audit has to do with a file; nil for one that is not its own, or does not hold what it should.
+    /// Returns the audit's use of a file, or `nil` if it is not an own file or has invalid contents.
     func use(of entry: ContainerEntry, _ attributes: FileAttributes, in root: Directory) -> AuditOwnFile.Use? {
         guard !uses.isEmpty, attributes.kind == .regular,
             let use = uses[AuditOwnFile.Identity(device: attributes.device, inode: attributes.inode)]

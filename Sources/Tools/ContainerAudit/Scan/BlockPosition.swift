@@ -1,31 +1,31 @@
 internal import ContentDecoding
 
-/// Where in the file the parts of one leaf are. Lines are counted on as far as somebody asks, so that a leaf of many
-/// matches is gone through once.
+/// The positions in the file of one leaf's parts. Lines are counted incrementally, so that a leaf with many matches is
+/// scanned once.
 struct BlockPosition {
     private let bytes: UnsafeRawBufferPointer
-    /// The leaf's bytes in the file; nil where they do not lie there.
+    /// The leaf's bytes in the file, or `nil` if the file does not contain them.
     private let range: Range<Int64>?
     private var line: Int?
-    /// Characters of the line before `counted`: bytes of UTF-8 that begin one.
+    /// The number of characters of the line before `counted`: bytes of UTF-8 that begin one.
     private var column = 0
     private var counted = 0
 
-    /// - Parameter wrapped: Where the run lies that the leaf was decoded from, if it was.
+    /// - Parameter wrapped: The run that the leaf was decoded from, if any.
     init(_ leaf: Leaf, wrapped: Range<Int64>?) {
-        // Lines of something decoded are no lines of the file.
+        // Lines of decoded content are not lines of the file.
         if case .block(_, let line) = leaf.value, leaf.range != nil || leaf.form == .utf16 { self.line = line }
         bytes = leaf.bytes
         range = leaf.range ?? wrapped
     }
 
-    /// The bytes of the file that hold a part of the leaf: exactly those, where the leaf lies there as it is.
+    /// Returns the file range of a part of the leaf, which is exact if the file contains the leaf verbatim.
     func bytes(of part: Range<Int>) -> Range<Int64>? {
         guard let range, range.count == bytes.count else { return range }
         return range.lowerBound + Int64(part.lowerBound)..<range.lowerBound + Int64(part.upperBound)
     }
 
-    /// The location of a part; ask in the order of the bytes.
+    /// Returns the location of a part. Parts must come in ascending order.
     mutating func location(of part: Range<Int>, place: String) -> FindingLocation {
         let bytes = bytes(of: part)
         let (line, column) = lineAndColumn(of: part.lowerBound)
@@ -52,7 +52,7 @@ struct BlockPosition {
 }
 
 extension Leaf {
-    /// The value's bytes; none for a number.
+    /// The value's bytes; empty for a number.
     var bytes: UnsafeRawBufferPointer {
         switch value {
         case .text(let bytes), .data(let bytes), .block(let bytes, _), .strings(let bytes): bytes
@@ -60,7 +60,7 @@ extension Leaf {
         }
     }
 
-    /// The bytes of a part of the value; a number's and a flag's are all of it.
+    /// Calls `body` with the bytes of a part of the value, or with all of a number or a flag.
     func withValue(_ part: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
         switch value {
         case .number(let number): withUnsafeBytes(of: number.bitPattern.littleEndian, body)

@@ -1,8 +1,8 @@
-/// What one file has of one check: the gravest findings up to a limit, and how many are beyond.
+/// The findings of one check in one file: the most severe ones up to a limit, and the number of the others.
 final class CheckFindings {
     private struct Listed {
         let finding: Finding
-        /// When it was listed: of the least grave ones the newest goes first.
+        /// The order of listing. Of the least severe findings the newest is removed first.
         let order: Int
         var places: Int
     }
@@ -11,34 +11,35 @@ final class CheckFindings {
     private var listed: [Int: Listed] = [:]
     private var severities: [Severity: Int] = [:]
     private var next = 0
-    /// How many are only counted.
+    /// The number of findings that are only counted.
     private(set) var unlisted: [Severity: Int] = [:]
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether another finding of a severity would only be counted.
+    /// Returns whether another finding of a severity would only be counted.
     func hasNoPlace(for severity: Severity) -> Bool {
         listed.count >= limit && !severities.contains { $0.key < severity && $0.value > 0 }
     }
 
-    /// Counts a finding that has no place.
+    /// Counts a finding that is not listed.
     func count(_ severity: Severity) { unlisted[severity, default: 0] += 1 }
 
-    /// Counts another place of a value that is listed.
+    /// Counts another position of a listed value.
     func addPlace(of key: Int) { listed[key]?.places += 1 }
 
-    /// Takes a finding out of the list.
+    /// Removes a finding from the list.
     ///
-    /// - Returns: In how many places it was.
+    /// - Returns: The number of its positions.
     func remove(_ key: Int) -> Int {
         guard let old = listed.removeValue(forKey: key) else { return 0 }
         severities[old.finding.severity, default: 0] -= 1
         return old.places
     }
 
-    /// Lists a finding of a new value; where there is no place in that of a less grave one, which is then only counted.
+    /// Lists a finding of a new value. If the list is full, it replaces a less severe finding, which is then only
+    /// counted.
     ///
-    /// - Returns: The key of the finding that had to go; the new one's own where that was only counted; nil for none.
+    /// - Returns: The key of the replaced finding, or of the new one if it was only counted; `nil` otherwise.
     func list(_ finding: Finding, key: Int, places: Int) -> Int? {
         var evicted: Int?
         if listed.count >= limit {
@@ -57,7 +58,7 @@ final class CheckFindings {
         return evicted
     }
 
-    /// What is listed, each with the number of its places, in the order in which it was found.
+    /// The listed findings, each with the number of its positions, in the order of discovery.
     var findings: [Finding] {
         listed.values.sorted { $0.order < $1.order }.map {
             $0.places > 1 ? $0.finding.adding("It lies in \($0.places) places of the file.") : $0.finding
@@ -66,7 +67,7 @@ final class CheckFindings {
 }
 
 extension Finding {
-    /// The same with another sentence.
+    /// Returns the finding with another sentence.
     fileprivate func adding(_ sentence: String) -> Finding {
         var finding = Finding(
             id: id, severity: severity, confidence: confidence, path: path, title: title,

@@ -2,7 +2,7 @@ internal import ContentDecoding
 internal import SecretDetection
 internal import SharedFiles
 
-/// Reads one file value by value, and hands every value to the search for secrets and to the inspectors of leaves.
+/// Reads one file value by value, and passes every value to the search for secrets and to the inspectors of leaves.
 final class ContentScan {
     private let subject: AuditSubject
     private let scope: AuditScope
@@ -21,12 +21,12 @@ final class ContentScan {
             time: limits.maximumFileTime)
     }
 
-    /// Whether a file is read: what is open to everybody who reads the disk, a blob whose header is refused included.
+    /// Returns whether a file is read: unsealed content, including a blob with a refused header.
     static func concerns(_ subject: AuditSubject) -> Bool {
         subject.attributes.kind == .regular && (subject.content.isPlaintext || subject.content == .sealedUnknown)
     }
 
-    /// - Throws: `FileError` when it cannot be opened, `.notFound` when it is gone.
+    /// - Throws: `FileError` if the file cannot be opened, `.notFound` if it is gone.
     func run() throws(FileError) -> LeafFindings.Result {
         let source = try FileSource(scope.root.openForReading(subject.path))
         let walk = LeafWalk(budget: budget) { [search] leaf in search.visit(leaf) }
@@ -43,12 +43,12 @@ final class ContentScan {
         let end = min(file.count, scope.limits.maximumReadBytes)
         let head = try file.bytes(at: 0, count: Int(min(end, Int64(Carriers.headSize))))
         let form = Carriers.form(of: head, name: String(subject.entry.leaf))
-        // A short one is parsed in any case: names of switches are no words of the search.
+        // A short file is always parsed, because names of switches are not keywords of the search.
         if form == .json, end > Self.parsedInAnyCase, try !SuspicionScan(file, to: end).isSuspicious() { return }
         let source: any ByteSource = end < file.count ? SourcePart(of: file, 0..<end) : file
         let directory = subject.path.dropLast(subject.entry.leaf.utf8.count)
         let input = CarrierInput(source, name: String(subject.entry.leaf)) { [scope] name in
-            // A name that leads out of the container, or to what is no file, is refused there.
+            // The root refuses a name that leads out of the container, or to an object other than a file.
             guard let file = try? scope.root.openForReading(directory + name) else { return nil }
             return try? FileSource(file)
         }
@@ -61,7 +61,8 @@ final class ContentScan {
         }
     }
 
-    /// What is damaged, or of a form that its reader does not know, may still hold secrets as they are.
+    /// Searches damaged content, or a form that its reader does not support, as bytes, because it may still contain
+    /// secrets.
     private func readAsBytes(
         _ input: CarrierInput, _ form: CarrierForm, _ walk: LeafWalk, after fault: CarrierFault
     ) throws(CarrierFault) {
@@ -75,7 +76,7 @@ final class ContentScan {
     private static let parsedInAnyCase: Int64 = 64 << 10
 }
 
-/// A part of a file, read as if it were all of it.
+/// A part of a file as a source of its own.
 final class SourcePart: ByteSource {
     private let whole: any ByteSource
     private let range: Range<Int64>
@@ -100,7 +101,7 @@ final class SourcePart: ByteSource {
     }
 }
 
-/// Asks whether anything in a file can be a secret before its structure is read.
+/// A check for possible secrets in a file before its structure is read.
 struct SuspicionScan {
     private let source: any ByteSource
     private let end: Int64
@@ -111,7 +112,8 @@ struct SuspicionScan {
     }
 
     private static let blockSize = 256 << 10
-    /// More than the longest keyword: what lies across two blocks is seen in the second.
+    /// The overlap of two blocks, longer than any keyword, so that a keyword across the boundary is found in the
+    /// second.
     private static let overlap = 256
 
     func isSuspicious() throws(CarrierFault) -> Bool {

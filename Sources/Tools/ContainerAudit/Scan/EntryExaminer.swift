@@ -2,12 +2,12 @@ internal import AppGroups
 internal import Sealing
 internal import SharedFiles
 
-/// Examines one entry; several threads do so at once, each with its own entries.
+/// Examines one entry. Several threads call it concurrently with different entries.
 struct EntryExaminer: Sendable {
     let scope: AuditScope
     let suppressions: Suppressions
 
-    /// Looks at one entry of the container.
+    /// Examines one entry of the container.
     func examine(_ entry: ContainerEntry) -> EntryOutcome {
         do throws(FileError) {
             if let error = entry.error { throw error }
@@ -19,13 +19,13 @@ struct EntryExaminer: Sendable {
             }
             return try examine(entry, attributes)
         } catch {
-            // Gone since it was listed: not there, so not in the report.
+            // The entry was removed since it was listed, so it is not in the report.
             let isGone = error.code == .notFound && entry.isNameable
             return isGone ? EntryOutcome() : unexamined(entry, error)
         }
     }
 
-    /// The container itself.
+    /// Examines the container itself.
     func examineRoot() -> EntryOutcome {
         let container = ContainerEntry(path: ".", attributes: scope.rootAttributes, error: nil)
         var outcome = EntryOutcome()
@@ -33,7 +33,7 @@ struct EntryExaminer: Sendable {
         return outcome
     }
 
-    /// Gives findings that come from elsewhere their fingerprints, and leaves out what is suppressed.
+    /// Adds fingerprints to findings from other sources, and leaves out suppressed ones.
     func outcome(of findings: [Finding]) -> EntryOutcome {
         var outcome = EntryOutcome()
         keep(findings, in: &outcome)
@@ -67,10 +67,10 @@ struct EntryExaminer: Sendable {
         return outcome
     }
 
-    /// A file that this audit uses or writes. What it says is searched as ever, unless it is about to be replaced.
+    /// Examines a file that this audit uses or writes. Its contents are searched, unless it is about to be replaced.
     private func examineOwn(_ subject: AuditSubject, _ use: AuditOwnFile.Use) throws(FileError) -> EntryOutcome {
         var outcome = EntryOutcome()
-        // It tells nothing to whoever reads it, and hides nothing for whoever writes it: both take the key.
+        // Read or write access to such a file is harmless, because its use requires the key.
         let harmless = [AuditCheck.worldReadable.id, AuditCheck.groupWritable.id]
         let findings = inspections(of: AuditSubject(subject.entry, subject.attributes, .auditFile))
         keep(findings.filter { !harmless.contains($0.id) }, in: &outcome)
@@ -82,7 +82,7 @@ struct EntryExaminer: Sendable {
         return outcome
     }
 
-    /// Few missing blocks are none: file systems differ in when and how they count them.
+    /// Returns the stored size. A few missing blocks are ignored, because file systems count them differently.
     private static func storedSize(_ attributes: FileAttributes) -> Int64 {
         let holes = attributes.size - attributes.allocatedSize
         return attributes.kind == .regular && holes > 1 << 20 ? attributes.allocatedSize : attributes.size
@@ -104,7 +104,7 @@ struct EntryExaminer: Sendable {
         let attributes = entry.attributes
         var findings = attributes.map { inspections(of: AuditSubject(entry, $0, .unreadable)) } ?? []
         let place = FindingPlace(entry.path, rawName: entry.rawName, in: scope)
-        // Others that go by bytes do open it.
+        // Programs that treat names as bytes can open it.
         findings.append(
             AuditCheck.fileUnexamined.finding(
                 at: place, error.description, severity: entry.isNameable ? nil : .medium))
@@ -126,7 +126,8 @@ struct EntryExaminer: Sendable {
         outcome.unlisted.add(result.unlisted)
     }
 
-    /// A link that leads elsewhere, or another damage, is another finding: there the words are the value.
+    /// Returns the fingerprint of a finding. For links and damage the description is part of it, because another target
+    /// or damage is another finding.
     private func fingerprint(of finding: Finding, at place: String) -> String? {
         let isAboutItsWords = ["link", "hardlink", "content", "file"].contains(finding.id.prefix { $0 != "." })
         var words = isAboutItsWords ? finding.detail : ""
@@ -149,7 +150,7 @@ struct EntryExaminer: Sendable {
 }
 
 extension AuditOmissions {
-    /// Adds what another part of the run left out.
+    /// Adds the omissions of another part of the run.
     mutating func add(_ other: AuditOmissions) {
         ignored += other.ignored
         inBaseline += other.inBaseline
@@ -157,20 +158,20 @@ extension AuditOmissions {
     }
 }
 
-/// What the examination of one entry comes to.
+/// The result of examining one entry.
 struct EntryOutcome: Sendable {
-    /// The entry in the report's list of files; nil for a directory that was entered, and for what is gone.
+    /// The entry in the report's list of files, or `nil` for an entered directory and a removed file.
     var file: AuditedFile?
     var findings: [Finding] = []
-    /// Whether its header claims to be of the group.
+    /// True if its header claims to belong to the group.
     var isOwnBlob = false
-    /// Whether no reader of this user has accepted the record before.
+    /// True if no reader of this user has accepted the record before.
     var isFirstContact = false
-    /// Whether it was not opened because its key needs the vault to be unlocked.
+    /// True if it was not opened because its key requires an unlocked vault.
     var isLocked = false
-    /// The tag of the record that it carries.
+    /// The tag of the record that it contains.
     var carried: NameTag?
-    /// What was left out; findings that are only counted are in `unlisted`.
+    /// The omitted findings. Findings that are only counted are in `unlisted`.
     var omissions = AuditOmissions()
     var unlisted = FindingTally()
     /// The entries of the ignore list that matched.

@@ -2,13 +2,12 @@ internal import ContentDecoding
 internal import SecretDetection
 internal import SharedFiles
 
-/// What was found in one file: each value once, the gravest of each check up to its limit, the rest counted.
+/// The findings of one file: each value once, the most severe of each check up to its limit, the rest counted.
 ///
-/// A value that lies in several places, live and in freed pages for instance, is one finding that says how many there are;
-/// so is one that several rules find, or that has several names. Where a value is nested in another, the innermost place
-/// counts.
+/// A value in several positions, such as live and freed pages, is one finding with the number of positions. The same
+/// applies to a value that several rules find, or with several names. For nested values, the innermost position counts.
 final class LeafFindings {
-    /// What decides how grave a secret is, so that a file with millions of them need not ask about each.
+    /// The properties that determine a secret's severity, so that it is not recomputed for each of millions of secrets.
     struct Kind: Hashable {
         let check: String
         let certainty: SecretMatch.Certainty
@@ -16,7 +15,7 @@ final class LeafFindings {
         let isExpired: Bool
     }
 
-    /// What came of a file.
+    /// The result of a file.
     struct Result {
         var findings: [Finding] = []
         var unlisted = FindingTally()
@@ -30,14 +29,14 @@ final class LeafFindings {
     private var suppression: FileSuppression
     private var allowed = 0
     private var checks: [String: CheckFindings] = [:]
-    /// Where a value is listed, and how well that says what it is.
+    /// The list of each value, and the strength of its finding.
     private var known: [Int: (check: CheckFindings, strength: FindingStrength)] = [:]
-    /// Values that are suppressed, so that each is counted once.
+    /// The suppressed values, so that each is counted once.
     private var suppressed: [Int: FindingStrength] = [:]
     private var kinds: [Kind: (check: CheckFindings, severity: Severity)] = [:]
     private var outer = OuterMatches()
 
-    /// Beyond that one that occurs twice may be counted twice.
+    /// The limit on suppressed values. Beyond it, a value that occurs twice may be counted twice.
     private static let mostSuppressed = 100_000
 
     init(_ subject: AuditSubject, in scope: AuditScope, _ suppressions: Suppressions) {
@@ -50,12 +49,12 @@ final class LeafFindings {
     /// Counts a finding that its own line allows.
     func countAllowed() { allowed += 1 }
 
-    /// Goes on to a leaf that has secrets; to be told once for each, before the first of them.
+    /// Enters a leaf with secrets. Call this once for each leaf, before the first of its secrets.
     func enter(_ leaf: Leaf) { for waiting in outer.enter(leaf) { keep(waiting.finding) } }
 
-    /// Adds a secret of the leaf at hand.
+    /// Adds a secret of the current leaf.
     ///
-    /// - Parameter hit: Makes the words; asked only where they may be listed.
+    /// - Parameter hit: Creates the description. Called only if the finding may be listed.
     func add(
         _ kind: Kind, _ part: Range<Int>, in leaf: Leaf, at position: inout BlockPosition, _ hit: () -> ContentHit
     ) {
@@ -83,7 +82,7 @@ final class LeafFindings {
         }
     }
 
-    /// Adds what an inspector of leaves found.
+    /// Adds a hit of a leaf inspector.
     func add(_ hit: ContentHit, in leaf: Leaf, at position: BlockPosition) {
         let all = leaf.bytes.indices
         let part = hit.range?.clamped(to: all) ?? all
@@ -94,18 +93,18 @@ final class LeafFindings {
         }
     }
 
-    /// Adds what concerns the whole file.
+    /// Adds a hit that concerns the whole file.
     func add(_ hit: ContentHit) {
         var detail = hit.detail
         detail.withUTF8 { words in
             let words = UnsafeRawBufferPointer(words)
-            // Another damage of the file is another finding; another count of the same is not.
+            // Another damage of the file is another finding, while another count of the same damage is not.
             let value = hit.check.id.hasPrefix("content.") ? words : UnsafeRawBufferPointer(start: nil, count: 0)
             keep(prepare(hit, Self.key(hit.check.id, nil, words), strength(hit, nil), nil, value) { _ in nil })
         }
     }
 
-    /// Everything, and what was left out.
+    /// Returns all findings and omissions.
     func result() -> Result {
         for waiting in outer.takeAll() { keep(waiting.finding) }
         var result = Result()
@@ -122,7 +121,7 @@ final class LeafFindings {
 }
 
 extension LeafFindings {
-    /// Of a secret: whatever rule finds it and whatever it is called.
+    /// Returns the key of a secret, independent of its rule and its name.
     private static func key(of value: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: value)
@@ -154,8 +153,8 @@ extension LeafFindings {
         return findings
     }
 
-    /// Nil for a match that nothing nested can have as well: one in running text, or one that is all of its value by its
-    /// form.
+    /// Returns a waiting match, or `nil` for a match that cannot recur in a nested value: one in running text, or one
+    /// that is all of its value by its form.
     private static func waiting(
         _ finding: PreparedFinding, _ rule: String, _ part: Range<Int>, _ value: UnsafeRawBufferPointer, _ leaf: Leaf
     ) -> OuterMatches.Waiting? {
@@ -198,11 +197,12 @@ extension LeafFindings {
     }
 }
 
-/// How well one of several findings about the same value says what the value is: the surer one, then the one of the more
-/// particular rule, then the graver one, then the one whose place has a name.
+/// The order of several findings about the same value: the more certain one comes first, then the one of the more
+/// specific rule, then the more severe one, then the one with a named position.
 struct FindingStrength: Comparable, Sendable {
     let certainty: SecretMatch.Certainty
-    /// 2 for a secret with a form of its own, 1 for one that is told by what stands around it, 0 for one by its name alone.
+    /// The specificity: 2 for a secret with a form of its own, 1 for one identified by its surroundings, 0 for one
+    /// identified by its name alone.
     let particularity: Int
     let severity: Severity
     let isNamed: Bool

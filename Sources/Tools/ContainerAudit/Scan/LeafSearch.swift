@@ -2,7 +2,7 @@ internal import ContentDecoding
 internal import FoundationEssentials
 internal import SecretDetection
 
-/// Looks at every leaf of one file: the search for secrets, carriers written in letters, and the inspectors of leaves.
+/// Processes every leaf of one file: the search for secrets, carriers in letters, and the inspectors of leaves.
 final class LeafSearch {
     private let subject: AuditSubject
     private let found: LeafFindings
@@ -10,9 +10,9 @@ final class LeafSearch {
     private let now: Int64
     private var inspectors: [any LeafInspector]
     private var walk: LeafWalk?
-    /// Where the run lies that the leaves were decoded from; nil for leaves of the file itself, and where that is not known.
+    /// The run that the leaves were decoded from, or `nil` if it is unknown or the leaves are the file's own.
     private var wrapped: Range<Int64>?
-    /// The bytes of the file that were searched last.
+    /// The file range that was searched last.
     private var searched: Range<Int64>?
 
     init(_ subject: AuditSubject, in scope: AuditScope, _ found: LeafFindings) {
@@ -22,7 +22,7 @@ final class LeafSearch {
         inspectors = LeafInspectors.all.compactMap { $0.init(subject, in: scope) }
     }
 
-    /// The walk that visits; it and this object hold each other until `end()`.
+    /// Begins a walk. The walk and this object retain each other until `end()`.
     func begin(_ walk: LeafWalk) {
         walk.trail.replacement = PlaceRedaction.replacement
         self.walk = walk
@@ -44,7 +44,7 @@ final class LeafSearch {
         }
     }
 
-    /// What the inspectors say once they have seen everything.
+    /// Adds the final hits of the inspectors.
     func conclude() {
         for index in inspectors.indices {
             for hit in inspectors[index].conclude() { found.add(hit) }
@@ -78,7 +78,8 @@ final class LeafSearch {
         unwrap(runs, of: bytes, leaf)
     }
 
-    /// How many of a block's first bytes were the last ones of the block before: what lies in them was found there.
+    /// Returns the number of first bytes that repeat the end of the previous block, in which matches were already
+    /// found.
     private func overlap(with leaf: Leaf) -> Int {
         guard let range = leaf.range, range.count == leaf.bytes.count else { return 0 }
         defer { searched = range }
@@ -105,15 +106,15 @@ final class LeafSearch {
             let place = BlockPosition(leaf, wrapped: outer)
             guard let coding = LetterCoding(rawValue: run.encoding.rawValue) else { continue }
             wrapped = place.bytes(of: run.range)
-            // What stops it is noted by the walk, which the next leaf asks again.
+            // A fault that stops the decoding is noted by the walk, which the next leaf checks again.
             _ = try? Carriers.readRun(UnsafeRawBufferPointer(rebasing: bytes[run.range]), encoding: coding, walk)
         }
     }
 }
 
-/// Keeps out of places what may be a secret itself: a token that serves as a key of a dictionary.
+/// Redacts possible secrets in places, such as a token that serves as a dictionary key.
 enum PlaceRedaction {
-    /// What stands in the place instead of a name; nil where the name may stand there.
+    /// Returns the replacement for a name in a place, or `nil` if the name may be shown.
     static func replacement(for name: String) -> String? {
         var copy = name
         let isSecret = copy.withUTF8 { bytes in
@@ -122,7 +123,8 @@ enum PlaceRedaction {
         return isSecret || looksDrawn(name) ? "‹a name of \(name.count) characters›" : nil
     }
 
-    /// Letters of both cases and digits, many of each: a name that people write has not all three.
+    /// Returns whether a name contains many capitals, many lowercase letters and many digits, unlike names that people
+    /// write.
     private static func looksDrawn(_ name: String) -> Bool {
         var (upper, lower, digits) = (0, 0, 0)
         for byte in name.utf8 {

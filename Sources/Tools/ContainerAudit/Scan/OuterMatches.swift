@@ -1,16 +1,16 @@
 internal import ContentDecoding
 
-/// Matches in values that may be carriers themselves, held back until what is nested in them was read: the same secret has a
-/// better place there, and is one finding.
+/// Matches in values that may be carriers, held back until their nested values were read: the same secret has a better
+/// place there and is one finding.
 struct OuterMatches {
-    /// A finding that waits.
+    /// A finding that waits for nested values.
     struct Waiting {
         let finding: PreparedFinding
-        /// The rule that found it.
+        /// The rule of the finding.
         let rule: String
-        /// Whether its bytes may be spelled otherwise where it is nested.
+        /// True if its bytes may be encoded differently in the nested value.
         let isEscaped: Bool
-        /// Whether the whole value counts by its name: whatever secret is nested in it says more.
+        /// True if the whole value counts by its name. Any secret nested in it is more specific.
         let isWhole: Bool
     }
 
@@ -20,14 +20,14 @@ struct OuterMatches {
     }
 
     private var levels: [Level] = []
-    /// The trail of the leaf at hand, once somebody asked for it.
+    /// The trail of the current leaf, once requested.
     private var trail: String?
-    /// Whether the last level is that of the leaf at hand.
+    /// True if the last level is that of the current leaf.
     private var hasOwn = false
 
-    /// Goes on to another leaf that has a match.
+    /// Enters another leaf with a match.
     ///
-    /// - Returns: What waited for values that end here.
+    /// - Returns: The waiting findings of values that end here.
     mutating func enter(_ leaf: Leaf) -> [Waiting] {
         hasOwn = false
         trail = nil
@@ -42,7 +42,7 @@ struct OuterMatches {
         return done
     }
 
-    /// Drops the finding that an enclosing value has of the same secret.
+    /// Drops an enclosing value's finding of the same secret.
     mutating func claim(_ key: Int, rule: String) {
         for index in levels.indices.dropLast(hasOwn ? 1 : 0).reversed() {
             let waiting = levels[index].waiting
@@ -55,29 +55,29 @@ struct OuterMatches {
         }
     }
 
-    /// Holds back a finding of the leaf at hand.
+    /// Holds back a finding of the current leaf.
     mutating func hold(_ waiting: Waiting, of leaf: Leaf) {
         if !hasOwn { levels.append(Level(trail: trail ?? leaf.trail.text)) }
         hasOwn = true
         levels[levels.count - 1].waiting.append(waiting)
     }
 
-    /// Everything that still waits.
+    /// Returns and removes all waiting findings.
     mutating func takeAll() -> [Waiting] {
         defer { levels = [] }
         hasOwn = false
         return levels.flatMap(\.waiting)
     }
 
-    /// What is nested in a value lies below it, past a form.
+    /// Returns whether the inner trail is below the outer one, past a form.
     private static func encloses(_ outer: String, _ inner: String) -> Bool {
         outer.isEmpty ? !inner.isEmpty : inner.hasPrefix(outer + " > ")
     }
 }
 
-/// A finding with what is needed to list it.
+/// A finding with the data for listing it.
 struct PreparedFinding {
-    /// What is one finding, however often it occurs.
+    /// The key of the finding, the same for all occurrences.
     let key: Int
     let check: AuditCheck
     let finding: Finding

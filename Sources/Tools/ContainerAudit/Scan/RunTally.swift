@@ -1,11 +1,12 @@
 internal import Sealing
 
-/// What an audit has come to so far. Outcomes may come in any order: sums, sets and a shelf that orders itself.
+/// The intermediate result of an audit. Outcomes may come in any order, because it consists of sums, sets and a
+/// self-sorting shelf.
 struct RunTally: Sendable {
-    /// The files in the order of the entries, as far as no batch is missing.
+    /// The files in the order of the entries, up to the first missing batch.
     private var files: [AuditedFile] = []
     private var nextBatch = 0
-    /// The files of batches that were done before an earlier one.
+    /// The files of batches that were completed before an earlier one.
     private var early: [Int: [AuditedFile]] = [:]
     var shelf: FindingShelf
     private(set) var ownBlobs = 0
@@ -17,9 +18,9 @@ struct RunTally: Sendable {
     private(set) var ownFiles: [String] = []
     private var omissions = AuditOmissions()
 
-    /// - Parameter entries: How many there are.
+    /// - Parameter entries: The number of entries.
     init(entries: Int, limits: AuditLimits) {
-        // At once: to grow would need room for it twice.
+        // Reserved at once, because growing would need the memory twice.
         files.reserveCapacity(entries)
         shelf = FindingShelf(limit: limits.maximumFindings)
     }
@@ -47,13 +48,13 @@ struct RunTally: Sendable {
         omissions.allowedInline += outcome.omissions.allowedInline
     }
 
-    /// Every file in the order of the entries; they are handed over, not copied.
+    /// Returns the files in the order of the entries and removes them, to avoid a copy.
     mutating func takeFiles() -> [AuditedFile] {
         defer { files = [] }
         return files
     }
 
-    /// What was left out, the findings beyond the limits with it. Ask once the shelf is sorted.
+    /// The omissions including findings beyond the limits. Call this after the shelf is sorted.
     var allOmissions: AuditOmissions {
         var all = omissions
         all.unlisted = shelf.unlisted.entries
@@ -61,16 +62,16 @@ struct RunTally: Sendable {
     }
 }
 
-/// The findings of a run, at most as many as are listed: the gravest are kept, the others counted by check and severity.
+/// The listed findings of a run: the most severe ones up to the limit, the others counted by check and severity.
 ///
-/// Which are kept does not depend on the order in which they come, for their own order is total.
+/// The selection does not depend on the order of additions, because the order of findings is total.
 struct FindingShelf: Sendable {
     private let limit: Int
     private var kept: [Finding] = []
-    /// Once it was full: whatever comes behind this one has no place any more.
+    /// The last finding of a full shelf. Findings after it are no longer listed.
     private var last: Finding?
     private(set) var unlisted = FindingTally()
-    /// All that were added.
+    /// The number of all added findings.
     private(set) var total = 0
 
     init(limit: Int) { self.limit = limit }
@@ -90,7 +91,7 @@ struct FindingShelf: Sendable {
         total += counts.total
     }
 
-    /// The findings in the order of the report.
+    /// Returns the findings in the order of the report.
     mutating func sorted() -> [Finding] {
         trim()
         return kept
@@ -106,7 +107,8 @@ struct FindingShelf: Sendable {
 }
 
 extension Finding {
-    /// The order of a report: the gravest first, then by path, then by place in the file.
+    /// Returns whether a finding precedes another in a report: most severe first, then by path, then by position in the
+    /// file.
     func precedes(_ other: Finding) -> Bool {
         if severity != other.severity { return severity > other.severity }
         if path != other.path { return path.utf8.lexicographicallyPrecedes(other.path.utf8) }

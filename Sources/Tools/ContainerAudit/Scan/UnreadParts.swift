@@ -1,12 +1,12 @@
 internal import ContentDecoding
 
-/// Says what of a file was not read, in one finding.
+/// Reports the unread parts of a file in one finding.
 struct UnreadParts {
     private let parts: [CarrierBudget.Unread]
 
     init(_ parts: [CarrierBudget.Unread]) { self.parts = parts }
 
-    /// How many parts a finding spells out.
+    /// The number of parts that a finding lists.
     private static let most = 4
 
     func report(to found: LeafFindings) {
@@ -21,17 +21,17 @@ struct UnreadParts {
                 detail: (shown + rest).joined(separator: " "), remedy: nil, range: nil))
     }
 
-    /// A form that nobody reads hides no more than the same bytes sealed by somebody else would.
+    /// True if all parts have unsupported forms, which hide no more than bytes sealed by another program would.
     private var isHarmless: Bool {
         parts.allSatisfy { if case .unsupported = $0.fault { true } else { false } }
     }
 }
 
-/// Tells files of forms that no reader of carriers knows, though they may hold what the audit looks for.
+/// Detects files in forms that no carrier reader supports, although they may contain secrets.
 enum UnreadForm {
-    /// Why a file that was searched as bytes was not read; nil where there is nothing to say.
+    /// Returns the reason why a file that was searched as bytes was not parsed, or `nil` if there is no special reason.
     ///
-    /// - Parameter head: Its first bytes.
+    /// - Parameter head: The first bytes of the file.
     static func reason(_ head: [UInt8], of file: some ByteSource, _ subject: AuditSubject) -> String? {
         if isCompressed(head) || isCompressedArchive(head, file) { return "its compressed form is not read" }
         if isNamedDatabase(subject.entry.leaf), looksEncrypted(head) { return "it looks like an encrypted database" }
@@ -46,11 +46,11 @@ enum UnreadForm {
 
     private static func isCompressed(_ head: [UInt8]) -> Bool {
         if magics.contains(where: head.starts) { return true }
-        // bzip2: the level, and then the digits of pi that every block begins with.
+        // bzip2: the level, then the digits of pi at the start of every block.
         return head.starts(with: "BZh".utf8) && head.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
     }
 
-    /// Whether a zip archive has a member that is not stored as it is: by its first member, and the list at its end.
+    /// Returns whether a zip archive contains a compressed member, by its first member and the list at its end.
     private static func isCompressedArchive(_ head: [UInt8], _ file: some ByteSource) -> Bool {
         guard head.starts(with: [0x50, 0x4B, 3, 4]), head.count > 9 else { return false }
         if head[8] != 0 || head[9] != 0 { return true }
@@ -72,8 +72,8 @@ enum UnreadForm {
         return [".db", ".sqlite", ".sqlite3", ".sqlitedb"].contains(where: name.hasSuffix)
     }
 
-    /// Whether the bytes are spread as those of a cipher are: a test of goodness of fit, whose bound random bytes pass but
-    /// once in a million times, and that no page of a database comes near.
+    /// Returns whether the bytes are distributed as those of a cipher, by a goodness-of-fit test. Random bytes fail it
+    /// once in a million times, and database pages always fail it.
     private static func looksEncrypted(_ head: [UInt8]) -> Bool {
         guard head.count >= 1024 else { return false }
         var counts = [Int](repeating: 0, count: 256)

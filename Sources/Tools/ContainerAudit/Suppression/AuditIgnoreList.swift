@@ -1,20 +1,20 @@
 internal import SharedFiles
 
-/// What somebody has looked at and found harmless: the fingerprints of `.sealauditignore`.
+/// The findings that a person has reviewed as harmless: the fingerprints of `.sealauditignore`.
 ///
-/// The file is text. A line holds a fingerprint and, after a space, the reason. A line `key: ID` says which key the
-/// fingerprints below it were made with; empty lines and lines that begin with `#` say nothing.
+/// The file is text. A line contains a fingerprint and, after a space, the reason. A line `key: ID` identifies the key
+/// of the fingerprints below it. Empty lines and lines that begin with `#` are ignored.
 public struct AuditIgnoreList: Sendable, Hashable {
-    /// One finding that is not to be reported.
+    /// An ignored finding.
     public struct Entry: Sendable, Hashable {
         /// The finding's fingerprint.
         public var fingerprint: String
-        /// Why it is harmless; empty where nobody said.
+        /// The reason why it is harmless; empty if not given.
         public var reason: String
-        /// The id of the key that the fingerprint was made with; nil where the file does not say.
+        /// The id of the fingerprint's key, or `nil` if the file does not specify it.
         public var keyID: String?
 
-        /// An entry.
+        /// Creates an entry.
         public init(fingerprint: String, reason: String = "", keyID: String? = nil) {
             self.fingerprint = fingerprint
             self.reason = reason
@@ -25,13 +25,12 @@ public struct AuditIgnoreList: Sendable, Hashable {
     /// The entries, in the order of the file.
     public var entries: [Entry] = []
 
-    /// Ignores nothing.
+    /// Creates an empty list.
     public init() {}
 
-    /// Reads an ignore file.
+    /// Parses an ignore file.
     ///
-    /// - Throws: `AuditError.malformedIgnoreList` for a line that is none of these: one that was misspelt must not pass
-    ///   for an entry.
+    /// - Throws: `AuditError.malformedIgnoreList` for any other line, so that a misspelt entry is not accepted.
     public init(parsing text: String) throws(AuditError) {
         var keyID: String?
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -48,7 +47,7 @@ public struct AuditIgnoreList: Sendable, Hashable {
         }
     }
 
-    /// The text of a file that reads back as this list.
+    /// The text of a file that parses to this list.
     public var text: String {
         var lines = ["# Findings of sealctl audit that are known to be harmless: a fingerprint, then the reason."]
         var keyID: String?
@@ -70,10 +69,10 @@ public struct AuditIgnoreList: Sendable, Hashable {
         }
     }
 
-    /// The lines that add findings to the file of this list: those that have a fingerprint and are not in it, each with the
-    /// finding in words above it and a reason still to be written.
+    /// Returns the lines that add findings to the file of this list: those with a fingerprint that are not in it, each
+    /// with a comment that describes it and a placeholder for the reason.
     ///
-    /// - Returns: The lines, and how many findings they add.
+    /// - Returns: The lines, and the number of added findings.
     public func addition(of findings: some Sequence<Finding>, key: FingerprintKey) -> (text: String, count: Int) {
         var known = Set(entries.filter { $0.keyID == nil || $0.keyID == key.id }.map(\.fingerprint))
         var lines: [String] = []
@@ -84,7 +83,7 @@ public struct AuditIgnoreList: Sendable, Hashable {
             lines += ["# \(finding.title): \(finding.path)\(place)", "\(fingerprint)  \(Self.missingReason)"]
             count += 1
         }
-        // Whatever key the lines above are of.
+        // The lines above may belong to another key.
         if count > 0 { lines.insert("key: \(key.id)", at: 0) }
         return (lines.map { $0 + "\n" }.joined(), count)
     }
@@ -99,7 +98,7 @@ public struct AuditIgnoreList: Sendable, Hashable {
 }
 
 extension StringProtocol {
-    /// Without white space around it.
+    /// The text without surrounding white space.
     fileprivate var trimmed: String {
         let start = drop(while: \.isWhitespace)
         return String(start.reversed().drop(while: \.isWhitespace).reversed())

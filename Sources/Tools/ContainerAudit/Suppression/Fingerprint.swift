@@ -1,9 +1,9 @@
 internal import CryptoPrimitives
 
-/// What names a finding from one audit to the next: `v1:`, the check's id, and 32 hexadecimal digits.
+/// The stable name of a finding across audits: `v1:`, the check's id, and 32 hexadecimal digits.
 ///
-/// The digits are a keyed hash over the check, the file's path, the place in its structure, the name and the value. Line
-/// numbers and offsets are left out, so that a finding that moves within a text keeps its fingerprint. See
+/// The digits are a keyed hash of the check, the file's path, the position in its structure, the name and the value.
+/// Line numbers and offsets are excluded, so that a finding that moves within a text keeps its fingerprint. See
 /// `docs/decisions/0018-fingerprints-are-keyed.md`.
 struct Fingerprint {
     private let key: [UInt8]
@@ -11,9 +11,9 @@ struct Fingerprint {
     init(_ key: FingerprintKey) { self.key = key.bytes }
 
     /// - Parameters:
-    ///   - place: In the file's structure; empty for the file itself.
-    ///   - name: What the value is called.
-    ///   - value: The value; empty for what has none.
+    ///   - place: The position in the file's structure; empty for the file itself.
+    ///   - name: The value's name.
+    ///   - value: The value; empty for a finding without one.
     func text(
         check: String, path: String, place: String = "",
         name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
@@ -40,21 +40,21 @@ struct Fingerprint {
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// With its length before it, so that no two lists of parts are the same bytes.
+    /// Appends a part with its length before it, so that different lists of parts never give the same bytes.
     private static func append(_ part: some Collection<UInt8>, to input: inout [UInt8]) {
         withUnsafeBytes(of: UInt64(part.count).littleEndian) { input += $0 }
         input += part
     }
 
-    /// Whether a word has the form of a fingerprint.
+    /// Returns whether a word has the form of a fingerprint.
     static func isWellFormed(_ word: some StringProtocol) -> Bool {
         let parts = word.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 3 && parts[0] == "v1" && !parts[1].isEmpty && isHexadecimal(parts[2], count: 32)
     }
 
-    /// Whether a part of a text lies in a fingerprint: that is made of a secret, and is none.
+    /// Returns whether a part of a text is inside a fingerprint, which is derived from a secret but is not one.
     static func covers(_ part: Range<Int>, of text: UnsafeRawBufferPointer) -> Bool {
-        // The shortest one, and what a check's id may add.
+        // The limit exceeds the length of a fingerprint with any check's id.
         guard part.count <= longest else { return false }
         let isPart = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !"\"'<>,;()[]{}".utf8.contains(byte) }
         let first = max(0, part.lowerBound - longest)
@@ -79,27 +79,27 @@ extension Personalization {
     static let fingerprintKeyID = Personalization("SealedState.fpi1")
 }
 
-/// The key of fingerprints: who does not have it cannot try values against an ignore file.
+/// The key of fingerprints. Without it, values cannot be tested against an ignore file.
 ///
-/// Whoever runs audits keeps it, in a file that only they read, and uses the same one each time: with another key every
-/// fingerprint is another one. It opens nothing.
+/// The auditor keeps the key in a private file and uses the same one each time, because another key changes every
+/// fingerprint. The key opens nothing.
 public struct FingerprintKey: Sendable {
-    /// The 32 bytes, to be kept.
+    /// The 32 bytes, for storage by the caller.
     public let bytes: [UInt8]
 
-    /// A key of 32 random bytes; nil for another number of them.
+    /// Creates a key from 32 random bytes, or returns `nil` for another number of bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         self.bytes = bytes
     }
 
-    /// A new key, made at random.
+    /// Creates a random key.
     public init() { bytes = SecureRandom.bytes(count: Self.size) }
 
-    /// How many bytes a key has.
+    /// The size of a key in bytes.
     public static let size = 32
 
-    /// What ignore lists and baselines call the key: 16 hexadecimal digits that tell nothing about it.
+    /// The identifier of the key in ignore lists and baselines: 16 hexadecimal digits that reveal nothing about it.
     public var id: String {
         Fingerprint.digits(of: BLAKE2b.hash([], key: bytes, personalization: .fingerprintKeyID, count: 16).prefix(8))
     }

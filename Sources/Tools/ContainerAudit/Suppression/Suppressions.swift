@@ -1,15 +1,14 @@
 public import FoundationEssentials
 internal import SealedState
 
-/// What is left out of a report on purpose, for the whole run: the ignore list and the baseline, as far as they were made
-/// with this run's key.
+/// The suppressions of a whole run: the ignore list and the baseline, as far as they were made with this run's key.
 struct Suppressions: Sendable {
     private let fingerprint: Fingerprint?
     private let ignored: Set<String>
-    /// Those that were surely made with this run's key: that they match nothing says something.
+    /// The fingerprints that were certainly made with this run's key, so that an entry without a match is reported.
     private let surelyOurs: Set<String>
     private let baseline: [String: Int]
-    /// What the report says about lists that do not apply.
+    /// The report's notes on lists that do not apply.
     let notes: [String]
 
     init(_ options: AuditOptions) {
@@ -33,10 +32,10 @@ struct Suppressions: Sendable {
         return "\(subject) not apply: \(reason)."
     }
 
-    /// Whether any finding can be suppressed.
+    /// True if any finding can be suppressed.
     var isActive: Bool { !ignored.isEmpty || !baseline.isEmpty }
 
-    /// The fingerprint of a finding; nil without a key.
+    /// Returns the fingerprint of a finding, or `nil` without a key.
     func text(
         of check: String, path: String, place: String = "",
         name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
@@ -48,7 +47,7 @@ struct Suppressions: Sendable {
     func isIgnored(_ fingerprint: String) -> Bool { ignored.contains(fingerprint) }
     func countInBaseline(_ fingerprint: String) -> Int { baseline[fingerprint] ?? 0 }
 
-    /// What the report says about entries that matched nothing.
+    /// Returns the note on entries without a match.
     func note(onUnused used: Set<String>) -> String? {
         let unused = surelyOurs.subtracting(used).sorted()
         guard let first = unused.first else { return nil }
@@ -56,9 +55,9 @@ struct Suppressions: Sendable {
         return "\(subject) matched nothing and can be removed, beginning with \(first)."
     }
 
-    /// What the report says about findings of the baseline that are gone.
+    /// Returns the note on findings of the baseline that are gone.
     ///
-    /// - Parameter used: How many of them were found again.
+    /// - Parameter used: The number of findings that were found again.
     func note(onBaseline used: Int) -> String? {
         let gone = baseline.values.reduce(0, +) - used
         guard gone > 0 else { return nil }
@@ -67,8 +66,8 @@ struct Suppressions: Sendable {
     }
 }
 
-/// The suppression of one file's findings. A fingerprint holds its file's path, so no two files share what a baseline has
-/// of it.
+/// The suppression of one file's findings. A fingerprint includes its file's path, so no two files share a baseline
+/// entry.
 struct FileSuppression {
     let rules: Suppressions
     private(set) var ignored = 0
@@ -79,7 +78,7 @@ struct FileSuppression {
 
     init(_ rules: Suppressions) { self.rules = rules }
 
-    /// Whether a finding is left out; it is counted then.
+    /// Returns whether a finding is suppressed, and counts it if so.
     mutating func takes(_ fingerprint: String?) -> Bool {
         guard rules.isActive, let fingerprint else { return false }
         if rules.isIgnored(fingerprint) {
@@ -95,21 +94,22 @@ struct FileSuppression {
     }
 }
 
-/// The findings of an earlier audit, by fingerprint and how often each occurred: a later audit reports what is new.
+/// The findings of an earlier audit, as the number of occurrences by fingerprint. A later audit reports only new
+/// findings.
 public struct AuditBaseline: Sendable, Hashable {
-    /// The id of the key that the fingerprints were made with.
+    /// The id of the fingerprints' key.
     public let keyID: String
-    /// How often each fingerprint occurred.
+    /// The number of occurrences of each fingerprint.
     public let counts: [String: Int]
 
-    /// What a report lists. Findings without a fingerprint, and those that the report only counts, are not in it: make
-    /// the report with limits that let it list everything.
+    /// Creates a baseline from a report's list. Findings without a fingerprint, and those that are only counted, are
+    /// excluded, so create the report with limits that list everything.
     public init(of report: AuditReport, key: FingerprintKey) {
         keyID = key.id
         counts = report.findings.compactMap(\.fingerprint).reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
-    /// Reads what `json()` wrote.
+    /// Parses the output of `json()`.
     ///
     /// - Throws: `AuditError.malformedBaseline`.
     public init(json: Data) throws(AuditError) {
@@ -123,7 +123,8 @@ public struct AuditBaseline: Sendable, Hashable {
         }
     }
 
-    /// The baseline as JSON text with sorted keys: `format`, `key`, and `findings` with a number for each fingerprint.
+    /// Returns the baseline as JSON text with sorted keys: `format`, `key`, and `findings` with a number for each
+    /// fingerprint.
     public func json() throws -> Data {
         try JSONCodec.encode(Document(format: Document.format, key: keyID, findings: counts))
     }

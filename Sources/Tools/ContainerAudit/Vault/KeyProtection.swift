@@ -1,12 +1,12 @@
 internal import AppGroups
 internal import KeyVault
 
-/// The key slots of a group's vault, as far as their open part tells: no key is needed, and nothing is derived.
+/// Checks the key slots of a group's vault by its unencrypted part. No key is required, and nothing is derived.
 struct VaultSlots {
     let group: AppGroup
     let home: GroupsHome
 
-    /// Passphrases that are cheap to guess; empty for a vault that cannot be read, which is said elsewhere.
+    /// The findings on passphrases that are cheap to guess; empty for an unreadable vault, which is a separate finding.
     var findings: [Finding] {
         let vault = AccessGroup(group)
         guard let slots = try? Vault.status(vault, in: home).slots else { return [] }
@@ -21,25 +21,25 @@ struct VaultSlots {
     }
 }
 
-/// What one try of a passphrase has to cost at least.
+/// The least cost of one passphrase guess.
 ///
-/// Source: OWASP Cheat Sheet Series, "Password Storage Cheat Sheet", section Argon2id: any of these with one lane. They
-/// cost whoever guesses about the same.
+/// Source: OWASP Cheat Sheet Series, "Password Storage Cheat Sheet", section Argon2id: any of these with one lane.
+/// Their costs for an attacker are about the same.
 enum PassphraseFloor {
     private static let choices: [(memoryKiB: Int, passes: Int)] = [
         (47104, 1), (19456, 2), (12288, 3), (9216, 4), (7168, 5),
     ]
 
-    /// For people.
+    /// The minimum for display.
     static let description = "2 passes over 19 MiB, or as much"
 
-    /// Whether costs reach one of the choices.
+    /// Returns whether costs reach one of the choices.
     static func isReached(by costs: PassphraseCosts) -> Bool {
         choices.contains { costs.memoryKiB >= $0.memoryKiB && costs.passes >= $0.passes }
     }
 }
 
-/// Identities, writer keys and team keys whose files no passphrase protects: at the usual place, and those that are stated.
+/// Identities, writer keys and team keys without a passphrase: at the usual place, and the given ones.
 struct UnprotectedKeys {
     let group: AppGroup
     let home: GroupsHome
@@ -55,7 +55,7 @@ struct UnprotectedKeys {
         }
     }
 
-    /// What the key opens decides; nil stands for the check's own severity and remedy.
+    /// Returns the judgement of a key file by the key's reach. `nil` means the check's own severity and remedy.
     private static func judgement(
         of file: UnprotectedKeyFile, _ reachesWhenUnlocked: Bool?
     ) -> (detail: String, severity: Severity?, remedy: String?) {

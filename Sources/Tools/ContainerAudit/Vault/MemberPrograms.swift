@@ -4,15 +4,15 @@ internal import PropertyLists
 internal import SharedFiles
 internal import SystemPackage
 
-/// The programs that the registry has as members of a group, against the entitlements that lie beside them.
+/// Checks the programs that the registry lists as members of a group against the entitlements beside them.
 ///
-/// On Linux entitlements are a check against mistakes: a program that has none opens every group, and nothing is wrong
-/// with it.
+/// On Linux, entitlements are a check against mistakes: a program without entitlements can open every group, which is
+/// not a fault.
 struct MemberPrograms {
     let group: AppGroup
     let home: GroupsHome
 
-    /// Empty where no registry can be read, which is no fault of the container.
+    /// The findings; empty if no registry can be read, which is not a fault of the container.
     var findings: [Finding] {
         let registry = GroupRegistry(group, in: home)
         let members = (try? registry.members()) ?? []
@@ -39,7 +39,8 @@ struct MemberPrograms {
         return holding(document, name, place) + wildcards(document, name, place) + debuggable(document, name, place)
     }
 
-    /// Settings that only the program's environment has a value for cannot be judged here.
+    /// Returns findings on a program's group. Settings that only the program's environment defines cannot be judged
+    /// here.
     private func holding(_ document: EntitlementsDocument, _ name: String, _ place: FindingPlace) -> [Finding] {
         do throws(AppGroupError) {
             guard try !Entitlements(document).holds(group) else { return [] }
@@ -70,7 +71,7 @@ struct MemberPrograms {
 }
 
 extension Sequence<String> {
-    /// The first of them for a sentence, and how many more there are.
+    /// Returns the first elements for a sentence, and the number of the others.
     func listed(_ most: Int = 8) -> String {
         let all = Array(self)
         let shown = all.prefix(most).joined(separator: ", ")
@@ -78,12 +79,12 @@ extension Sequence<String> {
     }
 }
 
-/// The access groups of member programs against the vaults that there are, as far as entitlements are at hand.
+/// Checks the access groups of member programs against the existing vaults, as far as entitlements are available.
 struct VaultEntitlements {
     let group: AppGroup
     let home: GroupsHome
 
-    /// Empty where no member has entitlements: without them a program may use every vault of its user.
+    /// The findings; empty if no member has entitlements, because such a program may use every vault of its user.
     var findings: [Finding] {
         let members = (try? GroupRegistry(group, in: home).members()) ?? []
         let held = members.compactMap { member in
@@ -94,12 +95,12 @@ struct VaultEntitlements {
 
     static func path(of member: GroupMember) -> String { "\(member.executablePath).entitlements" }
 
-    /// Nil where there are none, or none that can be used, which is said elsewhere.
+    /// Returns the entitlements of a member, or `nil` if they are missing, or unusable, which is a separate finding.
     private static func entitlements(of member: GroupMember) -> Entitlements? {
         (try? EntitlementsDocument.read(path: path(of: member))).flatMap { try? Entitlements($0) }
     }
 
-    /// An app group's vault is made with its container.
+    /// Returns the finding on access groups without a vault. An app group's vault is created with its container.
     private func withoutVault(_ entitlements: Entitlements, of member: GroupMember) -> [Finding] {
         let missing = entitlements.accessGroups.filter { $0.teamIdentifier != nil && !hasVault($0) }
         guard let first = missing.first else { return [] }
@@ -113,12 +114,12 @@ struct VaultEntitlements {
     }
 
     private func hasVault(_ group: AccessGroup) -> Bool {
-        // One that cannot be looked at may be there.
+        // A vault that cannot be examined may exist.
         guard let directory = try? Directory.open(home.vaultsPath) else { return true }
         return (try? directory.attributes(group.identifier)) != nil
     }
 
-    /// Vaults of the members' own teams that no member may use.
+    /// Returns findings on vaults of the members' own teams that no member may use.
     private func heldByNobody(_ all: [Entitlements]) -> [Finding] {
         let teams = Set(all.flatMap(\.allAccessGroups).compactMap(\.teamIdentifier))
         let names = (try? Directory.open(home.vaultsPath).entries().map(\.name)) ?? []

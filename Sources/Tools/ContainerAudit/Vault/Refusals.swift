@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SharedFiles
 
-/// That the group's programs refuse a vault or a container, where a finding on the same place already says which mode or
-/// owner is the reason: one fact, one finding, one command.
+/// Filters findings that the group's programs refuse a vault or a container if a finding on the same place already
+/// gives the mode or owner as the reason: one fact, one finding, one command.
 struct Refusals {
     let scope: AuditScope
 
-    /// The findings without those that others among them, or among those of the container's own directories, explain.
+    /// Returns the findings without those that others among them, or those of the container's own directories, explain.
     func unexplained(_ findings: [Finding]) -> [Finding] { findings.filter { !isExplained($0, by: findings) } }
 
     private func isExplained(_ refusal: Finding, by findings: [Finding]) -> Bool {
@@ -16,7 +16,7 @@ struct Refusals {
         return refusal.id == AuditCheck.containerRefused.id && isExplainedInside(place)
     }
 
-    /// What refuses, by what explains it.
+    /// The explaining checks by the id of the refusal.
     private static let reasons: [String: Set<String>] = [
         AuditCheck.vaultRefused.id: [
             AuditCheck.vaultMode.id, AuditCheck.keyFileMode.id, AuditCheck.ownerForeign.id,
@@ -25,7 +25,7 @@ struct Refusals {
         AuditCheck.containerRefused.id: [AuditCheck.ancestorWritable.id],
     ]
 
-    /// Whether the inspection of the container finds the same of one of its directories.
+    /// Returns whether the inspection of the container gives the same finding for one of its directories.
     private func isExplainedInside(_ place: String) -> Bool {
         guard place == scope.realPath || place.hasPrefix(scope.realPath + "/") else { return false }
         let path = place == scope.realPath ? "." : String(place.utf8.dropFirst(scope.realPath.utf8.count + 1)) ?? place

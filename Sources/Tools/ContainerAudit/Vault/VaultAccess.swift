@@ -4,27 +4,27 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// What came of asking for a group's keys: a store that opens blobs, or why there is none.
+/// The result of requesting a group's keys: a store that opens blobs, or the reason for its absence.
 struct VaultAccess: Sendable {
     var store: SealedStore?
     var findings: [Finding] = []
     var notes: [String] = []
-    /// Whether there is no vault at all: a fault only where sealed blobs need one.
+    /// True if the vault does not exist, which is a fault only if sealed blobs need it.
     var isAbsent = false
 
-    /// No keys; the note says so and why, with what concerns it first.
+    /// Returns an access without keys, with a note on the subject and the reason.
     static func withoutKeys(_ subject: String, because reason: String, _ findings: [Finding] = []) -> VaultAccess {
         VaultAccess(findings: findings, notes: ["\(subject.printable): blobs were not opened: \(reason.printable)"])
     }
 }
 
-/// Opens a group's vault for an audit; nothing is made and nothing is written.
+/// Opens a group's vault for an audit, without creating or writing anything.
 struct VaultOpener {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential
 
-    /// - Throws: `AuditError` for a credential that a person stated and that is wrong: to go on without keys would hide it.
+    /// - Throws: `AuditError` for a wrong explicit credential, because continuing without keys would hide the mistake.
     func open() throws(AuditError) -> VaultAccess {
         do throws(StoreError) {
             let store = try SealedStore(group: group, in: home, unlockingWith: credential, creating: false)
@@ -58,7 +58,7 @@ struct VaultOpener {
         }
     }
 
-    /// What failed on a file names that file, which may be a directory above.
+    /// Returns the place of an error. A file error names the file, which may be a directory above.
     private static func place(of error: StoreError) -> String {
         (error.cause as? VaultError)?.underlying?.path ?? error.subject
     }
@@ -77,10 +77,11 @@ struct VaultOpener {
         return AuditError(kind, "audit with its keys", group.identifier, error.reason, advice: error.advice)
     }
 
-    /// Nil for what is a state and no fault: no vault, or one that opens with something that is not at hand. Whatever
-    /// else keeps it closed is a fault, known here or not.
+    /// Returns the check for an error, or `nil` for a state that is not a fault: no vault, or one whose credential is
+    /// not available. Any other error is a fault, even if its code is unknown here.
     ///
-    /// - Parameter isAboutVault: Whether the error names the vault; one that is locked and names another file misses it.
+    /// - Parameter isAboutVault: True if the error names the vault. A locked vault whose error names another file lacks
+    ///   that file.
     private static func check(for code: VaultError.Code?, isAboutVault: Bool) -> AuditCheck? {
         switch code {
         case .absent: nil
@@ -100,7 +101,7 @@ struct VaultOpener {
         }
     }
 
-    /// Accepting mends nothing that cannot be read.
+    /// The remedy for an unreadable file, because accepting the state would not fix it.
     private static let unreadable = "See why it cannot be read, and mend that: ls -la {file}"
 
     private func watermarks(_ store: SealedStore) -> [Finding] {
@@ -112,7 +113,7 @@ struct VaultOpener {
                 AuditCheck.watermarksDamaged.finding(
                     at: place, "\(entries.counted("entry", "entries")) \(entries == 1 ? "is" : "are") not authentic.")
             ]
-        // Who may write there is the reason, and said.
+        // The cause, write access for others, has its own finding.
         case .unreadable where othersWriteWatermarks: []
         case .unreadable: [AuditCheck.watermarksDamaged.finding(at: place, "\(condition).", remedy: Self.unreadable)]
         case .lost: [AuditCheck.watermarksLost.finding(at: place, "\(condition).")]
@@ -122,7 +123,7 @@ struct VaultOpener {
 }
 
 extension VaultAccess {
-    /// What comes of a container that the group's programs refuse.
+    /// Returns the access to a container that the group's programs refuse.
     static func refused(_ error: AppGroupError, _ group: AppGroup) -> VaultAccess {
         let place = FindingPlace(outside: error.subject, group: group.identifier)
         let finding = AuditCheck.containerRefused.finding(

@@ -4,14 +4,14 @@ internal import KeyVault
 internal import SharedFiles
 internal import SystemPackage
 
-/// The modes and owners of a group's vault, of its key file and of the directories that they and what readers remember
-/// lie in; no file is opened.
+/// Checks the modes and owners of a group's vault, of its key file, and of the directories that contain them and the
+/// readers' accepted states. No file is opened.
 struct VaultFiles {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential
 
-    /// What others may do with them; empty where they do not exist.
+    /// The findings on access by others; empty if the files do not exist.
     var findings: [Finding] {
         let vault = home.vaultsPath.appending(group.identifier)
         let others = S_IWGRP | S_IWOTH
@@ -19,7 +19,7 @@ struct VaultFiles {
             + inspect(home.keysPath, refusing: others, .keyFileMode)
             + inspect(home.watermarksPath, refusing: others, .watermarksMode)
             + inspect(vault, refusing: others, .vaultMode)
-            // A vault that several users share may be read and written by their unix group.
+            // A vault that several users share may be readable and writable for their unix group.
             + inspect(vault.appending(VaultPlace.leaf), refusing: S_IRWXO, .vaultMode)
             + keyFiles
     }
@@ -40,7 +40,7 @@ struct VaultFiles {
         else { return [] }
         let place = FindingPlace(outside: path.string, group: group.identifier)
         var findings: [Finding] = []
-        // What a unix group shares says so itself; a file follows its directory.
+        // A shared directory has its own sharing mark, and a file follows its directory.
         let isShared = facts.sharing != .ownerOnly || (try? parent.sharing) == .unixGroup(facts.gid)
         let unwanted = isShared ? refused & ~S_IRWXG : refused
         if facts.mode & unwanted != 0 {

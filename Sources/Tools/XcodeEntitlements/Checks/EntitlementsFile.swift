@@ -1,18 +1,18 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// An `.entitlements` file that was read.
+/// An `.entitlements` file.
 struct EntitlementsFile: Sendable {
     let path: String
     let document: EntitlementsDocument
-    /// Where each value of an XML file stands as an element of its own.
+    /// The line of each value that is a separate element of an XML file.
     private let lines: [Substring: Int]
 
     static func read(_ path: String) -> Result<EntitlementsFile, ProjectFault> {
         Result { () throws(ProjectFault) in try EntitlementsFile(path: path) }
     }
 
-    /// Programs have a dozen; a list of many thousands would be compared with each of the others.
+    /// The limit on identifiers. Programs have a dozen, and each identifier is compared with all others.
     private static let mostIdentifiers = 1_000
 
     private init(path: String) throws(ProjectFault) {
@@ -32,7 +32,7 @@ struct EntitlementsFile: Sendable {
         lines = Self.lines(of: text)
     }
 
-    /// The first line of each text between two tags.
+    /// Returns the first line of each text between two tags.
     private static func lines(of text: String) -> [Substring: Int] {
         var found: [Substring: Int] = [:]
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -46,11 +46,12 @@ struct EntitlementsFile: Sendable {
         return found
     }
 
-    /// The line that holds a value as an element of its own; nil where the file is binary or writes it otherwise.
+    /// Returns the line that contains a value as a separate element, or `nil` if the file is binary or writes it
+    /// otherwise.
     func line(of value: String) -> Int? { lines[value[...]] }
 }
 
-/// Entitlements files that were read: several configurations use the same one.
+/// A cache of entitlements files, because several configurations use the same one.
 final class EntitlementsFileCache {
     private var files: [String: Result<EntitlementsFile, ProjectFault>] = [:]
 

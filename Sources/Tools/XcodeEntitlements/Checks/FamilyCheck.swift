@@ -31,7 +31,7 @@ struct FamilyCheck {
     }
 
     private func checkGroups(_ part: SignedProgram, _ alike: SimilarNames, _ findings: inout FindingCollector) {
-        // What cannot be read may hold anything.
+        // An unreadable file may contain any group.
         guard app.isReadable, part.isReadable else { return }
         let shared = Set(app.groupTexts).intersection(part.groupTexts)
         let severity: FindingSeverity? = shared.isEmpty && alike.pairs.isEmpty ? nil : .note
@@ -98,7 +98,7 @@ struct FamilyCheck {
 }
 
 extension SignedProgram {
-    /// Whether its entitlements are known.
+    /// True if its entitlements are known.
     var isReadable: Bool {
         switch entitlements {
         case .found, .none: true
@@ -106,8 +106,8 @@ extension SignedProgram {
         }
     }
 
-    /// The keychain access groups that a part lacks and could share; an app's own identifier is meant for itself. One with a
-    /// name that looks alike is another mistake.
+    /// Returns the keychain access groups that a part lacks and could share. Excludes an app's own identifier, which is
+    /// meant for the app alone, and groups with similar names, which are another rule's finding.
     func accessGroups(notIn part: SignedProgram) -> [HeldIdentifier] {
         guard isReadable, part.isReadable, part.kind.sharesWithItsApp else { return [] }
         let alike = SimilarNames(accessGroups, part.accessGroups)

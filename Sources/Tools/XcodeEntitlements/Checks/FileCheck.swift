@@ -1,10 +1,10 @@
 internal import SharedFiles
 
-/// Looks at the files that programs are made from.
+/// Checks the source files of programs.
 struct FileCheck {
     let programs: [SignedProgram]
     let projects: [XcodeProject]
-    /// Entitlements files that were found and that no program uses.
+    /// The entitlements files that no program uses.
     let unused: [String]
 
     func run(_ findings: inout FindingCollector) {
@@ -55,7 +55,7 @@ struct FileCheck {
         }
     }
 
-    /// A file that people are meant to copy: `Developer.xcconfig.template`.
+    /// Returns the name of a template for users to copy, such as `Developer.xcconfig.template`.
     private static func template(of path: String) -> String? {
         guard ProjectFiles.isPossible(path) else { return nil }
         let names = (try? Directory.open(ProjectPath.parent(of: path)).entries().map(\.name)) ?? []
@@ -67,11 +67,11 @@ struct FileCheck {
     }
 }
 
-/// Where projects name entitlements files; each project is read once.
+/// A cache of the lines where projects name entitlements files. Each project is read once.
 private final class SigningLineCache {
     private var projects: [String: [String: Int]] = [:]
 
-    /// The first line that names a file, by its leaf in any case.
+    /// Returns the first line that names a file, compared by its leaf in any case.
     func line(naming path: String, in project: String) -> Int? {
         let leaf = ProjectPath.leaf(of: path).lowercased()
         if let known = projects[project] { return known[leaf] }
@@ -86,7 +86,7 @@ private final class SigningLineCache {
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             let text = String(decoding: line, as: UTF8.self)
             guard let name = text.firstRange(of: "CODE_SIGN_ENTITLEMENTS") else { continue }
-            // The `=` of a condition, as in `[sdk=macosx*]`, is not the one that counts.
+            // Skips the `=` of a condition, as in `[sdk=macosx*]`.
             let rest = text[name.upperBound...]
             let end = rest.first == "[" ? rest.firstIndex(of: "]") : nil
             guard let equals = rest[(end ?? rest.startIndex)...].firstIndex(of: "=") else { continue }

@@ -1,12 +1,12 @@
 internal import SharedFiles
 
-/// Gathers findings: the same one in several configurations is one finding that names them.
+/// A collector of findings. The same finding in several configurations becomes one finding that names them.
 struct FindingCollector {
-    /// Paths in findings are below it.
+    /// The directory that paths in findings are relative to.
     let root: String
     private var order: [Key] = []
     private var findings: [Key: Gathered] = [:]
-    /// How many configurations each target has.
+    /// The number of configurations of each target.
     private let configurations: [ProgramID: Int]
 
     private struct Key: Hashable {
@@ -21,7 +21,7 @@ struct FindingCollector {
         let finding: ProjectFinding
         let program: ProgramID?
         var configurations: [String] = []
-        /// What the finding lists; each configuration may add its own.
+        /// The items that the finding lists, collected from all configurations.
         var items: [String]
         let sentence: (String) -> String
     }
@@ -35,9 +35,9 @@ struct FindingCollector {
     }
 
     /// - Parameters:
-    ///   - severity: The rule's own unless it is given.
-    ///   - program: Whose mistake it is; its file is the place unless another is given.
-    ///   - remedy: The rule's own unless it is given.
+    ///   - severity: The finding's severity; by default the rule's.
+    ///   - program: The program with the mistake. Its file is the finding's place unless `path` is given.
+    ///   - remedy: The finding's remedy; by default the rule's.
     mutating func add(
         _ rule: ProjectRule, _ severity: FindingSeverity? = nil, of program: SignedProgram? = nil,
         path: String? = nil, line: Int? = nil, subject: String = "", _ detail: String, remedy: String? = nil
@@ -47,9 +47,9 @@ struct FindingCollector {
         ) { _ in detail }
     }
 
-    /// A finding on a list of identifiers: it is the same one in another configuration with other identifiers.
+    /// Adds a finding on a list of identifiers. In another configuration with other identifiers it is the same finding.
     ///
-    /// - Parameter sentence: What was found, given the list in words.
+    /// - Parameter sentence: Returns the finding as a sentence for the list in words.
     mutating func add(
         _ rule: ProjectRule, _ severity: FindingSeverity? = nil, of program: SignedProgram? = nil,
         path: String? = nil, line: Int? = nil, items: [String], subject: String = "", remedy: String? = nil,
@@ -70,7 +70,7 @@ struct FindingCollector {
         }
     }
 
-    /// The gravest first, then by place and rule.
+    /// The findings, most severe first, then by place and rule.
     var sorted: [ProjectFinding] {
         order.compactMap { findings[$0].map(finished) }.sorted { first, second in
             if first.severity != second.severity { return first.severity > second.severity }
@@ -82,7 +82,7 @@ struct FindingCollector {
         [finding.path, finding.rule.id, finding.target ?? "", finding.subject, finding.detail]
     }
 
-    /// The configurations are named only where there are others without the finding.
+    /// Finishes a finding. Configurations are named only if others do not have the finding.
     private func finished(_ gathered: Gathered) -> ProjectFinding {
         let finding = gathered.finding
         let all = gathered.program.flatMap { configurations[$0] } ?? 0
@@ -96,11 +96,11 @@ struct FindingCollector {
     }
 }
 
-/// Identifiers in a sentence.
+/// The formatting of identifiers in a sentence.
 enum IdentifierList {
     private static let most = 3
 
-    /// `a, b, c and 5 more`.
+    /// Returns the list in the form `a, b, c and 5 more`.
     static func words(_ identifiers: [String]) -> String {
         guard identifiers.count > most + 1 else { return identifiers.joined(separator: ", ") }
         return identifiers.prefix(most).joined(separator: ", ") + " and \(identifiers.count - most) more"

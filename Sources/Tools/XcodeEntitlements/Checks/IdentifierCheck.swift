@@ -1,7 +1,7 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// Looks at each identifier of a program by itself.
+/// Checks each identifier of a program separately.
 struct IdentifierCheck {
     let program: SignedProgram
     let definedSettings: Set<String>
@@ -38,7 +38,7 @@ struct IdentifierCheck {
         checkTeam(of: group, &findings)
     }
 
-    /// The keys on smart cards: Apple's own group, which every profile allows.
+    /// Apple's group for keys on smart cards, which every profile allows.
     static let tokens = "com.apple.token"
 
     private func checkAccessGroup(_ group: HeldIdentifier, _ findings: inout FindingCollector) {
@@ -131,7 +131,7 @@ struct IdentifierCheck {
 }
 
 extension HeldIdentifier {
-    /// Why something is missing in it, as a sentence with a space before it; mostly empty.
+    /// The reason for a missing part, as a sentence after a space; usually empty.
     fileprivate var emptiness: String {
         emptied.isEmpty ? "" : " In \(raw), \(emptied.joined(separator: ", ")) has no value here."
     }

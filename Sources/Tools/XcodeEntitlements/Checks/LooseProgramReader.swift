@@ -1,7 +1,7 @@
 internal import AppGroups
 
-/// Makes programs of entitlements files that no project uses: those of projects that a tool generates (XcodeGen, Tuist,
-/// Bazel), or files that were given one by one. An `Info.plist` beside a file tells whose it is.
+/// Creates programs from entitlements files that no project uses: those of generated projects (XcodeGen, Tuist, Bazel),
+/// or files that were named individually. An `Info.plist` beside a file identifies its program.
 struct LooseProgramReader {
     private let team: String?
     private let cache: EntitlementsFileCache
@@ -21,8 +21,8 @@ struct LooseProgramReader {
         return files.map { program($0, parts: parts[$0.id] ?? []) }
     }
 
-    /// The app that an extension is named after; where names are not known, the one that lies nearest. An app may have more
-    /// than one file.
+    /// Returns the app whose identifier is a prefix of the extension's, or the nearest app if identifiers are unknown.
+    /// An app may have more than one file.
     private static func apps(around part: LooseFile, among apps: [LooseFile]) -> [LooseFile] {
         let named = apps.filter { app in
             guard let own = part.bundleIdentifier, let name = app.bundleIdentifier else { return false }
@@ -32,11 +32,11 @@ struct LooseProgramReader {
         let depths = apps.map { ProjectPath.commonDirectory(of: [part.directory, $0.directory]).utf8.count }
         let deepest = depths.max()
         let nearest = zip(apps, depths).filter { $0.1 == deepest }.map(\.0)
-        // Two apps at the same distance: nobody can tell whose it is.
+        // With two apps at the same distance, the owner cannot be determined.
         return Set(nearest.map(\.directory)).count == 1 ? nearest : []
     }
 
-    /// The one that has the file's name in its own, else the only one.
+    /// Returns the `Info.plist` with the file's name in its own, or else the only one.
     private static func info(beside path: String) -> InfoFile? {
         let directory = ProjectPath.parent(of: path), stem = ProjectPath.stem(of: path)
         for name in ["\(stem)-Info.plist", "\(stem).plist", "Info.plist", "\(stem)Info.plist"] {
@@ -80,7 +80,7 @@ struct LooseProgramReader {
     }
 }
 
-/// An entitlements file and what lies beside it.
+/// An entitlements file and the `Info.plist` beside it.
 private struct LooseFile {
     let path: String
     let info: InfoFile?
@@ -89,6 +89,6 @@ private struct LooseFile {
     var directory: String { ProjectPath.parent(of: path) }
     var kind: TargetKind { info.map { $0.kind == .other ? .unknown : $0.kind } ?? .unknown }
 
-    /// Nil also where it is a build setting.
+    /// The bundle identifier, or `nil` if it is unknown or a build setting.
     var bundleIdentifier: String? { info?.bundleIdentifier.flatMap { $0.contains("$") ? nil : $0 } }
 }

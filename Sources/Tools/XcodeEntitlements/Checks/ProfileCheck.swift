@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// Compares programs with the profiles that belong to them.
+/// Compares programs with their profiles.
 struct ProfileCheck {
     let programs: [SignedProgram]
     let profiles: [(path: String, profile: ProvisioningProfile)]
@@ -23,11 +23,12 @@ struct ProfileCheck {
         }
     }
 
-    /// A program that names a profile belongs to that one alone, whatever others would cover it.
+    /// Returns whether a program belongs to a profile. A program that names a profile belongs only to it, even if
+    /// others would cover it.
     private func belongs(_ program: SignedProgram, to profile: ProvisioningProfile) -> Bool {
         guard profile.covers(program.platform) else { return false }
         if let named = program.profile { return profile.isNamed(named) }
-        // The App ID of a whole team says of no program that it is meant.
+        // The App ID of a whole team identifies no program.
         guard let identifier = program.bundleIdentifier, let allowed = profile.bundleIdentifier, allowed != "*" else {
             return false
         }
@@ -42,8 +43,8 @@ struct ProfileCheck {
             keyValueStoreIdentifier: texts([program.keyValueStore].compactMap { $0 }).first)
     }
 
-    /// The identifier as it is signed with the profile, whose team takes the place of one that is not known; nil where
-    /// references are left that stand for anything.
+    /// Returns the identifier as signed with the profile, whose team replaces an unknown one. Returns `nil` if
+    /// unresolved references remain.
     private static func text(_ held: HeldIdentifier, _ profile: ProvisioningProfile) -> String? {
         guard held.isExpanded else { return nil }
         let parts = held.text.split(separator: BuildSettings.unknownTeam, omittingEmptySubsequences: false)
@@ -57,7 +58,7 @@ struct ProfileCheck {
     ) {
         for problem in problems {
             guard let rule = Self.rules[problem.code] else { continue }
-            // What is wrong with the profile itself is said once, not for each target.
+            // A problem of the profile itself is reported once, not for each target.
             let isOfProfile = Self.codesOfProfiles.contains(problem.code)
             let owner = isOfProfile ? nil : program
             let held = (program?.groups ?? []) + (program?.accessGroups ?? [])
@@ -77,7 +78,7 @@ struct ProfileCheck {
         .expired, .notYetValid, .certificateExpired, .noValidCertificate, .signatureRefused,
     ]
 
-    /// None for debugging: nothing in a project's files says whether it is wanted.
+    /// The rules by problem. Debugging has no rule, because a project's files do not show whether it is wanted.
     static let rules: [ProfileProblem.Code: ProjectRule] = [
         .groupAbsent: .groupNotInProfile, .accessGroupAbsent: .accessGroupNotInProfile,
         .keyValueStoreAbsent: .keyValueStoreNotInProfile, .expired: .profileExpired,
@@ -88,7 +89,8 @@ struct ProfileCheck {
 }
 
 extension ProvisioningProfile {
-    /// Whether it is for a platform; one that is not known may be any. Watch apps are signed with profiles for iOS.
+    /// Returns whether the profile is for a platform. An unknown platform may be any. Watch apps are signed with iOS
+    /// profiles.
     fileprivate func covers(_ platform: BuildPlatform?) -> Bool {
         guard let platform, !platforms.isEmpty else { return true }
         let names: Set<String> =
@@ -102,11 +104,12 @@ extension ProvisioningProfile {
         return !names.isDisjoint(with: platforms)
     }
 
-    /// Whether a project means it: by its name, also behind the team's identifier, or by its UUID.
+    /// Returns whether a project refers to the profile by its name, with or without the team's identifier, or by its
+    /// UUID.
     fileprivate func isNamed(_ text: String) -> Bool {
         text == name || text == uuid || teamIdentifiers.contains { text == "\($0)/\(name)" }
     }
 
-    /// What `$(AppIdentifierPrefix)` and `$(TeamIdentifierPrefix)` begin with; for all but old accounts it is the same.
+    /// The prefix in `$(AppIdentifierPrefix)` and `$(TeamIdentifierPrefix)`; the same for all but old accounts.
     fileprivate var prefix: String? { applicationIdentifierPrefixes.first ?? teamIdentifiers.first }
 }

@@ -1,7 +1,7 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// Makes the signed programs of a project: one for each target, configuration and platform.
+/// Creates the signed programs of a project: one for each target, configuration and platform.
 struct ProgramReader {
     private let project: XcodeProject
     private let cache: EntitlementsFileCache
@@ -54,8 +54,8 @@ struct ProgramReader {
 
     private func id(of target: XcodeTarget) -> ProgramID { ProgramID(project: project.path, target: target.id) }
 
-    /// What is copied into it, and the extensions that it depends on: those are copied by a phase that a build system may
-    /// have made its own way.
+    /// Returns the targets copied into a target, and the extensions that it depends on, because a build system may copy
+    /// those in a phase of its own.
     private func parts(of target: XcodeTarget) -> [ProgramID] {
         let dependencies = target.dependencies.filter { targets[$0]?.kind.isMadeToBeHeld ?? false }
         let own = Set(target.embedded + dependencies).sorted().compactMap { targets[$0].map(id) }
@@ -91,10 +91,10 @@ struct ProgramReader {
     }
 }
 
-/// Finds the targets of other projects that a target uses, among the projects that were read.
+/// Finds a target's dependencies in other projects, among the projects that were read.
 struct ForeignPrograms {
     private let projects: [String: [String: (project: XcodeProject, target: XcodeTarget)]]
-    /// What was not found, as sentences.
+    /// The targets that were not found, as sentences.
     let notes: [String]
 
     private static let mostNotes = 20
@@ -119,7 +119,7 @@ struct ForeignPrograms {
         self.notes = notes
     }
 
-    /// The programs that may lie in a target.
+    /// Returns the programs that may be in a target.
     func parts(of target: XcodeTarget) -> [ProgramID] {
         target.foreign.compactMap { other in
             guard let found = Self.find(other, in: projects), found.target.kind.isSigned else { return nil }

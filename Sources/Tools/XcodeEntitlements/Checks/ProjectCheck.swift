@@ -1,26 +1,26 @@
 public import PropertyLists
 internal import SharedFiles
 
-/// Checks what the programs of Xcode projects share: their app groups, keychain access groups, key-value stores and
+/// Checks the shared items of Xcode projects' programs: their app groups, keychain access groups, key-value stores and
 /// provisioning profiles.
 ///
-/// It reads files and nothing else: no Xcode, no Mac, no network.
+/// The check only reads files: it requires no Xcode, no Mac and no network.
 public struct ProjectCheck: Sendable {
-    /// The team that signs, in place of `DEVELOPMENT_TEAM`; nil takes each project's own.
+    /// The signing team, in place of `DEVELOPMENT_TEAM`; `nil` uses each project's own.
     public var team: String?
-    /// Profiles besides those among the paths.
+    /// The profiles in addition to those among the paths.
     public var profiles: [String] = []
 
-    /// A check without settings of its own.
+    /// Creates a check with default settings.
     public init() {}
 
     /// Checks everything below the paths.
     ///
     /// - Parameters:
     ///   - paths: Folders, `.xcodeproj` packages, `project.pbxproj`, `.entitlements` and profile files.
-    ///   - date: When profiles have to be valid, in seconds since 1 January 2001.
-    /// - Throws: ``ProvisioningError`` `file` where a path does not exist or cannot be read, `notAProject` where it is
-    ///   none of these. What is wrong inside of them is a finding.
+    ///   - date: The date at which profiles must be valid, in seconds since 1 January 2001.
+    /// - Throws: ``ProvisioningError`` `file` if a path does not exist or cannot be read, `notAProject` if it is of
+    ///   another kind. Faults inside the files are findings.
     public func run(_ paths: [String], at date: PropertyListDate) throws(ProvisioningError) -> ProjectReport {
         var places = ProjectPlaces()
         for path in paths { try places.add(path) }
@@ -29,7 +29,7 @@ public struct ProjectCheck: Sendable {
     }
 }
 
-/// One run of a check over what was found.
+/// A run of a check over the collected files.
 struct ProjectCheckRun {
     private let places: ProjectFinder
     private let root: String
@@ -85,7 +85,7 @@ struct ProjectCheckRun {
         return ["\(projects.map(\.name).joined(separator: ", ")): nothing in it is signed".printable]
     }
 
-    /// What a profile says counts only as far as somebody vouches for it.
+    /// Returns notes on unverified signatures, because a profile's contents are only as reliable as its signature.
     private func signatureNotes(_ profiles: [ProvisioningProfile]) -> [String] {
         let unchecked = profiles.count { $0.signature == .notChecked }
         let refused = profiles.count { if case .refused = $0.signature { true } else { false } }
@@ -120,13 +120,13 @@ struct ProjectCheckRun {
         return (profiles, faults)
     }
 
-    /// Files that no target uses: outside of every project's folder they are programs of their own.
+    /// Returns the files that no target uses. Outside of every project's folder they are programs of their own.
     private func leftOver(
         _ programs: [SignedProgram], _ projects: [XcodeProject]
     ) -> (loose: [String], unused: [String]) {
         let used = UsedEntitlements(programs, projects, team: team)
         let rest = places.entitlements.filter { !used.contains($0) }
-        // A project that could not be read may use any of them.
+        // An unreadable project may use any of them.
         let folders = places.projects.map { ProjectPath.parent(of: ProjectPath.parent(of: $0)) }
         let isOfProject = { (path: String) in folders.contains { ProjectPath.isInside(path, $0) } }
         return (rest.filter { !isOfProject($0) }, projects.isEmpty ? [] : rest.filter(isOfProject))

@@ -1,11 +1,11 @@
 internal import SharedFiles
 
-/// The paths of a check, and what was found below them.
+/// The paths of a check, and the files found below them.
 struct ProjectPlaces {
     private(set) var found = ProjectFinder()
     private var roots: [String] = []
 
-    /// The directory that paths of a report are below.
+    /// The directory that paths of a report are relative to.
     var root: String { ProjectPath.commonDirectory(of: roots) }
 
     mutating func add(_ path: String) throws(ProvisioningError) {

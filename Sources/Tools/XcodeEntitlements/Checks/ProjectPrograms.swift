@@ -1,14 +1,14 @@
-/// Every program of a check, and which lies in which.
+/// The programs of a check, and their nesting.
 struct ProjectPrograms {
     let all: [SignedProgram]
-    /// The names of settings that some configuration of a project defines.
+    /// The names of settings that any configuration of a project defines.
     let definedSettings: Set<String>
     private let bySlot: [Slot: SignedProgram]
     private let byID: [ProgramID: [SignedProgram]]
-    /// What lies in some app of its own platform.
+    /// The programs that are inside an app of their own platform.
     private let held: Set<Slot>
 
-    /// A program lies in another only in the same configuration for the same platform.
+    /// A program's configuration and platform. A program can only be inside another of the same slot.
     private struct Slot: Hashable {
         let id: ProgramID
         let configuration: String?
@@ -26,17 +26,17 @@ struct ProjectPrograms {
         }
     }
 
-    /// Each app with what lies in it and runs on the same device.
+    /// The apps with the programs inside them that run on the same device.
     var families: [AppFamily] {
         all.filter { $0.kind.isApp && !isPart($0) }.map { AppFamily(app: $0, parts: parts(of: $0)) }
     }
 
-    /// The watch apps that a phone's app carries along: they run elsewhere.
+    /// Returns the watch apps that a phone's app delivers, which run on another device.
     func carried(by app: SignedProgram) -> [SignedProgram] {
         app.parts.flatMap { byID[$0] ?? [] }.filter { $0.kind == .watchApp && $0.configuration == app.configuration }
     }
 
-    /// Whether it is an app in an app, such as a helper that starts at login.
+    /// Returns whether the program is an app inside an app, such as a login helper.
     private func isPart(_ program: SignedProgram) -> Bool {
         program.kind == .app && held.contains(Self.slot(program.id, beside: program))
     }
@@ -47,7 +47,7 @@ struct ProjectPrograms {
         var seen: Set<ProgramID> = [app.id]
         while let id = open.popLast() {
             guard seen.insert(id).inserted, let part = bySlot[Self.slot(id, beside: app)] else { continue }
-            // An app clip is installed without its app; what the two share is an exception.
+            // An app clip is installed without its app and usually shares nothing with it.
             if part.kind == .watchApp || part.kind == .appClip { continue }
             found.append(part)
             open += part.parts
@@ -55,20 +55,20 @@ struct ProjectPrograms {
         return found.sorted { ($0.name, $0.id.target) < ($1.name, $1.id.target) }
     }
 
-    /// Without a project nothing tells platforms apart.
+    /// Returns the slot of a program. Without a project, platforms cannot be distinguished.
     private static func slot(_ id: ProgramID, beside app: SignedProgram) -> Slot {
         let platform = app.configuration == nil ? nil : app.platform
         return Slot(id: id, configuration: app.configuration, platform: platform)
     }
 }
 
-/// An app with its parts, in one configuration for one platform.
+/// An app with its parts in one configuration for one platform.
 struct AppFamily {
     let app: SignedProgram
     let parts: [SignedProgram]
 
     var members: [SignedProgram] { [app] + parts }
 
-    /// The parts that the app expects to share files with.
+    /// The parts that share files with the app.
     var sharing: [SignedProgram] { parts.filter(\.kind.sharesWithItsApp) }
 }

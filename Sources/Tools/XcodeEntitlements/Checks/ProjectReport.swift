@@ -1,19 +1,19 @@
-/// What a check of projects, entitlements and profiles has found.
+/// The result of a check of projects, entitlements and profiles.
 public struct ProjectReport: Sendable {
-    /// The directory that all paths in the report are below.
+    /// The directory that all paths in the report are relative to.
     public let root: String
     /// The projects that were read.
     public let projects: [String]
     /// The profiles that were read.
     public let profiles: [String]
-    /// A row for each target; more than one where its configurations or platforms differ in what they hold.
+    /// The rows by target. A target has more than one row if its configurations or platforms differ in their items.
     public let targets: [ReportedTarget]
-    /// The gravest first, then by path and line.
+    /// The findings, most severe first, then by path and line.
     public let findings: [ProjectFinding]
-    /// What was not looked at.
+    /// The notes on unchecked parts.
     public let notes: [String]
 
-    /// The report without some findings; a note says how many there were.
+    /// Returns the report without some findings, with a note on their number.
     public func ignoring(_ isIgnored: (ProjectFinding) -> Bool) -> ProjectReport {
         let kept = findings.filter { !isIgnored($0) }
         let count = findings.count - kept.count
@@ -22,88 +22,88 @@ public struct ProjectReport: Sendable {
             notes: notes + (count == 0 ? [] : ["\(count) finding\(count == 1 ? "" : "s") ignored, as asked"]))
     }
 
-    /// The report with more notes.
+    /// Returns the report with more notes.
     public func adding(notes more: [String]) -> ProjectReport {
         ProjectReport(
             root: root, projects: projects, profiles: profiles, targets: targets, findings: findings,
             notes: notes + more)
     }
 
-    /// The gravest finding; nil without any.
+    /// The greatest severity of the findings, or `nil` without findings.
     public var worst: FindingSeverity? { findings.map(\.severity).max() }
 
-    /// How many findings have a severity.
+    /// Returns the number of findings with a severity.
     public func count(of severity: FindingSeverity) -> Int { findings.count { $0.severity == severity } }
 }
 
-/// A row of the matrix: what a target holds.
+/// A row of the matrix: the items of a target.
 public struct ReportedTarget: Sendable, Hashable {
     /// The target's name, or the file's without a project.
     public let name: String
-    /// The name of its project; nil without one.
+    /// The project's name, or `nil` without a project.
     public let project: String?
-    /// What it makes.
+    /// The kind of the target's product.
     public let kind: TargetKind
-    /// The target that it lies in; nil for an app of its own.
+    /// The target that contains it, or `nil` for an independent app.
     public let app: String?
-    /// What it is built for.
+    /// The platforms that the target is built for.
     public let platforms: [BuildPlatform]
-    /// The configurations of this row; empty where it is all of them.
+    /// The configurations of this row; empty for all.
     public let configurations: [String]
     /// The bundle identifiers.
     public let bundleIdentifiers: [String]
-    /// The team; nil where the project leaves it open.
+    /// The team, or `nil` if the project does not define it.
     public let team: String?
-    /// The entitlements files, below the report's root.
+    /// The entitlements files, relative to the report's root.
     public let entitlements: [String]
-    /// Its app groups. `<team>` stands for a team that is not known.
+    /// The app groups. `<team>` represents an unknown team.
     public let groups: [String]
-    /// Its keychain access groups.
+    /// The keychain access groups.
     public let accessGroups: [String]
-    /// Its key-value store.
+    /// The key-value store.
     public let keyValueStore: String?
-    /// Whether it runs in the sandbox of macOS; nil where nothing says so.
+    /// True if it runs in the sandbox of macOS, or `nil` if unknown.
     public let isSandboxed: Bool?
-    /// The groups that its app holds and it does not; of an app, those that one of its extensions holds.
+    /// The groups of its app that it lacks; for an app, those of one of its extensions.
     public let missingGroups: [String]
-    /// The keychain access groups that its app holds and it does not, without the app's own.
+    /// The keychain access groups of its app that it lacks, without the app's own.
     public let missingAccessGroups: [String]
-    /// Whether its entitlements are known: false where the file is not there or cannot be read.
+    /// True if its entitlements are known, false if the file is missing or unreadable.
     public let isReadable: Bool
 }
 
-/// One mistake, and where it is.
+/// A mistake and its place.
 public struct ProjectFinding: Sendable, Hashable {
-    /// Which kind of mistake.
+    /// The kind of the mistake.
     public let rule: ProjectRule
-    /// How much it matters here.
+    /// The severity in this case.
     public let severity: FindingSeverity
-    /// The target's name; nil for what concerns no single one.
+    /// The target's name, or `nil` if it concerns several or none.
     public let target: String?
-    /// The configurations that have it; empty where it is all of them, or there are none.
+    /// The configurations with the mistake; empty for all, or if there are no configurations.
     public let configurations: [String]
-    /// The file, below the report's root.
+    /// The file, relative to the report's root.
     public let path: String
-    /// The line in it, counted from 1, where it is known.
+    /// The line in the file from 1, if known.
     public let line: Int?
-    /// What it is about: a group, a setting, a profile. May be empty.
+    /// The subject: a group, a setting, a profile. May be empty.
     public let subject: String
-    /// What was found, as a sentence.
+    /// The finding as a sentence.
     public let detail: String
-    /// What to do, as a sentence.
+    /// The remedy as a sentence.
     public let remedy: String
 }
 
-/// How much a finding matters; the words are those of SARIF's levels.
+/// The severity of a finding, in the words of SARIF's levels.
 public enum FindingSeverity: String, Sendable, Hashable, CaseIterable, Comparable, CustomStringConvertible {
-    /// Worth knowing; often on purpose.
+    /// A fact worth knowing, often intended.
     case note
-    /// Most likely a mistake: programs will not see what they expect.
+    /// A probable mistake: programs will not see what they expect.
     case warning
-    /// It does not work: signing, installing or sharing fails.
+    /// A failure: signing, installing or sharing fails.
     case error
 
-    /// The word.
+    /// The severity as a word.
     public var description: String { rawValue }
 
     private var rank: Int {
@@ -114,6 +114,6 @@ public enum FindingSeverity: String, Sendable, Hashable, CaseIterable, Comparabl
         }
     }
 
-    /// By how much it matters.
+    /// Returns whether the first severity is less than the second.
     public static func < (first: Self, second: Self) -> Bool { first.rank < second.rank }
 }

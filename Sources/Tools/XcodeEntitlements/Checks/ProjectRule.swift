@@ -1,16 +1,16 @@
-/// One kind of mistake that the check looks for.
+/// A kind of mistake that the check detects.
 public struct ProjectRule: Sendable, Hashable {
-    /// Stable, never given to another mistake: `ENT001`.
+    /// The stable identifier, never reused for another mistake: `ENT001`.
     public let id: String
-    /// The id in words: `group-not-on-extension`.
+    /// The identifier in words: `group-not-on-extension`.
     public let name: String
-    /// How much it matters as a rule; a single finding may differ.
+    /// The default severity; a single finding may differ.
     public let severity: FindingSeverity
-    /// What is wrong, in a few words.
+    /// The mistake in a few words.
     public let title: String
-    /// What it means for the programs, as sentences.
+    /// The consequences for the programs, as sentences.
     public let meaning: String
-    /// What to do, as a sentence.
+    /// The remedy as a sentence.
     public let remedy: String
 
     init(
@@ -24,17 +24,17 @@ public struct ProjectRule: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// Every rule, by id.
+    /// The rules by id.
     public static let all: [ProjectRule] = sharing + identifiers + files + profiles
 
-    /// The rule with an id or a name, in any case.
+    /// Returns the rule with an id or a name, in any case.
     public static func named(_ text: String) -> ProjectRule? {
         let wanted = text.lowercased()
         return all.first { $0.id.lowercased() == wanted || $0.name == wanted }
     }
 }
 
-/// The files of a project.
+/// Rules on the files of a project.
 extension ProjectRule {
     static let files = [
         entitlementsMissing, otherSpelling, entitlementsRefused, entitlementsUnused, projectRefused, settingsMissing,
@@ -74,7 +74,7 @@ extension ProjectRule {
         remedy: "Add the file, or make it first if a tool makes it (pod install, for example).")
 }
 
-/// Provisioning profiles.
+/// Rules on provisioning profiles.
 extension ProjectRule {
     static let profiles = [
         groupNotInProfile, accessGroupNotInProfile, keyValueStoreNotInProfile, profileExpired, profileNotYetValid,
@@ -140,7 +140,7 @@ extension ProjectRule {
         remedy: "Download it again.")
 }
 
-/// What identifiers look like.
+/// Rules on identifiers.
 extension ProjectRule {
     static let identifiers = [
         malformedGroup, unregisteredForm, accessGroupWithoutTeam, malformedAccessGroup, wildcard, otherTeam, duplicate,
@@ -208,7 +208,7 @@ extension ProjectRule {
         remedy: "Add the group to the extension's Keychain Sharing, if it is to read them.")
 }
 
-/// What an app and its parts share.
+/// Rules on the items that an app and its parts share.
 extension ProjectRule {
     static let sharing = [
         groupNotOnExtension, groupNotOnApp, namesAlmostEqual, configurationsDiffer, keyValueStoresDiffer, teamsDiffer,

@@ -1,4 +1,4 @@
-/// Makes the rows of the matrix: programs of a target that hold the same things are one row.
+/// Builds the rows of the matrix. Programs of a target with the same items are one row.
 struct ReportedRows {
     let programs: ProjectPrograms
     let root: String
@@ -13,7 +13,7 @@ struct ReportedRows {
         let isReadable: Bool
     }
 
-    /// Each app with its parts below it, in the order of the projects.
+    /// The rows: each app with its parts below it, in the order of the projects.
     var rows: [ReportedTarget] {
         var order: [Key] = []
         var members: [Key: [(program: SignedProgram, family: AppFamily?)]] = [:]
@@ -67,7 +67,8 @@ struct ReportedRows {
             isReadable: first.isReadable)
     }
 
-    /// What its app holds; of an app, what one of its extensions does. Whose entitlements cannot be read misses nothing.
+    /// Returns the groups of its app that a program lacks; for an app, those of one of its extensions. A program with
+    /// unknown entitlements lacks nothing.
     private func missing(_ program: SignedProgram, _ family: AppFamily?) -> [String] {
         guard let family, program.isReadable else { return [] }
         let others: [SignedProgram]

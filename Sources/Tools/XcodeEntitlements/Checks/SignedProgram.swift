@@ -1,56 +1,56 @@
 internal import AppGroups
 
-/// A target as it is signed in one configuration for one platform, or an entitlements file that no project uses.
+/// A target as signed in one configuration for one platform, or an entitlements file that no project uses.
 struct SignedProgram: Sendable {
-    /// Which target: the same for all of its configurations and platforms.
+    /// The target's identifier, the same for all of its configurations and platforms.
     let id: ProgramID
     let name: String
-    /// The project's name; nil without one.
+    /// The project's name, or `nil` without a project.
     let project: String?
     let kind: TargetKind
-    /// Nil without a project.
+    /// The configuration's name, or `nil` without a project.
     let configuration: String?
     let platform: BuildPlatform?
     let bundleIdentifier: String?
-    /// Nil where it is not known.
+    /// The team, or `nil` if unknown.
     let team: String?
     let entitlements: EntitlementsReference
     let groups: [HeldIdentifier]
     let accessGroups: [HeldIdentifier]
     let keyValueStore: HeldIdentifier?
     let isSandboxed: Bool?
-    /// The profile that the project names, by name or UUID.
+    /// The name or UUID of the profile that the project specifies.
     let profile: String?
-    /// The targets that may lie in this one.
+    /// The targets that may be inside this one.
     let parts: [ProgramID]
-    /// Whether settings may come from a file that is not checked in.
+    /// True if settings may come from a file that is not checked in.
     let hasAbsentSettings: Bool
-    /// Where findings on it point when it has no entitlements file: the project.
+    /// The place of findings on a program without an entitlements file: the project.
     let place: String
 
-    /// What groups the document lists at all: nil without the key.
+    /// The entitlements, or `nil` without a readable file.
     var document: EntitlementsDocument? { entitlements.file?.document }
 
     var groupTexts: [String] { groups.map(\.text) }
 
-    /// The file that a finding on it is about.
+    /// The file of findings on the program.
     var path: String { entitlements.file?.path ?? place }
 }
 
-/// A target of a project, by the project's path and the target's id; or a file by its path.
+/// A target, identified by the project's path and the target's id, or a file, identified by its path.
 struct ProgramID: Hashable, Sendable {
     let project: String
     let target: String
 }
 
-/// What `CODE_SIGN_ENTITLEMENTS` leads to.
+/// The entitlements file that `CODE_SIGN_ENTITLEMENTS` refers to.
 enum EntitlementsReference: Sendable {
     /// The setting has no value.
     case none
     case found(EntitlementsFile, differsInCase: Bool)
-    /// No file has that path.
+    /// The file does not exist.
     case missing(String)
-    /// It cannot be read.
+    /// The file cannot be read.
     case refused(String, ProjectFault)
 
     var file: EntitlementsFile? {
@@ -58,24 +58,24 @@ enum EntitlementsReference: Sendable {
     }
 }
 
-/// An identifier of an entitlements file, as it is written and as it is signed.
+/// An identifier of an entitlements file, as written and as signed.
 struct HeldIdentifier: Sendable, Hashable {
     let raw: String
-    /// Expanded; settings that nothing defines stand in it as they are written.
+    /// The expanded identifier. Undefined settings remain as written.
     let text: String
-    /// Those settings.
+    /// The undefined settings.
     let undefined: [String]
-    /// Settings that other configurations define and this one does not: nothing stands in their place.
+    /// The settings that only other configurations define. Each is expanded to nothing.
     let emptied: [String]
     let line: Int?
 
-    /// For people: an unknown team is said to be one.
+    /// The identifier for display, with `<team>` for an unknown team.
     var shown: String { Self.shown(text) }
 
     static func shown(_ text: String) -> String {
         text.split(separator: BuildSettings.unknownTeam, omittingEmptySubsequences: false).joined(separator: "<team>")
     }
 
-    /// Whether it can be judged: references that are left in it stand for anything.
+    /// True if the identifier can be judged, because no unresolved references remain.
     var isExpanded: Bool { !text.contains("$") }
 }

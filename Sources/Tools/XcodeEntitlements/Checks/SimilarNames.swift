@@ -1,17 +1,17 @@
 internal import AppGroups
 
-/// Names that one program has and the other does not, and that look like one of the other's.
+/// Pairs of similar names, each of which only one of two programs has.
 struct SimilarNames {
     struct Pair {
         let first: HeldIdentifier
         let second: HeldIdentifier
-        /// The rest of a sentence.
+        /// The difference, as the rest of a sentence.
         let difference: String
     }
 
     let pairs: [Pair]
 
-    /// Beyond that nothing is compared: the time grows with the product of both numbers.
+    /// The limit on comparisons, above which nothing is compared. The time grows with the product of both numbers.
     private static let mostComparisons = 10_000
 
     init(_ firsts: [HeldIdentifier], _ seconds: [HeldIdentifier]) {
@@ -40,7 +40,7 @@ struct SimilarNames {
         pairs.contains { $0.first.text == name.text || $0.second.text == name.text }
     }
 
-    /// What is different about two names that look alike; nil for names that do not, or are the same.
+    /// Returns the difference of two similar names, or `nil` for names that are the same or not similar.
     static func difference(_ first: String, _ second: String) -> String? {
         if first == second { return nil }
         if first.lowercased() == second.lowercased() { return "they differ in case" }

@@ -1,6 +1,6 @@
 /// Compares programs across apps, configurations and devices.
 struct SpreadCheck {
-    /// From so many apps on a group is called wide.
+    /// The number of apps from which a group is wide.
     static let manyApps = 3
 
     let programs: ProjectPrograms
@@ -25,7 +25,7 @@ struct SpreadCheck {
         }
     }
 
-    /// Apps of the same bundle identifier are ways to build one app.
+    /// Checks for wide groups. Apps with the same bundle identifier are variants of one app.
     private func checkWidth(_ families: [AppFamily], _ findings: inout FindingCollector) {
         var holders: [Holding: [String: SignedProgram]] = [:]
         for app in families.map(\.app) where app.kind == .app {
@@ -52,7 +52,8 @@ struct SpreadCheck {
         }
     }
 
-    /// Between apps only the case counts: apps of one maker often have names that differ by a letter on purpose.
+    /// Checks for groups of different apps that differ in case only. Apps of one vendor often have names that differ by
+    /// a letter on purpose.
     private func checkCase(_ families: [AppFamily], _ findings: inout FindingCollector) {
         var first: [String: (name: String, app: SignedProgram)] = [:]
         for family in families {
@@ -89,8 +90,8 @@ struct SpreadCheck {
         }
     }
 
-    /// Parts that hold what their app does not, or nothing while it holds something. The others change with their app, and
-    /// what is said of that is enough.
+    /// Returns the parts with groups that their app lacks, or without groups if the app has some. Other parts change
+    /// together with their app, for which one finding is enough.
     private static func strays(_ family: AppFamily) -> [ProgramID] {
         family.parts.filter { part in
             !Set(part.groupTexts).isSubset(of: family.app.groupTexts)
@@ -103,7 +104,7 @@ struct SpreadCheck {
         let platform: BuildPlatform?
     }
 
-    /// `Debug, Beta hold group.a; Release holds no app group`.
+    /// Returns the text `Debug, Beta hold group.a; Release holds no app group`.
     private static func text(_ variants: [SignedProgram]) -> String {
         var parts: [(groups: String, names: [String])] = []
         for variant in variants {
@@ -123,7 +124,7 @@ struct SpreadCheck {
 }
 
 extension SignedProgram {
-    /// For findings on all configurations.
+    /// The program for findings on all configurations.
     fileprivate var withoutConfiguration: SignedProgram {
         SignedProgram(
             id: id, name: name, project: project, kind: kind, configuration: nil, platform: platform,

@@ -1,14 +1,14 @@
-/// Compares programs that are the same one to the system: the configurations of a target, and targets of one bundle
-/// identifier, which are mostly one app on two platforms.
+/// Compares programs that the system treats as one: the configurations of a target, and targets with the same bundle
+/// identifier, which are usually one app on two platforms.
 struct TwinCheck {
     let programs: [SignedProgram]
 
-    /// What is alike in more sets of names was seen in the first of them.
+    /// The limit on distinct sets of names. Further sets show no new similarities.
     private static let mostSets = 16
 
     func run(_ findings: inout FindingCollector) {
         let known = programs.filter(\.isReadable)
-        // Where all of them have one identifier, they are together below.
+        // Targets with one identifier in all configurations are handled with `identifiers` below.
         let targets = Dictionary(grouping: known, by: \.id).values.filter {
             Set($0.map(\.bundleIdentifier)) != [$0[0].bundleIdentifier] || $0[0].bundleIdentifier == nil
         }
@@ -42,7 +42,7 @@ struct TwinCheck {
         program.configuration.map { "\(program.name) in \($0)" } ?? program.name
     }
 
-    /// Of those that hold the same names the first one, in an order that does not change.
+    /// Returns the first program for each distinct set of names, in a stable order.
     private static func distinct(
         _ twins: [SignedProgram], _ held: (SignedProgram) -> [HeldIdentifier]
     ) -> [SignedProgram] {
@@ -51,7 +51,7 @@ struct TwinCheck {
         return Array(others.prefix(mostSets))
     }
 
-    /// One app on two platforms has one store in iCloud if it has one identifier.
+    /// Checks for different key-value stores. An app on two platforms with one identifier has one store in iCloud.
     private func checkStores(_ twins: [SignedProgram], _ findings: inout FindingCollector) {
         var first: [String: SignedProgram] = [:]
         for program in twins where program.project != nil && program.keyValueStore != nil {

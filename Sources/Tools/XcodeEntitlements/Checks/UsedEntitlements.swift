@@ -1,11 +1,11 @@
-/// The entitlements files that targets name, in any configuration, also those of targets that are not looked at.
+/// The entitlements files that targets name in any configuration, including targets that are not checked.
 struct UsedEntitlements {
-    /// As they are named, and where that leads.
+    /// The paths as named, and the files that they lead to.
     private var paths: Set<String> = []
-    /// Paths with settings in them that have no value: `App$(SUFFIX).entitlements`. Each stands for any text.
+    /// The paths with undefined settings: `App$(SUFFIX).entitlements`. Each setting matches any text.
     private var patterns: Set<String> = []
 
-    /// Beyond that no more are looked at: it takes a project that was made to have so many.
+    /// The limit on paths, which only a crafted project exceeds.
     private static let most = 10_000
 
     init(_ programs: [SignedProgram], _ projects: [XcodeProject], team: String?) {
@@ -23,7 +23,8 @@ struct UsedEntitlements {
             || patterns.contains { Self.matches(path, $0) || Self.matches(real, $0) }
     }
 
-    /// Also the assignments that apply to no device: those of simulators, and those that a script reads.
+    /// Adds the paths of a configuration, including assignments for no device: those of simulators, and those that a
+    /// script reads.
     private mutating func add(_ configuration: XcodeConfiguration, _ project: XcodeProject, _ team: String?) {
         let values = Set(
             configuration.assignments.map(\.value).filter { $0.utf8.suffix(13).elementsEqual(".entitlements".utf8) })
@@ -48,15 +49,15 @@ struct UsedEntitlements {
         }
     }
 
-    /// What a reference stands for is no folder.
+    /// Returns whether a path matches a pattern. A reference does not match a `/`.
     private static func matches(_ path: String, _ pattern: String) -> Bool {
         let segments = path.split(separator: "/"), patterns = pattern.split(separator: "/")
         return segments.count == patterns.count
             && zip(segments, patterns).allSatisfy { Wildcard.matches(String($0), String($1)) }
     }
 
-    /// With what each reference stands for in its place: `$(A_$(B))`, `${A}`, `$A`. A setting without a value may be given
-    /// one by whoever builds, so it becomes a `*`.
+    /// Returns the text with each reference expanded: `$(A_$(B))`, `${A}`, `$A`. A setting without a value becomes a
+    /// `*`, because it may be defined at build time.
     static func pattern(_ text: String, _ expand: (Substring) -> ExpandedSetting) -> String {
         var pattern = ""
         var rest = text[...]

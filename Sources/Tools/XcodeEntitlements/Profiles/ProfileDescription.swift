@@ -2,20 +2,20 @@ internal import AppGroups
 package import PropertyLists
 internal import SharedFiles
 
-/// A profile in words: labels and values for a terminal.
+/// The description of a profile for a terminal: labels and values.
 package struct ProfileDescription {
-    /// One fact.
+    /// A labelled fact.
     package struct Line: Hashable {
-        /// What it is, in a word or two.
+        /// The label in a word or two.
         package let label: String
-        /// Safe to print.
+        /// The value, safe to print.
         package let value: String
     }
 
-    /// In the order in which people look for them.
+    /// The lines in the order of interest.
     package let lines: [Line]
 
-    /// - Parameter date: now; what is over by then is said to be.
+    /// - Parameter date: The current date, which determines what has expired.
     package init(_ profile: ProvisioningProfile, at date: PropertyListDate) {
         let facts =
             Self.identity(of: profile) + Self.times(of: profile, at: date) + Self.allowed(by: profile)
@@ -74,12 +74,12 @@ package struct ProfileDescription {
     }
 }
 
-/// Dates of profiles for people: the day in UTC.
+/// Formatting of a profile's dates: the day in UTC.
 enum ProfileDay {
-    /// `2026-11-21`.
+    /// Returns the day in the form `2026-11-21`.
     static func text(_ date: PropertyListDate) -> String { String(CivilTime(date).text.prefix(10)) }
 
-    /// Whole days from one moment to another; below zero where it lies before.
+    /// Returns the whole days from one date to another, negative if `end` is before `start`.
     static func count(from start: PropertyListDate, to end: PropertyListDate) -> Int {
         Int(((end.secondsSince2001 - start.secondsSince2001) / 86_400).rounded(.down))
     }

@@ -1,11 +1,11 @@
 internal import AppGroups
 internal import PropertyLists
 
-/// The property list of a profile: values by key, of the type that the key has.
+/// The property list of a profile, with typed access by key.
 struct ProfileList {
     private let values: [String: PropertyListValue]
 
-    /// Room for a team of a thousand with ten thousand devices.
+    /// The limits, sufficient for a team of a thousand with ten thousand devices.
     private static let limits = StructureLimits(depth: 16, values: 20_000, size: 4 << 20)
 
     init(parsing bytes: ArraySlice<UInt8>) throws(ProvisioningError) {
@@ -19,7 +19,7 @@ struct ProfileList {
     }
 
     private static func value(_ bytes: UnsafeRawBufferPointer) throws(StructureFault) -> PropertyListValue {
-        // Apple signs XML. OpenStep's braces would take nearly any text.
+        // Apple signs XML. The OpenStep format is rejected, because it would accept nearly any text.
         guard let format = PropertyList.format(of: bytes), format != .openStep else {
             throw .malformed("it is neither XML nor binary")
         }
@@ -44,17 +44,17 @@ struct ProfileList {
         try optional(key, "an integer", \.integer)
     }
 
-    /// False where the key is missing.
+    /// Returns a flag, or `false` if the key is missing.
     func flag(_ key: String) throws(ProvisioningError) -> Bool {
         try optional(key, "true or false", \.bool) ?? false
     }
 
-    /// Nil where the key is missing.
+    /// Returns an array of strings, or `nil` if the key is missing.
     func optionalStrings(_ key: String) throws(ProvisioningError) -> [String]? {
         try optional(key, "an array of strings", \.strings)
     }
 
-    /// Empty where the key is missing.
+    /// Returns an array of data, which is empty if the key is missing.
     func datas(_ key: String) throws(ProvisioningError) -> [[UInt8]] {
         try optional(key, "an array of data") { list in
             let datas = list.array?.compactMap(\.data)

@@ -2,24 +2,24 @@ internal import AppGroups
 internal import PropertyLists
 internal import SharedFiles
 
-/// Why a target signed with a profile would not be installed, not start, or not get what it asks for.
+/// A reason why a target signed with a profile would not be installed, not start, or lack an entitlement.
 public struct ProfileProblem: Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, for programs.
+    /// The kind of the problem, for programs.
     public let code: Code
 
-    /// What it concerns: a group, an identifier, a certificate's name, a date.
+    /// The subject: a group, an identifier, a certificate's name, a date.
     public let subject: String
 
-    /// What is wrong, as a sentence; safe to print.
+    /// The problem as a sentence, safe to print.
     public let reason: String
 
-    /// What to do, as a sentence; safe to print.
+    /// The advice as a sentence, safe to print.
     public let advice: String
 
     /// Reason and advice in one line.
     public var description: String { "\(reason) \(advice)" }
 
-    /// Names come from files: the sentences are made safe to print, the subject stays as it is.
+    /// Creates a problem. Names come from files, so the sentences are made safe to print. The subject is not changed.
     init(code: Code, subject: String, reason: String, advice: String) {
         self.code = code
         self.subject = subject
@@ -29,12 +29,12 @@ public struct ProfileProblem: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ProfileProblem {
-    /// What is wrong. The list grows.
+    /// The kind of a problem. The list grows.
     public struct Code: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
         /// The code's name, the same as its constant's.
         public let rawValue: String
 
-        /// Makes a code of any name.
+        /// Creates a code from a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -42,34 +42,34 @@ extension ProfileProblem {
         /// The code's name.
         public var description: String { rawValue }
 
-        /// The profile's time is over.
+        /// The profile has expired.
         public static let expired = Self(rawValue: "expired")
-        /// The profile's creation lies in the future.
+        /// The profile's creation date is in the future.
         public static let notYetValid = Self(rawValue: "notYetValid")
         /// The profile belongs to another team.
         public static let wrongTeam = Self(rawValue: "wrongTeam")
         /// The profile is for another app.
         public static let wrongApplication = Self(rawValue: "wrongApplication")
-        /// The profile does not hold an app group.
+        /// The profile does not contain an app group.
         public static let groupAbsent = Self(rawValue: "groupAbsent")
-        /// The profile does not hold a keychain access group.
+        /// The profile does not contain a keychain access group.
         public static let accessGroupAbsent = Self(rawValue: "accessGroupAbsent")
-        /// The profile does not hold the key-value store identifier.
+        /// The profile does not contain the key-value store identifier.
         public static let keyValueStoreAbsent = Self(rawValue: "keyValueStoreAbsent")
-        /// A debugger is wanted and the profile does not let it in.
+        /// A debugger is wanted, but the profile does not allow it.
         public static let debuggingRefused = Self(rawValue: "debuggingRefused")
-        /// A debugger is not wanted and the profile lets it in.
+        /// A debugger is not wanted, but the profile allows it.
         public static let debuggingAllowed = Self(rawValue: "debuggingAllowed")
-        /// One of several certificates is outside its validity; the others still sign.
+        /// Some of several certificates are outside their validity. The others can still sign.
         public static let certificateExpired = Self(rawValue: "certificateExpired")
-        /// No certificate of the profile is valid: nobody can sign with it.
+        /// The profile has no valid certificate, so it cannot be used for signing.
         public static let noValidCertificate = Self(rawValue: "noValidCertificate")
-        /// The signature was checked and does not hold.
+        /// The signature was checked and refused.
         public static let signatureRefused = Self(rawValue: "signatureRefused")
     }
 }
 
-// The profile's own.
+// Problems of the profile itself.
 extension ProfileProblem {
     static func expired(_ date: PropertyListDate) -> Self {
         let day = ProfileDay.text(date)
@@ -107,7 +107,7 @@ extension ProfileProblem {
     }
 }
 
-// Against a target.
+// Problems with a target.
 extension ProfileProblem {
     static func wrongTeam(_ team: String, held: [String]) -> Self {
         Self(
@@ -165,10 +165,10 @@ extension ProfileProblem {
         return texts.prefix(mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
-    /// A sentence with more is not read.
+    /// The limit on names in a sentence.
     private static let mostNames = 8
 
-    /// Most mismatches are a slip of one letter.
+    /// Returns a suggestion for a misspelled name, because most mismatches are a typo of one letter.
     private static func hint(_ wanted: String, _ held: [String]) -> String? {
         NearestName.nearest(to: wanted, among: held).map { "Is \($0) meant?" }
     }

@@ -6,10 +6,10 @@ extension ProvisioningProfile {
     /// The largest file that is read, in bytes.
     public static let largest = 4 << 20
 
-    /// Takes a profile apart.
+    /// Parses a profile.
     ///
-    /// - Parameter trust: whose signature counts; looked at only in a build with the package trait `ProfileSignatures`.
-    /// - Throws: ``ProvisioningError``. A signature that does not hold is no error; ``signature`` says so.
+    /// - Parameter trust: The trusted signers, used only in a build with the package trait `ProfileSignatures`.
+    /// - Throws: ``ProvisioningError``. An invalid signature is not an error; see ``signature``.
     public init(parsing bytes: [UInt8], trusting trust: ProfileTrust = .apple) throws(ProvisioningError) {
         guard bytes.count <= Self.largest else { throw .tooLarge("profile", "it has more than \(Self.largest) bytes") }
         let message = try SignedMessage(parsing: bytes)
@@ -78,7 +78,7 @@ extension ProvisioningProfile {
     private static let mostCertificates = 1000
 
     private static func certificates(_ datas: [[UInt8]]) throws(ProvisioningError) -> [ProfileCertificate] {
-        // A binary list can name one certificate many thousand times, each time to be read.
+        // A binary list can refer to one certificate many thousand times, each of which would be parsed.
         guard datas.count <= mostCertificates else {
             throw .tooLarge("DeveloperCertificates", "it has more than \(mostCertificates) certificates")
         }

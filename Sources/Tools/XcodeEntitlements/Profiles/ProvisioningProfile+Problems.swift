@@ -2,10 +2,10 @@ internal import AppGroups
 public import PropertyLists
 
 extension ProvisioningProfile {
-    /// What stands against signing a target with this profile at a moment.
+    /// Returns the problems with signing a target with this profile at a date.
     ///
-    /// - Parameter target: what the target needs; nil looks at the profile alone.
-    /// - Returns: problems in a fixed order: the profile's own, then the target's.
+    /// - Parameter target: The requirements of the target; `nil` checks the profile alone.
+    /// - Returns: The problems in a fixed order: the profile's own, then the target's.
     public func problems(at date: PropertyListDate, for target: ProfileTarget? = nil) -> [ProfileProblem] {
         var problems = timeProblems(at: date) + certificateProblems(at: date)
         if case .refused(let reason) = signature { problems.append(.signatureRefused(reason)) }
@@ -37,7 +37,7 @@ extension ProvisioningProfile {
 
     private func identityProblems(of target: ProfileTarget) -> [ProfileProblem] {
         var problems: [ProfileProblem] = []
-        // A profile that names no team is no reason to take any.
+        // A profile without teams does not permit every team.
         let teams = teamIdentifiers.isEmpty ? applicationIdentifierPrefixes : teamIdentifiers
         if let team = target.teamIdentifier, !teams.contains(team) {
             problems.append(.wrongTeam(team, held: teams))
@@ -55,7 +55,7 @@ extension ProvisioningProfile {
     }
 }
 
-// What it holds.
+// The profile's contents.
 extension ProvisioningProfile {
     /// The application identifier without its prefix: `com.example.app`, `com.example.*`, `*`.
     public var bundleIdentifier: String? {
@@ -63,24 +63,25 @@ extension ProvisioningProfile {
         return String(applicationIdentifier[applicationIdentifier.index(after: dot)...])
     }
 
-    /// Whether a target signed with it may belong to an app group.
+    /// Returns whether a target signed with the profile may belong to an app group.
     ///
-    /// On a Mac a group of one's own team (`ABCDE12345.name`) needs no profile; everywhere else it has to be listed.
+    /// On a Mac, a group of the same team (`ABCDE12345.name`) requires no profile. On other platforms the profile must
+    /// list it.
     public func holds(applicationGroup group: String) -> Bool {
         if Self.any(of: entitlements.applicationGroups, matches: group) { return true }
         guard isForMac, let known = try? AppGroup(group), let team = known.teamIdentifier else { return false }
         return (teamIdentifiers + applicationIdentifierPrefixes).contains(team.identifier)
     }
 
-    /// Whether a target signed with it may use a keychain access group: a listed one, its own application identifier, or one
-    /// of its app groups.
+    /// Returns whether a target signed with the profile may use a keychain access group: a listed one, its own
+    /// application identifier, or one of its app groups.
     public func holds(accessGroup group: String) -> Bool {
         Self.any(of: entitlements.keychainAccessGroups, matches: group)
             || Self.any(of: applicationIdentifier.map { [$0] }, matches: group)
             || Self.any(of: entitlements.applicationGroups, matches: group)
     }
 
-    /// Whether a target signed with it may use a key-value store.
+    /// Returns whether a target signed with the profile may use a key-value store.
     public func holds(keyValueStore identifier: String) -> Bool {
         Self.any(of: entitlements.keyValueStoreIdentifier.map { [$0] }, matches: identifier)
     }
@@ -93,7 +94,7 @@ extension ProvisioningProfile {
 /// An identifier of a profile, which may end in an asterisk: `ABCDE12345.com.example.app`, `ABCDE12345.com.example.*`,
 /// `ABCDE12345.*`.
 ///
-/// The asterisk stands for one character or more, dots included, and only at the end; anywhere else it is itself.
+/// The asterisk matches one character or more, including dots, and only at the end. At other positions it is a literal.
 struct WildcardIdentifier {
     let pattern: String
 
@@ -109,11 +110,11 @@ struct WildcardIdentifier {
     }
 }
 
-/// What a target needs of its profile; what is nil or empty is not compared.
+/// The requirements of a target on its profile. Values that are `nil` or empty are not compared.
 public struct ProfileTarget: Sendable, Hashable {
     /// The bundle identifier, expanded: `com.example.app`.
     public var bundleIdentifier: String?
-    /// The team, ten characters.
+    /// The team identifier of ten characters.
     public var teamIdentifier: String?
     /// The app groups of its entitlements.
     public var applicationGroups: [String]
@@ -121,10 +122,10 @@ public struct ProfileTarget: Sendable, Hashable {
     public var keychainAccessGroups: [String]
     /// The key-value store identifier of its entitlements.
     public var keyValueStoreIdentifier: String?
-    /// Whether it is meant to run under a debugger.
+    /// True if it is meant to run under a debugger.
     public var allowsDebugging: Bool?
 
-    /// Puts a target together; every part may be left out.
+    /// Creates the requirements of a target. Every part may be omitted.
     public init(
         bundleIdentifier: String? = nil, teamIdentifier: String? = nil, applicationGroups: [String] = [],
         keychainAccessGroups: [String] = [], keyValueStoreIdentifier: String? = nil, allowsDebugging: Bool? = nil

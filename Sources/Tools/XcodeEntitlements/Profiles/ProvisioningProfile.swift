@@ -2,79 +2,80 @@ public import AppGroups
 public import FoundationEssentials
 public import PropertyLists
 
-/// A provisioning profile (`.mobileprovision`, `.provisionprofile`): which apps of which team may have which entitlements.
+/// A provisioning profile (`.mobileprovision`, `.provisionprofile`): the entitlements that apps of a team may have.
 ///
-/// It is a property list in a signed message (RFC 5652). Reading it does not check the signature; see ``signature``.
+/// The file is a property list in a signed message (RFC 5652). Parsing does not require a valid signature; see
+/// ``signature``.
 public struct ProvisioningProfile: Sendable, Hashable {
-    /// The name that the developer gave it.
+    /// The name from the developer.
     public let name: String
-    /// Its own identifier, which is also its file's name in Xcode's folder.
+    /// The profile's identifier, which is also its file's name in Xcode's folder.
     public let uuid: String
     /// The name of the App ID.
     public let applicationIdentifierName: String?
-    /// What application identifiers begin with; mostly the team identifier.
+    /// The prefixes of application identifiers; usually the team identifier.
     public let applicationIdentifierPrefixes: [String]
-    /// The teams it belongs to; mostly one.
+    /// The teams of the profile; usually one.
     public let teamIdentifiers: [String]
     /// The team's name.
     public let teamName: String?
-    /// `iOS`, `OSX`, `tvOS`, `xrOS`, ..., as Apple writes them.
+    /// The platforms in Apple's spelling: `iOS`, `OSX`, `tvOS`, `xrOS`, ....
     public let platforms: [String]
-    /// When it was made.
+    /// The creation date.
     public let created: PropertyListDate
-    /// When it ends.
+    /// The expiry date.
     public let expires: PropertyListDate
-    /// The days from the one to the other, as it says.
+    /// The stated number of days from creation to expiry.
     public let timeToLive: Int?
-    /// What it allows.
+    /// The allowed entitlements.
     public let entitlements: EntitlementsDocument
-    /// Whether a debugger may attach (`get-task-allow`).
+    /// True if a debugger may attach (`get-task-allow`).
     public let allowsDebugging: Bool
-    /// How many devices it lists; nil where it lists none at all.
+    /// The number of listed devices, or `nil` without a list.
     public let provisionedDeviceCount: Int?
-    /// Whether it is for every device.
+    /// True if the profile is for every device.
     public let provisionsAllDevices: Bool
-    /// Whether Xcode made it and renews it.
+    /// True if Xcode created the profile and renews it.
     public let isXcodeManaged: Bool
-    /// The certificates that may sign apps with it.
+    /// The certificates that may sign apps with the profile.
     public let certificates: [ProfileCertificate]
-    /// The certificates that came with the signature: the signer's and those above it. What they prove, ``signature`` says.
+    /// The certificates in the signature: the signer's and those above it. See ``signature`` for their validity.
     public let signers: [ProfileCertificate]
-    /// Whether the signature holds.
+    /// The state of the signature.
     public let signature: ProfileSignature
 
-    /// What it is for.
+    /// The purpose of the profile.
     public var kind: ProfileKind {
         if provisionsAllDevices { return isForMac ? .developerID : .enterprise }
         if provisionedDeviceCount == nil { return .appStore }
-        // There is no ad hoc distribution for Macs.
+        // Macs have no ad hoc distribution.
         return isForMac || allowsDebugging ? .development : .adHoc
     }
 
-    /// Whether it is for Macs alone.
+    /// True if the profile is for Macs only.
     var isForMac: Bool { platforms == ["OSX"] }
 
-    /// What it says an app is called, prefix first: `ABCDE12345.com.example.app`, or with `*` at its end.
+    /// The allowed identifier of an app with its prefix: `ABCDE12345.com.example.app`, or with a final `*`.
     public var applicationIdentifier: String? { entitlements.applicationIdentifier }
 
-    /// When it was made.
+    /// The creation date.
     public var creationDate: Date { Date(timeIntervalSinceReferenceDate: created.secondsSince2001) }
 
-    /// When it ends.
+    /// The expiry date.
     public var expirationDate: Date { Date(timeIntervalSinceReferenceDate: expires.secondsSince2001) }
 }
 
-/// What a provisioning profile is for, as its contents tell.
+/// The purpose of a provisioning profile, derived from its contents.
 public enum ProfileKind: String, Sendable, Hashable, CaseIterable {
-    /// Runs on the listed devices under a debugger.
+    /// The app runs on the listed devices under a debugger.
     case development
-    /// Runs on the listed devices without one.
+    /// The app runs on the listed devices without a debugger.
     case adHoc
-    /// For upload to the App Store; runs on no device as it is.
+    /// The app is uploaded to the App Store and runs on no device before that.
     case appStore
-    /// Runs on every device of an organisation (in-house distribution).
+    /// The app runs on every device of an organisation (in-house distribution).
     case enterprise
-    /// Runs on every Mac, outside the Mac App Store.
+    /// The app runs on every Mac, outside the Mac App Store.
     case developerID
 
     /// The kind in words, for people.
@@ -89,19 +90,20 @@ public enum ProfileKind: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Whether the signature of a profile holds.
+/// The state of a profile's signature.
 ///
-/// Without the package trait `ProfileSignatures` it is always ``notChecked``: then everything that a profile says is what
-/// its file says, not what Apple said.
+/// Without the package trait `ProfileSignatures` it is always ``notChecked``, so that the profile's contents are not
+/// verified to come from Apple.
 public enum ProfileSignature: Sendable, Hashable {
-    /// Nobody looked.
+    /// The signature was not checked.
     case notChecked
     /// Signed by `signer` (its common name) over a digest of the named algorithm, and certified by a trusted root.
     case valid(signer: String, digest: String)
-    /// Not signed by anybody trusted, or changed since; why, as the rest of a sentence about the signature.
+    /// The signer is not trusted, or the contents were changed; with the reason as the rest of a sentence about the
+    /// signature.
     case refused(reason: String)
 
-    /// For people, as the end of a line.
+    /// The state for display, as the end of a line.
     public var title: String {
         switch self {
         case .notChecked: "signature not checked"
@@ -111,26 +113,26 @@ public enum ProfileSignature: Sendable, Hashable {
     }
 }
 
-/// Whose signature on a profile counts: a root by its certificate's fingerprint, and the names below it.
+/// The trusted signers of profiles: a root by its certificate's fingerprint, and the names below it.
 ///
-/// The root alone proves little: every developer's certificate hangs on Apple's too.
+/// The root alone proves little, because every developer's certificate chains to Apple's root as well.
 public struct ProfileTrust: Sendable, Hashable {
-    /// The SHA-256 of the root certificates, 32 bytes each. The certificate itself comes with the message.
+    /// The SHA-256 of the root certificates, 32 bytes each. The message contains the certificates themselves.
     public var roots: Set<[UInt8]>
-    /// Signers of profiles for devices, by common name.
+    /// The common name of signers of profiles for devices.
     public var deviceSigner: String
-    /// The authority that certifies them, by common name.
+    /// The common name of their certificate authority.
     public var deviceAuthority: String
 
-    /// Trusts an authority of one's own; its signers for Macs carry Apple's marks.
+    /// Creates trust in a private authority, whose signers for Macs carry Apple's marks.
     public init(roots: Set<[UInt8]>, deviceSigner: String, deviceAuthority: String) {
         self.roots = roots
         self.deviceSigner = deviceSigner
         self.deviceAuthority = deviceAuthority
     }
 
-    /// Apple's own: the root of 2006, published at https://www.apple.com/certificateauthority, and the names that iOS
-    /// compares (`SecPolicyCreateiPhoneProvisioningProfileSigning`).
+    /// The trust in Apple: the root of 2006, published at https://www.apple.com/certificateauthority, and the names
+    /// that iOS compares (`SecPolicyCreateiPhoneProvisioningProfileSigning`).
     public static let apple = Self(
         roots: [
             [
@@ -141,7 +143,7 @@ public struct ProfileTrust: Sendable, Hashable {
         deviceAuthority: "Apple iPhone Certification Authority")
 }
 
-/// A certificate of a profile: a developer's, or one of those who signed it. Read, not verified.
+/// A certificate of a profile: a developer's, or one of its signers. Parsed, not verified.
 public struct ProfileCertificate: Sendable, Hashable {
     /// The subject's common name, for example `Apple Development: Ada Example (ABCDE12345)`.
     public let commonName: String?
@@ -153,14 +155,14 @@ public struct ProfileCertificate: Sendable, Hashable {
     public let issuerCommonName: String?
     /// The serial number, most significant byte first.
     public let serialNumber: [UInt8]
-    /// The first moment of its validity.
+    /// The start of its validity.
     public let notBefore: PropertyListDate
-    /// The last moment of its validity.
+    /// The end of its validity.
     public let notAfter: PropertyListDate
     /// The certificate itself, as DER.
     package let der: [UInt8]
 
-    /// Whether a moment lies within its validity.
+    /// Returns whether a date is within the validity.
     public func isValid(at date: PropertyListDate) -> Bool {
         (notBefore.secondsSince2001...max(notBefore.secondsSince2001, notAfter.secondsSince2001))
             .contains(date.secondsSince2001)
@@ -168,7 +170,7 @@ public struct ProfileCertificate: Sendable, Hashable {
 }
 
 extension ProfileCertificate {
-    /// What people call it: its name, or its serial number where it has none.
+    /// The certificate's name, or its serial number if it has no name.
     public var title: String {
         commonName ?? "number " + serialNumber.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

@@ -2,19 +2,19 @@ internal import AppGroups
 
 /// The settings of one target in one configuration for one platform.
 struct BuildSettings: Sendable {
-    /// Stands for a team that is not known: ten characters, so that identifiers with it have their proper form. No real team
-    /// identifier is all zeros.
+    /// The placeholder for an unknown team: ten characters, so that identifiers with it have their proper form. No real
+    /// team identifier is all zeros.
     static let unknownTeam = "0000000000"
 
     let configuration: XcodeConfiguration
-    /// Nil asks what does not depend on it.
+    /// The platform; `nil` for settings that do not depend on it.
     let platform: BuildPlatform?
     private let definedSettings: Set<String>
     private var variables: EntitlementVariables
 
     /// - Parameters:
-    ///   - definedSettings: What any configuration of the project defines.
-    ///   - team: Given by whoever asks; it wins over the project's.
+    ///   - definedSettings: The settings that any configuration of the project defines.
+    ///   - team: The caller's team, which takes precedence over the project's.
     init(
         _ configuration: XcodeConfiguration, for platform: BuildPlatform?, definedSettings: Set<String> = [],
         team: String? = nil
@@ -27,29 +27,29 @@ struct BuildSettings: Sendable {
         self.team = known
         let spelled = known ?? Self.unknownTeam
         variables[EntitlementVariables.developmentTeam] = spelled
-        // An account of before 2011 may have another prefix; a project that knows says so.
+        // Accounts from before 2011 may have another prefix, which the project then defines.
         for name in [EntitlementVariables.appIdentifierPrefix, EntitlementVariables.teamIdentifierPrefix] {
             if variables[name] == nil { variables[name] = spelled + "." }
         }
     }
 
-    /// The team; nil where the project leaves it to whoever builds it.
+    /// The team, or `nil` if the project does not define it.
     private(set) var team: String?
 
-    /// A setting with everything in it expanded, as Xcode does: a setting without a value becomes nothing. Nil where nothing
-    /// is left.
+    /// Returns a setting, fully expanded as in Xcode: a setting without a value becomes empty. Returns `nil` for an
+    /// empty result.
     func value(_ name: String) -> String? {
         guard variables[name] != nil else { return nil }
-        // By its name, so that `$(inherited)` in it finds the level below.
+        // Expanded by its name, so that `$(inherited)` in it finds the level below.
         let text = expand("$(\(name))") { _ in true }.text
         return text.isEmpty ? nil : text
     }
 
-    /// Whether a setting says `YES`.
+    /// Returns whether a setting is `YES`.
     func isOn(_ name: String) -> Bool { value(name) == "YES" }
 
-    /// Expands the text of an identifier. A setting that only other configurations define becomes nothing, as it is meant;
-    /// one that none defines, or that a file which is not there may define, stays as it is written, and is listed.
+    /// Expands the text of an identifier. A setting that only other configurations define becomes empty, as in Xcode.
+    /// An undefined setting, or one that a missing file may define, remains as written and is listed.
     func expand(_ text: String) -> ExpandedSetting {
         expand(text) { configuration.missingFiles.isEmpty && definedSettings.contains($0) }
     }
@@ -57,7 +57,7 @@ struct BuildSettings: Sendable {
     private func expand(_ text: String, emptying isEmptied: (String) -> Bool) -> ExpandedSetting {
         var variables = variables
         var emptied: [String] = []
-        // A name may itself be made of a setting without a value: each round makes at least one known.
+        // A name may itself contain a setting without a value. Each round resolves at least one.
         for _ in 0..<32 {
             let unknown = variables.expand(text).unresolved.filter { variables[$0] == nil && isEmptied($0) }
             if unknown.isEmpty { break }
@@ -68,21 +68,21 @@ struct BuildSettings: Sendable {
         return ExpandedSetting(text: expanded.text, undefined: expanded.unresolved, emptied: emptied)
     }
 
-    /// With one more setting.
+    /// Returns the settings with one more setting.
     func setting(_ name: String, to value: String) -> BuildSettings {
         var copy = self
         copy.variables[name] = value
         return copy
     }
 
-    /// One level for each time that a setting is given a value, the last one highest.
+    /// Returns the levels of the settings: one for each assignment of the same setting, the last one highest.
     private static func levels(of configuration: XcodeConfiguration, _ sdk: String) -> EntitlementVariables {
         var levels: [[String: String]] = [[:]]
         var counts: [String: Int] = [:]
         for assignment in configuration.assignments.reversed() {
             let level = counts[assignment.name, default: 0]
             guard level < mostLevels, assignment.applies(for: sdk, configuration.name) else { continue }
-            // What is below a value without references is never asked for.
+            // Levels below a value without references are never used.
             counts[assignment.name] = assignment.value.utf8.contains(UInt8(ascii: "$")) ? level + 1 : mostLevels
             if level == levels.count { levels.append([:]) }
             levels[level][assignment.name] = assignment.value
@@ -91,21 +91,21 @@ struct BuildSettings: Sendable {
         return levels.dropFirst().reduce(highest) { $0.over(EntitlementVariables($1)) }
     }
 
-    /// No expansion goes deeper, so that what is below is never asked for either.
+    /// The limit on levels. No expansion goes deeper, so deeper levels are never used.
     private static let mostLevels = 64
 }
 
 /// A text with its settings expanded.
 struct ExpandedSetting: Sendable {
     let text: String
-    /// The settings that have no value; they stand in the text as they were written.
+    /// The settings without a value, which remain in the text as written.
     let undefined: [String]
-    /// Those that nothing stands in the place of.
+    /// The settings that were expanded to nothing.
     let emptied: [String]
 }
 
 extension XcodeConfiguration {
-    /// What it is built for; empty for something that no device runs.
+    /// The platforms that it is built for; empty if no device runs it.
     var platforms: [BuildPlatform] {
         let settings = BuildSettings(self, for: nil)
         let named = settings.value("SUPPORTED_PLATFORMS") ?? settings.value("SDKROOT") ?? ""
@@ -121,7 +121,7 @@ extension XcodeConfiguration {
     }
 }
 
-/// What a target is built for; simulators are not signed, so they are left out.
+/// A target's platform. Simulators are omitted, because their programs are not signed.
 public enum BuildPlatform: String, Sendable, Hashable, CaseIterable {
     case iOS
     /// An iOS app on a Mac, built with the macOS SDK.
@@ -131,7 +131,7 @@ public enum BuildPlatform: String, Sendable, Hashable, CaseIterable {
     case tvOS
     case visionOS
 
-    /// The SDK that conditions such as `[sdk=iphoneos*]` are compared with.
+    /// The SDK to match conditions such as `[sdk=iphoneos*]`.
     var sdk: String {
         switch self {
         case .iOS: "iphoneos"
@@ -142,7 +142,7 @@ public enum BuildPlatform: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Nil for simulators and what nobody knows.
+    /// Creates a platform, or `nil` for simulators and unknown SDKs.
     init?(sdk: some StringProtocol) {
         let name = sdk.lowercased()
         guard !name.contains("simulator"), let platform = Self.bySDK.first(where: { name.hasPrefix($0.sdk) }) else {
@@ -153,6 +153,6 @@ public enum BuildPlatform: String, Sendable, Hashable, CaseIterable {
 
     private static let bySDK: [BuildPlatform] = [.iOS, .macOS, .watchOS, .tvOS, .visionOS]
 
-    /// Whether group containers and signing follow the rules of macOS.
+    /// True if group containers and signing follow the rules of macOS.
     var isMac: Bool { self == .macOS || self == .macCatalyst }
 }

@@ -2,14 +2,14 @@ internal import AppGroups
 internal import PropertyLists
 internal import SharedFiles
 
-/// What an `Info.plist` tells of whose it is.
+/// The identity of a program from an `Info.plist`.
 struct InfoFile: Sendable {
-    /// `CFBundleIdentifier` as it is written.
+    /// The value of `CFBundleIdentifier` as written.
     let bundleIdentifier: String?
     let kind: TargetKind
     let platform: BuildPlatform?
 
-    /// Nil where the file cannot be read as a property list.
+    /// Reads a file, or returns `nil` if it is not a readable property list.
     static func read(_ path: String) -> InfoFile? {
         guard let bytes = try? ProjectFiles.read(path), let list = try? PropertyList.parse(bytes).value else {
             return nil
@@ -49,11 +49,11 @@ struct InfoFile: Sendable {
     }
 }
 
-/// Files that were asked for what they tell: several configurations name the same one.
+/// A cache of files, because several configurations name the same one.
 final class InfoFileCache {
     private var files: [String: InfoFile?] = [:]
 
-    /// Nil where the file cannot be read as a property list.
+    /// Reads a file, or returns `nil` if it is not a readable property list.
     func read(_ path: String) -> InfoFile? {
         if let known = files[path] { return known }
         let file = ProjectFiles.isPossible(path) ? InfoFile.read(path) : nil

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SharedFiles
 
-/// Reads the files that make up a project. Links are followed, as Xcode does; only a regular file is read, and nothing
-/// waits for a FIFO that somebody checked in.
+/// Reads the files of a project. Links are followed, as in Xcode. Only regular files are read, so that a checked-in
+/// FIFO cannot block.
 enum ProjectFiles {
-    /// Of a `project.pbxproj`: the largest ones have some 10 MB.
+    /// The size limit of a `project.pbxproj`. The largest ones have some 10 MB.
     static let projectLimit = 64 << 20
-    /// Of everything else.
+    /// The size limit of all other files.
     static let limit = 1 << 20
 
     static func read(_ path: String, limit: Int = limit) throws(FileError) -> [UInt8] {
@@ -14,7 +14,7 @@ enum ProjectFiles {
         return try Directory.open(ProjectPath.parent(of: real)).read(ProjectPath.leaf(of: real), limit: limit)
     }
 
-    /// Where a path leads: absolute, without links.
+    /// Returns the absolute path without links.
     static func realPath(_ path: String) throws(FileError) -> String {
         guard isPossible(path) else {
             throw FileError(errno: ENAMETOOLONG, operation: "open", path: ProjectPath.shortened(path))
@@ -24,13 +24,14 @@ enum ProjectFiles {
         return String(cString: real)
     }
 
-    /// What lies at a real path.
+    /// Returns the kind of the file at a real path.
     static func kind(of real: String) throws(FileError) -> FileKind {
         if real == "/" { return .directory }
         return try Directory.open(ProjectPath.parent(of: real)).attributes(ProjectPath.leaf(of: real)).kind
     }
 
-    /// Whether the system could take a path at all. For any other the disk is not asked: a file may hold one of megabytes.
+    /// Returns whether the system could accept a path. Other paths are not looked up, because a file may contain one of
+    /// megabytes.
     static func isPossible(_ path: String) -> Bool {
         let bytes = path.utf8
         return bytes.count < Int(PATH_MAX) && !bytes.contains(0)
@@ -39,8 +40,8 @@ enum ProjectFiles {
 
     private static let deepest = 255
 
-    /// The path as the disk spells it: macOS finds a file whatever the case of its letters, Linux does not. Nil where
-    /// nothing has that name in any spelling.
+    /// Returns the path in the spelling of the disk, because macOS ignores case in file names and Linux does not.
+    /// Returns `nil` if no spelling of it exists.
     static func spelling(of path: String) -> String? {
         guard isPossible(path) else { return nil }
         if (try? realPath(path)) != nil { return path }

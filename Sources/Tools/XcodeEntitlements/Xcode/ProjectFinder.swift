@@ -1,20 +1,20 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// Looks for everything below a folder that says what programs share.
+/// Searches a folder for projects, entitlements and profiles.
 struct ProjectFinder {
-    /// Absolute paths, sorted by bytes.
+    /// The absolute paths of projects, sorted by bytes.
     private(set) var projects: [String] = []
     private(set) var entitlements: [String] = []
     private(set) var profiles: [String] = []
-    /// What was not looked at, as sentences.
+    /// The notes on unread parts, as sentences.
     private(set) var notes: [String] = []
 
     private static let deepest = 24
     private static let mostEntries = 500_000
     private var entries = 0
 
-    /// Copies of other people's projects, and what tools make.
+    /// The directories with dependencies and build products.
     private static let skipped: Set<String> = [
         "Pods", "Carthage", "DerivedData", "node_modules", "SourcePackages", "vendor", "build",
     ]
@@ -22,13 +22,13 @@ struct ProjectFinder {
         ".app", ".appex", ".framework", ".xcframework", ".xcarchive", ".bundle", ".dSYM", ".xcassets", ".lproj",
     ]
 
-    /// Adds what lies in a directory, at any depth. Links are not followed; hidden directories, build products and copies of
-    /// dependencies are left out.
+    /// Adds the files of a directory at any depth. Links are not followed. Hidden directories, build products and
+    /// copies of dependencies are skipped.
     mutating func search(_ path: String) throws(FileError) {
         try search(Directory.open(path), path, depth: 1)
     }
 
-    /// Adds one file by what its name says; false where that says nothing.
+    /// Adds a file by its name. Returns `false` if the name is of no known kind.
     mutating func add(_ path: String) -> Bool {
         let leaf = ProjectPath.leaf(of: path)
         if leaf == "project.pbxproj" {
@@ -43,7 +43,7 @@ struct ProjectFinder {
         return true
     }
 
-    /// Adds the entitlements that an `Info.plist` tells of: those beside it.
+    /// Adds the entitlements beside an `Info.plist`.
     mutating func add(beside info: String) throws(FileError) {
         let directory = ProjectPath.parent(of: info)
         let known = entitlements.count
@@ -53,7 +53,7 @@ struct ProjectFinder {
         if entitlements.count == known { note("\(info): no entitlements lie beside it.") }
     }
 
-    /// Files that were found twice, since one path given lies in another, are there once.
+    /// Sorts the paths and removes duplicates, which occur if one given path contains another.
     mutating func finish() {
         projects = Self.unique(projects)
         entitlements = Self.unique(entitlements)
@@ -74,7 +74,7 @@ struct ProjectFinder {
             switch entry.kind {
             case .directory where Self.isEntered(entry.name): enter(directory, entry.name, child, depth)
             case .regular: _ = add(child)
-            // A link is a file where it leads to one; to a directory it is not followed, since it may lead upwards.
+            // A link to a file counts as a file. A link to a directory is not followed, because it may lead upwards.
             case .symbolicLink where !isDirectory(child): _ = add(child)
             default: break
             }

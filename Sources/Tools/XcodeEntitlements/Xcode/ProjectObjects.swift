@@ -1,13 +1,13 @@
 internal import PropertyLists
 
-/// The objects of a `project.pbxproj`: each has an id and an `isa`, and refers to others by id.
+/// The objects of a `project.pbxproj`. Each has an id and an `isa`, and refers to others by id.
 struct ProjectObjects {
-    /// The id of the object that is the project.
+    /// The id of the project object.
     let root: String
     private let objects: [String: ProjectObject]
 
     /// - Parameter list: The whole file.
-    /// - Throws: `ProjectFault` where it is no project.
+    /// - Throws: `ProjectFault` if the file is not a project.
     init(_ list: PropertyListValue) throws(ProjectFault) {
         guard let all = list["objects"]?.dictionary else { throw ProjectFault("it has no objects") }
         guard let root = list["rootObject"]?.string else { throw ProjectFault("it names no root object") }
@@ -20,17 +20,17 @@ struct ProjectObjects {
 
     subscript(id: String?) -> ProjectObject? { id.flatMap { objects[$0] } }
 
-    /// The objects that a list of ids names, each once; those that are missing are left out.
+    /// Returns the objects with the given ids, each once. Missing objects are omitted.
     func all(_ ids: [String]) -> [ProjectObject] {
         var seen: Set<String> = []
         return ids.compactMap { seen.insert($0).inserted ? objects[$0] : nil }
     }
 
-    /// Every object, in no order.
+    /// The objects, unordered.
     var everything: some Sequence<ProjectObject> { objects.values }
 }
 
-/// One object of a project.
+/// An object of a project.
 struct ProjectObject {
     let id: String
     let fields: [String: PropertyListValue]
@@ -39,18 +39,19 @@ struct ProjectObject {
 
     func text(_ key: String) -> String? { fields[key]?.string }
 
-    /// A list of ids or other texts; empty where there is none.
+    /// Returns a list of ids or other texts, which is empty if the key is missing.
     func texts(_ key: String) -> [String] { fields[key]?.array?.compactMap(\.string) ?? [] }
 }
 
-/// Why a file is no project.
+/// The reason why a file is not a valid project.
 struct ProjectFault: Error {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// Where a project's files lie: each has a path seen from its group, which has one seen from its own, up to the project.
+/// The paths of a project's files. Each path is relative to its group, whose path is relative to its own group, up to
+/// the project.
 struct FileReferences {
     private static let deepest = 64
 
@@ -67,7 +68,8 @@ struct FileReferences {
         }
     }
 
-    /// The absolute path of a file or group; nil where it lies among products or in an SDK, or the groups are a circle.
+    /// Returns the absolute path of a file or group, or `nil` if it is among products or in an SDK, or if the groups
+    /// form a cycle.
     func path(of id: String?) -> String? {
         var segments: [String] = []
         var current = id

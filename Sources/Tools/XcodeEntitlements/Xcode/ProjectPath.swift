@@ -1,11 +1,11 @@
-/// Paths as a project's files write them; nothing here asks the disk.
+/// Paths in a project's files, processed without access to the disk.
 enum ProjectPath {
-    /// A path seen from a directory; an absolute one stays as it is. `.` and `..` are taken out of the text.
+    /// Returns a path relative to a directory; absolute paths are kept. `.` and `..` are resolved in the text.
     static func join(_ base: String, _ path: String) -> String {
         normalised(path.hasPrefix("/") ? path : base + "/" + path)
     }
 
-    /// Without empty segments, `.`, and `..` where there is something before it.
+    /// Returns the path without empty segments, `.`, and resolvable `..`.
     static func normalised(_ path: String) -> String {
         var segments: [Substring] = []
         for segment in path.split(separator: "/") where segment != "." {
@@ -19,44 +19,44 @@ enum ProjectPath {
         return path.hasPrefix("/") ? "/" + joined : joined.isEmpty ? "." : joined
     }
 
-    /// For messages: a file may hold a path of megabytes.
+    /// Returns the path for messages, shortened because a file may contain one of megabytes.
     static func shortened(_ path: String) -> String {
         path.utf8.count <= longestShown ? path : String(path.unicodeScalars.prefix(longestShown)) + "…"
     }
 
     private static let longestShown = 512
 
-    /// What is before the last `/`.
+    /// Returns the part before the last `/`.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// What is after the last `/`.
+    /// Returns the part after the last `/`.
     static func leaf(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// The leaf without its last extension.
+    /// Returns the leaf without its last extension.
     static func stem(of path: String) -> String {
         let leaf = leaf(of: path)
         guard let dot = leaf.lastIndex(of: "."), dot != leaf.startIndex else { return leaf }
         return String(leaf[..<dot])
     }
 
-    /// The path below a directory; as it is where it lies elsewhere.
+    /// Returns the path relative to a directory, or unchanged if it is outside.
     static func relative(_ path: String, to directory: String) -> String {
         if path == directory { return "." }
         let prefix = directory.hasSuffix("/") ? directory : directory + "/"
         return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
     }
 
-    /// Whether a path lies in a directory, or is that.
+    /// Returns whether a path is a directory or inside it.
     static func isInside(_ path: String, _ directory: String) -> Bool {
         path == directory || directory == "/" || path.hasPrefix(directory + "/")
     }
 
-    /// The deepest directory that has all of them in it.
+    /// Returns the deepest directory that contains all directories.
     static func commonDirectory(of directories: [String]) -> String {
         guard var common = directories.first else { return "/" }
         for directory in directories { while !isInside(directory, common) { common = parent(of: common) } }

@@ -1,4 +1,4 @@
-/// One line that gives a build setting a value, with the conditions under which it does.
+/// An assignment of a build setting, with its conditions.
 struct SettingAssignment: Sendable {
     let name: String
     let conditions: [SettingCondition]
@@ -29,7 +29,7 @@ struct SettingAssignment: Sendable {
     }
 }
 
-/// `sdk=iphoneos*`: a condition with a pattern, in which `*` stands for any text.
+/// A condition with a pattern, in which `*` matches any text: `sdk=iphoneos*`.
 struct SettingCondition: Sendable {
     private let key: String
     private let pattern: String
@@ -44,7 +44,7 @@ struct SettingCondition: Sendable {
         switch key {
         case "sdk": Wildcard.matches(sdk, pattern)
         case "config": Wildcard.matches(configuration, pattern)
-        // Every device of today.
+        // The architecture of all current devices.
         case "arch": Wildcard.matches("arm64", pattern)
         case "variant": Wildcard.matches("normal", pattern)
         default: false
@@ -52,7 +52,7 @@ struct SettingCondition: Sendable {
     }
 }
 
-/// Patterns in which `*` stands for any text, also none.
+/// Patterns in which `*` matches any text, including empty text.
 enum Wildcard {
     static func matches(_ text: String, _ pattern: String) -> Bool {
         let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false)
@@ -68,7 +68,7 @@ enum Wildcard {
 }
 
 extension StringProtocol {
-    /// Without white space at either end.
+    /// The text without white space at both ends.
     var trimmingSpace: String {
         let isSpace: (Character) -> Bool = { $0.isWhitespace }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

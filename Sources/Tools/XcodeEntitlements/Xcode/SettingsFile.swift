@@ -1,21 +1,21 @@
 internal import SharedFiles
 
-/// An `.xcconfig` file with all that it includes.
+/// An `.xcconfig` file with all included files.
 struct SettingsFile: Sendable {
-    /// In the order in which they count: a later one wins.
+    /// The assignments in order of precedence: a later one wins.
     private(set) var assignments: [SettingAssignment] = []
-    /// Files that are included with `#include?` and are not there: somebody's own settings, not checked in.
+    /// The missing files of `#include?` directives: private settings that are not checked in.
     private(set) var absent: [String] = []
-    /// Files that have to be there and are not, or are refused.
+    /// The required files that are missing or refused.
     private(set) var missing: [String] = []
 
     private static let deepest = 16
     private static let mostFiles = 500
-    /// Of all the files together, one that is included twice counted twice.
+    /// The limit on assignments of all files together. A file that is included twice counts twice.
     private static let mostAssignments = 250_000
     private var filesRead = 0
 
-    /// Reads a file; one that cannot be read is listed as missing, and so is one that includes too much.
+    /// Reads a file. A file that cannot be read, or that includes too much, is listed as missing.
     static func read(_ path: String, _ cache: SettingsLineCache = SettingsLineCache()) -> SettingsFile {
         var file = SettingsFile()
         file.include(path, isOptional: false, within: [], cache)
@@ -27,7 +27,7 @@ struct SettingsFile: Sendable {
         return file
     }
 
-    /// - Parameter outer: The files that are being read: one that includes itself is read once.
+    /// - Parameter outer: The files that are being read. A file that includes itself is read once.
     private mutating func include(
         _ path: String, isOptional: Bool, within outer: [String], _ cache: SettingsLineCache
     ) {
@@ -51,7 +51,8 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// What a tool for dependencies makes before the first build; it defines search paths, not identifiers.
+    /// Returns whether a dependency tool creates the file before the first build. Such files define search paths, not
+    /// identifiers.
     private static func isGenerated(_ path: String) -> Bool {
         path.split(separator: "/").contains { ["Pods", "Carthage"].contains($0) }
     }
@@ -62,7 +63,7 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// Settings files that were read with what they include: many configurations use the same ones.
+/// A cache of settings files with their includes, because many configurations use the same ones.
 final class SettingsFileCache {
     private let lines = SettingsLineCache()
     private var files: [String: SettingsFile] = [:]
@@ -76,11 +77,11 @@ final class SettingsFileCache {
     }
 }
 
-/// The lines of settings files that were read: many files include the same ones.
+/// A cache of the lines of settings files, because many files include the same ones.
 final class SettingsLineCache {
     private var files: [String: [SettingsLine]?] = [:]
 
-    /// Those that say something; nil where the file cannot be read.
+    /// Returns the lines with content, or `nil` if the file cannot be read.
     func lines(of path: String) -> [SettingsLine]? {
         if let known = files[path] { return known }
         let lines = Self.read(path)
@@ -100,7 +101,7 @@ final class SettingsLineCache {
     }
 }
 
-/// One line of an `.xcconfig` file.
+/// A line of an `.xcconfig` file.
 enum SettingsLine {
     case assignment(SettingAssignment)
     case include(String, isOptional: Bool)
@@ -130,7 +131,7 @@ enum SettingsLine {
         return name.isEmpty ? .nothing : .include(String(name), isOptional: isOptional)
     }
 
-    /// The `=` of a condition, as in `A[sdk=x] = y`, is not the one that counts.
+    /// Returns the assignment of a line. The `=` of a condition, as in `A[sdk=x] = y`, is skipped.
     private static func assignment(_ text: String) -> SettingAssignment? {
         var isInCondition = false
         let equals = text.firstIndex { character in

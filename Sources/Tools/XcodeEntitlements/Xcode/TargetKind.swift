@@ -1,12 +1,12 @@
-/// What a target makes, as far as it matters to what it shares.
+/// The kind of a target's product, as far as it affects sharing.
 public enum TargetKind: String, Sendable, Hashable, CaseIterable {
     /// An app.
     case app
-    /// A part of an app that the system starts by itself: a widget, a share sheet, a keyboard.
+    /// A part of an app that the system starts separately: a widget, a share sheet, a keyboard.
     case appExtension = "extension"
     /// An app for a watch.
     case watchApp = "watch app"
-    /// The part of an older watch app that holds its code.
+    /// The part of an older watch app that contains its code.
     case watchExtension = "watch extension"
     /// An app clip.
     case appClip = "app clip"
@@ -16,12 +16,12 @@ public enum TargetKind: String, Sendable, Hashable, CaseIterable {
     case xpcService = "XPC service"
     /// A program without a user interface.
     case tool
-    /// Entitlements of which nothing tells whose they are.
+    /// Entitlements without a known program.
     case unknown
-    /// A library, test or resource: it has no entitlements of its own.
+    /// A library, test or resource without entitlements of its own.
     case other
 
-    /// - Parameter productType: As Xcode writes it, such as `com.apple.product-type.app-extension`.
+    /// - Parameter productType: Xcode's product type, such as `com.apple.product-type.app-extension`.
     init(productType: String) {
         let name = productType.hasPrefix("com.apple.product-type.") ? productType.dropFirst(23) : "other"
         switch name {
@@ -29,7 +29,7 @@ public enum TargetKind: String, Sendable, Hashable, CaseIterable {
         case "application.on-demand-install-capable": self = .appClip
         case "application.watchapp", "application.watchapp2", "application.watchapp2-container": self = .watchApp
         case "watchkit-extension", "watchkit2-extension": self = .watchExtension
-        // It has no code, and so nothing to share.
+        // A sticker pack has no code and so shares nothing.
         case "app-extension.messages-sticker-pack": self = .other
         case "system-extension", "driver-extension": self = .systemExtension
         case "xpc-service": self = .xpcService
@@ -42,15 +42,15 @@ public enum TargetKind: String, Sendable, Hashable, CaseIterable {
         name.hasPrefix("app-extension") || ["extensionkit-extension", "tv-app-extension"].contains(name)
     }
 
-    /// Whether it is signed with entitlements.
+    /// True if it is signed with entitlements.
     var isSigned: Bool { self != .other }
 
-    /// Whether people start it, so that what it holds in it belongs to it.
+    /// True if users start it, so that the programs inside belong to it.
     var isApp: Bool { [.app, .watchApp, .appClip].contains(self) }
 
-    /// Whether an app that depends on it has it inside.
+    /// True if an app that depends on it contains it.
     var isMadeToBeHeld: Bool { isSigned && ![.app, .tool, .appClip].contains(self) }
 
-    /// Whether the app that holds it expects to share files with it.
+    /// True if its app expects to share files with it.
     var sharesWithItsApp: Bool { [.appExtension, .watchExtension, .systemExtension].contains(self) }
 }

@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// Takes the targets out of a project's objects.
+/// Extracts the targets from a project's objects.
 struct TargetReader {
     private let objects: ProjectObjects
     private let files: FileReferences
@@ -18,7 +18,7 @@ struct TargetReader {
         settingsFiles = SettingsFileCache()
     }
 
-    /// In the project's order.
+    /// Returns the targets in the project's order.
     func targets() throws(ProjectFault) -> [XcodeTarget] {
         guard let project = objects[objects.root] else { return [] }
         let shared = configurations(of: project).mapValues(level)
@@ -58,7 +58,7 @@ struct TargetReader {
         object.text("target") ?? objects[object.text("targetProxy")]?.text("remoteGlobalIDString")
     }
 
-    /// The references to the files that a target copies.
+    /// Returns the references to the files that a target copies.
     private func copied(by target: ProjectObject) -> [String] {
         objects.all(target.texts("buildPhases")).filter { $0.isa == "PBXCopyFilesBuildPhase" }
             .flatMap { objects.all($0.texts("files")) }.compactMap { $0.text("fileRef") }
@@ -89,7 +89,7 @@ struct TargetReader {
         SettingsLevel(file: settingsFiles.read(settingsPath(of: object)), own: Self.settings(of: object))
     }
 
-    /// A file of a group, or since Xcode 16 a path below a folder.
+    /// Returns the path of a settings file: a file of a group, or since Xcode 16 a path relative to a folder.
     private func settingsPath(of configuration: ProjectObject) -> String? {
         if let reference = configuration.text("baseConfigurationReference") { return files.path(of: reference) }
         guard let path = configuration.text("baseConfigurationReferenceRelativePath"),
@@ -98,7 +98,7 @@ struct TargetReader {
         return ProjectPath.join(folder, path)
     }
 
-    /// Those without conditions first, so that those with some win where they apply.
+    /// Returns the settings, unconditional ones first, so that conditional ones win if they apply.
     private static func settings(of configuration: ProjectObject) -> [SettingAssignment] {
         let settings = configuration.fields["buildSettings"]?.dictionary ?? [:]
         return settings.sorted { $0.key < $1.key }
@@ -110,7 +110,7 @@ struct TargetReader {
         value.string ?? value.array?.compactMap(\.string).joined(separator: " ") ?? ""
     }
 
-    /// What Xcode itself sets, as far as it turns up in identifiers and paths.
+    /// Returns Xcode's own settings, as far as they occur in identifiers and paths.
     private func builtIn(_ target: String, configuration: String) -> [SettingAssignment] {
         let name = ProjectPath.stem(of: ProjectPath.parent(of: path))
         let values = [
@@ -123,13 +123,14 @@ struct TargetReader {
     }
 }
 
-/// What one configuration of a project or a target says.
+/// The settings of one configuration of a project or a target.
 private struct SettingsLevel {
     let file: SettingsFile?
     let own: [SettingAssignment]
 }
 
-/// How much a project may ask for: in a small file many targets may share large settings, and the sum is what has to be kept.
+/// A limit on a project's settings, because many targets in a small file may share large settings whose sum must be
+/// stored.
 private final class WorkLimit {
     private static let most = 4_000_000
     private var done = 0
@@ -140,18 +141,18 @@ private final class WorkLimit {
     }
 }
 
-/// What a project says of the targets of other projects that it uses.
+/// The references to targets of other projects.
 struct ForeignTargets {
     let objects: ProjectObjects
     let files: FileReferences
 
-    /// What the reference of a copied file stands for; nil where that is a file of its own project.
+    /// Returns the target of a copied file's reference, or `nil` for a file of the same project.
     func product(_ reference: String) -> ForeignTarget? {
         guard let object = objects[reference], object.isa == "PBXReferenceProxy" else { return nil }
         return target(object.text("remoteRef"), copiedAs: object.text("path") ?? "")
     }
 
-    /// What a dependency leads to; nil where that is a target of its own project.
+    /// Returns the target of a dependency, or `nil` for a target of the same project.
     func target(_ proxy: String?) -> ForeignTarget? { target(proxy, copiedAs: "") }
 
     private static let programs = [".appex", ".app", ".systemextension", ".dext", ".xpc"]

@@ -1,20 +1,20 @@
 internal import PropertyLists
 internal import SharedFiles
 
-/// An Xcode project, as far as signing goes: its targets, what settings they are built with, and which lies in which.
+/// An Xcode project, as far as signing requires: its targets, their settings, and their nesting.
 struct XcodeProject: Sendable {
-    /// The `project.pbxproj`.
+    /// The path of the `project.pbxproj`.
     let path: String
     /// The directory that `SRCROOT` names.
     let sourceRoot: String
     let targets: [XcodeTarget]
-    /// The names of the settings that any configuration gives a value.
+    /// The names of the settings that any configuration defines.
     let definedSettings: Set<String>
 
-    /// Projects of thousands of files have some hundred thousand values.
+    /// The limits on structure. Projects of thousands of files have some hundred thousand values.
     private static let limits = StructureLimits(depth: 64, values: 8_000_000, size: ProjectFiles.projectLimit)
 
-    /// - Throws: `ProjectFault`: it cannot be read, or is no project.
+    /// - Throws: `ProjectFault` if the file cannot be read or is not a project.
     static func read(_ path: String) throws(ProjectFault) -> XcodeProject {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -23,7 +23,7 @@ struct XcodeProject: Sendable {
         return try XcodeProject(parsing: bytes, path: path)
     }
 
-    /// - Parameter path: Where the bytes come from, absolute: settings files are looked for from there.
+    /// - Parameter path: The absolute path of the bytes, from which settings files are located.
     init(parsing bytes: [UInt8], path: String) throws(ProjectFault) {
         let list: PropertyListValue
         do throws(StructureFault) {
@@ -43,7 +43,7 @@ struct XcodeProject: Sendable {
         }
     }
 
-    /// What Xcode calls it.
+    /// The project's name in Xcode.
     var name: String { ProjectPath.stem(of: ProjectPath.parent(of: path)) }
 }
 
@@ -57,38 +57,39 @@ struct XcodeTarget: Sendable {
     let dependencies: [String]
     /// The ids of the targets whose products are copied into its own.
     let embedded: [String]
-    /// The id of what it makes.
+    /// The id of its product.
     let product: String?
     /// Targets of other projects that it depends on, or whose products are copied into its own.
     let foreign: [ForeignTarget]
 
-    /// What it is on a platform: an app that is built for watches is a watch app, however its project calls it.
+    /// Returns the kind on a platform. An app that is built for watches is a watch app, regardless of its project's
+    /// product type.
     func kind(on platform: BuildPlatform?) -> TargetKind {
         kind == .app && platform == .watchOS ? .watchApp : kind
     }
 }
 
-/// A target of another project, as a project names it.
+/// A reference to a target of another project.
 struct ForeignTarget: Sendable, Hashable {
-    /// The other's `project.pbxproj`.
+    /// The other project's `project.pbxproj`.
     let project: String
-    /// The id of the target or of its product there.
+    /// The id of the target or of its product in that project.
     let id: String
     let name: String
-    /// Whether its product is copied, and is a program.
+    /// True if its product is copied and is a program.
     let isEmbedded: Bool
 }
 
-/// One of a target's ways to be built: `Debug`, `Release`, or any other name.
+/// A build configuration of a target: `Debug`, `Release`, or any other name.
 struct XcodeConfiguration: Sendable {
     let name: String
-    /// Every assignment that counts for it: the project's, then the target's. The project's are in memory once.
+    /// The effective assignments: the project's, then the target's. The project's are stored once.
     let levels: [[SettingAssignment]]
-    /// Settings files that are included if they are there, and are not: they may give any setting a value.
+    /// The optional settings files that are missing and could define any setting.
     let absentFiles: [String]
-    /// Settings files that have to be there and are not.
+    /// The required settings files that are missing.
     let missingFiles: [String]
 
-    /// Of several that apply the last one wins, and `$(inherited)` in it is the one before.
+    /// The assignments in order. The last applicable one wins, and `$(inherited)` in it refers to the one before.
     var assignments: FlattenSequence<[[SettingAssignment]]> { levels.joined() }
 }

@@ -1,10 +1,10 @@
-/// A name that switches of security go by, and what its values mean.
+/// A security switch, identified by its name, and the meaning of its values.
 struct SecuritySwitch: Sendable, Hashable {
-    /// What the switch does.
+    /// The effect of the switch.
     enum Meaning: Sendable, Hashable {
-        /// It takes a protection away where it has that value.
+        /// The switch disables a protection if it has that value.
         case weakens(when: Bool)
-        /// Programs decide by it, whatever its value.
+        /// Programs base a decision on it, regardless of its value.
         case decides
     }
 
@@ -12,7 +12,7 @@ struct SecuritySwitch: Sendable, Hashable {
     let severity: Severity
     let references: [String]
 
-    /// The switch of that name; nil for any other name.
+    /// Returns the switch with that name, or `nil` for any other name.
     ///
     /// - Parameter name: A key or column, in any spelling: `isJailbroken`, `is_jailbroken`, `ZISJAILBROKEN`.
     static func named(_ name: UnsafeRawBufferPointer) -> SecuritySwitch? {
@@ -30,7 +30,7 @@ struct SecuritySwitch: Sendable, Hashable {
         return table[letters] ?? core(of: letters[...]).flatMap { table[String($0)] }
     }
 
-    /// Without what names begin and end with that changes nothing: `isPremium`, `premiumEnabled`, `ZPREMIUM`.
+    /// Returns the name without insignificant prefixes and suffixes: `isPremium`, `premiumEnabled`, `ZPREMIUM`.
     private static func core(of letters: Substring) -> Substring? {
         let begun = beginnings.first { letters.hasPrefix($0) }.map { letters.dropFirst($0.count) } ?? letters
         let ended = endings.first { begun.hasSuffix($0) }.map { begun.dropLast($0.count) } ?? begun
@@ -52,7 +52,7 @@ struct SecuritySwitch: Sendable, Hashable {
     }()
 }
 
-/// The names, in lower case and without what parts words.
+/// The names in lowercase without word separators.
 enum SecuritySwitchTable {
     static let rows: [(names: String, meaning: SecuritySwitch.Meaning, severity: Severity, references: [String])] = [
         (

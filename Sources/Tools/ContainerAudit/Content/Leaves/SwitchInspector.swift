@@ -1,18 +1,18 @@
 internal import ContentDecoding
 
-/// Switches of security that lie open: whoever writes the file turns them.
+/// Unsealed security switches, which every writer of the file can change.
 ///
-/// One hit for each name and file: a column of a million rows is one switch.
+/// Each name gives one hit per file: a column of a million rows is one switch.
 struct SwitchInspector: LeafInspector {
     private var verdicts: [UInt64: SecuritySwitch?] = [:]
     private var told: Set<SecuritySwitch.Sighting> = []
     private let holder: SecretHolder
 
-    /// Names that a hostile file makes up must not fill the memory.
+    /// The limit on names, so that a hostile file cannot exhaust memory.
     private static let mostNames = 4096
 
     init?(_ subject: AuditSubject, in scope: AuditScope) {
-        // Nobody runs by what lies in quarantine.
+        // No program uses files in quarantine.
         if subject.kind == .quarantined { return nil }
         holder = SecretHolder(subject)
     }
@@ -40,7 +40,7 @@ struct SwitchInspector: LeafInspector {
         ]
     }
 
-    /// Where sealing the file itself is not what helps; nil where it is.
+    /// Returns a remedy for cases in which sealing the file itself does not help, or `nil` for other cases.
     private func remedy(_ check: AuditCheck) -> String? {
         let isOff = check == .switchWeakens
         switch holder {
@@ -62,12 +62,12 @@ struct SwitchInspector: LeafInspector {
         return found
     }
 
-    /// FNV-1a: names are short, and two that share a hash cost a finding at worst.
+    /// Returns the FNV-1a hash of a name. Names are short, and a collision costs a finding at worst.
     private static func hash(_ name: UnsafeRawBufferPointer) -> UInt64 {
         name.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// A value that can be on or off: true and false, 1 and 0, and these in words.
+    /// Returns the state of a value that can be on or off: true and false, 1 and 0, and their words.
     static func flag(_ value: Leaf.Value) -> Bool? {
         switch value {
         case .flag(let flag): flag
@@ -83,7 +83,7 @@ struct SwitchInspector: LeafInspector {
 }
 
 extension SecuritySwitch {
-    /// What was told of, so that it is told once.
+    /// A reported switch, so that each is reported once.
     struct Sighting: Hashable {
         let name: UInt64
         let check: String

@@ -1,12 +1,12 @@
 internal import PropertyLists
 internal import SwiftASN1
 
-/// Takes an X.509 certificate apart as far as people want to see it (RFC 5280, section 4.1).
+/// Parses the parts of an X.509 certificate that are displayed (RFC 5280, section 4.1).
 enum CertificateReader {
-    /// Apple's have some 1,500 bytes.
+    /// The size limit. Apple's certificates have some 1,500 bytes.
     static let largest = 64 << 10
 
-    /// - Parameter place: what the certificate is called in an error.
+    /// - Parameter place: The certificate's name in an error.
     static func certificate(_ der: ArraySlice<UInt8>, at place: String) throws(ProvisioningError) -> ProfileCertificate
     {
         guard der.count <= largest else { throw .tooLarge(place, "it has more than \(largest) bytes") }
@@ -14,7 +14,7 @@ enum CertificateReader {
         return try ASN1Reading.read(place, as: ProvisioningError.malformedCertificate) {
             try DER.sequence(try DER.parse(der), identifier: .sequence) { parts in
                 let fields = try ASN1Reading.required(parts.next())
-                // Algorithm and signature: a certificate has all three parts, or is none.
+                // Algorithm and signature: a certificate must have all three parts.
                 _ = try ASN1Reading.elements(of: parts.next(), .sequence)
                 _ = try ASN1Reading.bytes(of: parts.next(), .bitString)
                 return try certificate(fields: fields, der: der)
@@ -70,7 +70,7 @@ struct DistinguishedName {
     /// The attributes whose values are texts.
     private let attributes: [(type: ASN1ObjectIdentifier, value: String)]
 
-    /// Longer values are in no certificate that means well; RFC 5280 gives most attributes 64 characters.
+    /// The limit on a value's length. RFC 5280 allows 64 characters for most attributes.
     private static let longestValue = 1024
 
     init(_ node: ASN1Node?) throws {
@@ -79,7 +79,7 @@ struct DistinguishedName {
         }
     }
 
-    /// The first value of a type.
+    /// Returns the first value of a type.
     func first(_ type: ASN1ObjectIdentifier) -> String? { attributes.first { $0.type == type }?.value }
 
     private static func attribute(_ node: ASN1Node) throws -> (type: ASN1ObjectIdentifier, value: String)? {
@@ -89,13 +89,13 @@ struct DistinguishedName {
         }
     }
 
-    /// Nil for what is no text.
+    /// Returns a text, or `nil` if the value is not a text.
     private static func text(of node: ASN1Node) throws -> String? {
         guard case .primitive(let bytes) = node.content else { return nil }
         guard bytes.count <= longestValue else { throw ASN1Error.invalidASN1Object(reason: "an over-long name") }
         switch node.identifier {
         case .utf8String, .printableString, .ia5String, .visibleString: return String(validating: bytes, as: UTF8.self)
-        // Written as Latin-1 by everybody, whatever the standard says.
+        // In practice this type contains Latin-1, contrary to the standard.
         case .teletexString: return String(bytes.map { Character(Unicode.Scalar($0)) })
         case .bmpString: return wide(bytes)
         default: return nil

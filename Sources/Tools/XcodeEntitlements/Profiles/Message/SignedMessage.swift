@@ -1,14 +1,14 @@
 internal import SwiftASN1
 
-/// A message of the Cryptographic Message Syntax (RFC 5652) with its contents in it, taken apart. Nothing is verified.
+/// A message of the Cryptographic Message Syntax (RFC 5652) with its contents. Parsed, not verified.
 ///
-/// Apple writes DER; streaming signers write BER, with lengths left open and contents in pieces. Both are read.
+/// Apple writes DER. Streaming signers write BER, with indefinite lengths and contents in pieces. Both are accepted.
 struct SignedMessage: Sendable, Hashable {
-    /// What is signed.
+    /// The signed content.
     let content: ArraySlice<UInt8>
-    /// The certificates that came along, each as DER.
+    /// The included certificates, each as DER.
     let certificates: [ArraySlice<UInt8>]
-    /// The signers' parts, each as it is encoded.
+    /// The signer infos, each as encoded.
     let signers: [ArraySlice<UInt8>]
 
     private static let data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
@@ -20,7 +20,7 @@ struct SignedMessage: Sendable, Hashable {
         self = try ASN1Reading.read("signed message") { try Self(content: try BER.parse(bytes)) }
     }
 
-    /// What a file that is no message looks like.
+    /// Returns the description of a file that is not a message.
     private static func unlike(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "it is empty" }
         if bytes.starts(with: "<?xml".utf8) || bytes.starts(with: "bplist".utf8) {
@@ -29,7 +29,7 @@ struct SignedMessage: Sendable, Hashable {
         return "it does not begin like a signed message"
     }
 
-    /// ContentInfo, section 3.
+    /// Parses ContentInfo, section 3.
     private init(content node: ASN1Node) throws {
         self = try BER.sequence(node, identifier: .sequence) { fields in
             guard try ASN1ObjectIdentifier(derEncoded: &fields) == Self.signedData else {
@@ -41,7 +41,7 @@ struct SignedMessage: Sendable, Hashable {
         }
     }
 
-    /// SignedData, section 5.1.
+    /// Parses SignedData, section 5.1.
     private init(signedData node: ASN1Node) throws {
         self = try BER.sequence(node, identifier: .sequence) { fields in
             _ = try Int(derEncoded: &fields)
@@ -54,7 +54,7 @@ struct SignedMessage: Sendable, Hashable {
             if let other = signers.first(where: { $0.identifier != .sequence }) {
                 throw ASN1Error.unexpectedFieldType(other.identifier)
             }
-            // The other choices are obsolete forms and attribute certificates; none identifies a signer.
+            // The other choices are obsolete forms and attribute certificates, which do not identify a signer.
             return Self(
                 content: content, certificates: certificates.filter { $0.identifier == .sequence }.map(\.encodedBytes),
                 signers: signers.map(\.encodedBytes))
@@ -67,7 +67,7 @@ struct SignedMessage: Sendable, Hashable {
         self.signers = signers
     }
 
-    /// EncapsulatedContentInfo, section 5.2.
+    /// Parses EncapsulatedContentInfo, section 5.2.
     private static func content(_ node: ASN1Node?) throws -> ArraySlice<UInt8> {
         try BER.sequence(try ASN1Reading.required(node), identifier: .sequence) { fields in
             guard try ASN1ObjectIdentifier(derEncoded: &fields) == data else {
@@ -84,16 +84,17 @@ struct SignedMessage: Sendable, Hashable {
     }
 }
 
-/// How many elements a DER or BER encoding has, told from its headers alone.
+/// The number of elements of a DER or BER encoding, counted from its headers alone.
 ///
-/// The ASN.1 parser makes a node of some hundred bytes for each element before anybody can look at one: 4 MiB of empty
-/// elements would become 200 MiB. Nothing is allocated here. The parser meets the same headers in the same order, up to
-/// where it finds the first fault, so that it never makes more nodes than are counted.
+/// The ASN.1 parser creates a node of some hundred bytes for each element before the caller can check them: 4 MiB of
+/// empty elements would become 200 MiB. The count allocates nothing. The parser reads the same headers in the same
+/// order up to the first fault, so it never creates more nodes than were counted.
 enum MessageSize {
-    /// A profile in pieces of 1,000 bytes, as streaming signers write it, stays below this up to its largest size.
+    /// The limit on elements. A profile in pieces of 1,000 bytes, as streaming signers write it, stays below it up to
+    /// the largest size.
     static let mostElements = 8192
 
-    /// Refuses an encoding of too many elements; one that is cut or has a header of no known form is left to the parser.
+    /// Throws for an encoding with too many elements. Truncated encodings and unknown headers are left to the parser.
     static func check(_ bytes: ArraySlice<UInt8>, of part: String) throws(ProvisioningError) {
         var headers = HeaderScanner(rest: bytes)
         var count = 0
@@ -106,17 +107,17 @@ enum MessageSize {
     }
 }
 
-/// Steps from header to header: into an element that has others in it, over one that has not.
+/// A scanner that steps from header to header, into constructed elements and over primitive ones.
 private struct HeaderScanner {
     var rest: ArraySlice<UInt8>
 
-    /// False at the end, and where no header can be told.
+    /// Advances to the next header. Returns `false` at the end, or if no header is recognised.
     mutating func skip() -> Bool {
         guard let identifier = rest.popFirst() else { return false }
         if identifier & 0x1F == 0x1F { skipNumber() }
         guard let first = rest.popFirst() else { return false }
         let isConstructed = identifier & 0x20 != 0
-        // An indefinite length: the contents follow, up to an empty element of type 0.
+        // An indefinite length: the contents extend to an empty element of type 0.
         if first == 0x80 { return isConstructed }
         guard let length = length(first) else { return false }
         if isConstructed { return true }
@@ -125,7 +126,7 @@ private struct HeaderScanner {
         return true
     }
 
-    /// A tag's number in the long form, seven bits a byte.
+    /// Skips a tag number in the long form, seven bits per byte.
     private mutating func skipNumber() {
         while let byte = rest.popFirst(), byte & 0x80 != 0 {}
     }
@@ -136,14 +137,14 @@ private struct HeaderScanner {
         guard count <= rest.count else { return nil }
         let digits = rest.prefix(count).drop { $0 == 0 }
         rest = rest.dropFirst(count)
-        // Seven bytes are more than any file and less than what overflows.
+        // Seven bytes exceed the size of any file, and eight could overflow.
         return digits.count < 8 ? digits.reduce(0) { $0 << 8 | Int($1) } : nil
     }
 }
 
-/// Small steps through parsed ASN.1, with errors of ours.
+/// Helpers for parsed ASN.1 with errors of this module.
 enum ASN1Reading {
-    /// Runs steps of the ASN.1 parser; what it throws becomes the fault of `part`, what we throw stays.
+    /// Runs steps of the ASN.1 parser. Parser errors become the fault of `part`; errors of this module are rethrown.
     static func read<Value>(
         _ part: String, as fault: (String, String) -> ProvisioningError = ProvisioningError.malformedMessage,
         _ body: () throws -> Value
@@ -172,7 +173,7 @@ enum ASN1Reading {
         return node
     }
 
-    /// The elements of a SET OF or SEQUENCE OF, in the order of the file: signers do not sort them.
+    /// Returns the elements of a SET OF or SEQUENCE OF in the order of the file, because signers do not sort them.
     static func elements(of node: ASN1Node?, _ identifier: ASN1Identifier? = nil) throws -> [ASN1Node] {
         let node = try required(node)
         if let identifier, node.identifier != identifier { throw ASN1Error.unexpectedFieldType(node.identifier) }
@@ -182,12 +183,12 @@ enum ASN1Reading {
         return Array(elements)
     }
 
-    /// The next field, where it has a context-specific tag of that number.
+    /// Returns the next field if it has that context-specific tag.
     static func optional(_ fields: inout ASN1NodeCollection.Iterator, tag: UInt) -> ASN1Node? {
         DER.optionalImplicitlyTagged(&fields, tagNumber: tag, tagClass: .contextSpecific) { $0 }
     }
 
-    /// The bytes of a field that has no others in it.
+    /// Returns the bytes of a primitive field.
     static func bytes(of node: ASN1Node?, _ identifier: ASN1Identifier) throws -> ArraySlice<UInt8> {
         let node = try required(node)
         guard node.identifier == identifier, case .primitive(let bytes) = node.content else {

@@ -2,7 +2,7 @@
 internal import PropertyLists
 internal import SwiftASN1
 
-/// A signer, the authority above it and a trusted root: profiles have no longer or shorter chains.
+/// A chain of a signer, its authority and a trusted root, the only length that profiles use.
 struct CertificateChain {
     private let leaf: ChainCertificate
     private let authority: ChainCertificate
@@ -25,7 +25,7 @@ struct CertificateChain {
         throw SignatureFault("\(leaf.facts.title) is certified by nobody who is trusted")
     }
 
-    /// The rules that go beyond keys and names.
+    /// Checks the rules beyond keys and names.
     func check(at date: PropertyListDate, trusting trust: ProfileTrust) throws(SignatureFault) {
         for link in [leaf, authority, root] {
             guard link.facts.isValid(at: date) else {

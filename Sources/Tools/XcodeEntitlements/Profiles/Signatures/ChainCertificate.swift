@@ -3,16 +3,16 @@ internal import Crypto
 internal import SwiftASN1
 internal import X509
 
-/// A certificate as a link of a chain: what it says, and its key.
+/// A certificate as a link of a chain: its facts and its key.
 struct ChainCertificate {
     let facts: ProfileCertificate
     let certificate: Certificate
 
-    /// Those that came with a message.
+    /// Returns the certificates in a message.
     static func all(of message: SignedMessage) throws(SignatureFault) -> [ChainCertificate] {
         var certificates: [ChainCertificate] = []
         for der in message.certificates {
-            // One that is not understood can't be a link; it need not be one.
+            // An unsupported certificate cannot be a link and is skipped.
             guard let facts = try? CertificateReader.certificate(der, at: ""),
                 let certificate = try? Certificate(derEncoded: Array(der))
             else { continue }
@@ -25,7 +25,7 @@ struct ChainCertificate {
     /// The SHA-256 of the certificate's bytes.
     var fingerprint: [UInt8] { Array(SHA256.hash(data: facts.der)) }
 
-    /// Whether it certifies another one: by name, by its own permission, and by its key.
+    /// Returns whether it certifies another certificate: by name, by its own permission, and by its key.
     func certifies(_ other: ChainCertificate) -> Bool {
         certificate.subject == other.certificate.issuer && isAuthority
             && certificate.publicKey.isValidSignature(other.certificate.signature, for: other.certificate)
@@ -37,7 +37,7 @@ struct ChainCertificate {
         return usage.keyCertSign
     }
 
-    /// Whether it may sign messages.
+    /// True if it may sign messages.
     var maySign: Bool {
         guard let usage = try? certificate.extensions.keyUsage else { return true }
         return usage.digitalSignature
@@ -45,13 +45,13 @@ struct ChainCertificate {
 
     func has(_ mark: ASN1ObjectIdentifier) -> Bool { certificate.extensions[oid: mark] != nil }
 
-    /// A critical extension that nobody here knows forbids the use of a certificate (RFC 5280, section 4.2).
+    /// True if a critical extension is unknown here, which forbids the use of the certificate (RFC 5280, section 4.2).
     var hasUnknownRule: Bool {
         certificate.extensions.contains { $0.critical && !Self.isKnown($0.oid) }
     }
 
-    /// Basic constraints and key usage, which are looked at; key identifiers, policies and extended usage, which forbid
-    /// nothing here; Apple's marks.
+    /// Returns whether an extension is known: basic constraints and key usage, which are checked; key identifiers,
+    /// policies and extended usage, which restrict nothing here; Apple's marks.
     private static func isKnown(_ type: ASN1ObjectIdentifier) -> Bool {
         let parts = type.oidComponents
         if parts.starts(with: [1, 2, 840, 113635, 100]) { return true }

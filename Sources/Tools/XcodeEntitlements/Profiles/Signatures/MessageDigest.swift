@@ -5,7 +5,7 @@ internal import X509
 
 /// The digest algorithms that profiles are signed with.
 enum MessageDigest: CaseIterable {
-    /// What Apple signed with for years. Weak: two files with one digest can be made by whoever writes both.
+    /// Apple's digest for years. It is weak: an author of two files can give them the same digest.
     case sha1
     case sha256
     case sha384
@@ -18,7 +18,7 @@ enum MessageDigest: CaseIterable {
         self = known
     }
 
-    /// For people.
+    /// The name for display.
     var title: String {
         switch self {
         case .sha1: "SHA-1"
@@ -46,7 +46,7 @@ enum MessageDigest: CaseIterable {
         }
     }
 
-    /// The algorithm of the signature: it may name its digest too, then it has to be this one (RFC 5754, section 3).
+    /// Returns the signature's algorithm. If it names a digest as well, it must be this one (RFC 5754, section 3).
     func algorithm(_ type: ASN1ObjectIdentifier) throws(SignatureFault) -> Certificate.SignatureAlgorithm {
         let rsa = ASN1ObjectIdentifier.AlgorithmIdentifier.rsaEncryption
         switch (self, type) {

@@ -2,7 +2,7 @@
 internal import SwiftASN1
 internal import X509
 
-/// A signer's part of a message: who, over what, and the signature (SignerInfo; RFC 5652, section 5.3).
+/// A SignerInfo of a message: identity, digest and signature (RFC 5652, section 5.3).
 struct MessageSigner {
     private enum Identity {
         case issuer(X509.DistinguishedName, serialNumber: ArraySlice<UInt8>)
@@ -11,7 +11,7 @@ struct MessageSigner {
 
     private let identity: Identity
     private let digest: ASN1ObjectIdentifier
-    /// The signed attributes as they are encoded; nil where the signature is over the contents alone.
+    /// The signed attributes as encoded, or `nil` if the signature covers the contents alone.
     private let attributes: ArraySlice<UInt8>?
     private let algorithm: ASN1ObjectIdentifier
     private let signature: ArraySlice<UInt8>
@@ -53,7 +53,7 @@ struct MessageSigner {
 }
 
 extension MessageSigner {
-    /// The certificate that the signer names.
+    /// Returns the certificate that the signer names.
     func certificate(among certificates: [ChainCertificate]) throws(SignatureFault) -> ChainCertificate {
         let named = certificates.first { candidate in
             switch identity {
@@ -67,7 +67,7 @@ extension MessageSigner {
         return named
     }
 
-    /// Checks the signature over the contents with the signer's key; the digest that it is over.
+    /// Verifies the signature over the contents with the signer's key and returns its digest.
     func verify(
         _ content: ArraySlice<UInt8>, with signer: ChainCertificate
     ) throws(SignatureFault) -> MessageDigest {
@@ -75,7 +75,7 @@ extension MessageSigner {
         let algorithm = try digest.algorithm(self.algorithm)
         var signed = content
         if let attributes {
-            // Signed as the SET that they are, whatever tag they have in the message (section 5.4).
+            // The attributes are signed as a SET, regardless of their tag in the message (section 5.4).
             signed = [0x31] + attributes.dropFirst()
             let known = try SignedAttributes(parsing: signed)
             guard known.contentDigest.elementsEqual(digest.digest(of: content)) else {

@@ -1,7 +1,7 @@
 internal import PropertyLists
 
 extension ProfileSignature {
-    /// Whether this build can check signatures: it has the package trait `ProfileSignatures`.
+    /// True if this build can check signatures, because it has the package trait `ProfileSignatures`.
     public static var isCheckable: Bool {
         #if ProfileSignatures
         true
@@ -10,10 +10,10 @@ extension ProfileSignature {
         #endif
     }
 
-    /// Checks a message's signature, where this build can.
+    /// Checks a message's signature, if this build can.
     ///
-    /// - Parameter date: the moment of signing, in which every certificate has to be valid. Whether the profile still counts
-    ///   is another question: signers' certificates end, and what they signed before is read for years.
+    /// - Parameter date: The date of signing, at which every certificate must be valid. Later expiry does not matter:
+    ///   signers' certificates expire, and their profiles are read for years.
     init(of message: SignedMessage, signedAt date: PropertyListDate, trusting trust: ProfileTrust) {
         #if ProfileSignatures
         do throws(SignatureFault) {

@@ -1,5 +1,5 @@
 #if ProfileSignatures
-/// Why a signature does not count, as the rest of a sentence about it.
+/// The reason why a signature is refused, as the rest of a sentence about it.
 struct SignatureFault: Error {
     let reason: String
 

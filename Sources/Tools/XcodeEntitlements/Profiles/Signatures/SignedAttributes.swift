@@ -1,7 +1,7 @@
 #if ProfileSignatures
 internal import SwiftASN1
 
-/// What a signer signed beside the contents (RFC 5652, section 11): their type and their digest.
+/// The signed attributes beside the contents (RFC 5652, section 11): the contents' type and digest.
 struct SignedAttributes {
     let contentDigest: ArraySlice<UInt8>
 
@@ -9,11 +9,11 @@ struct SignedAttributes {
     private static let messageDigest: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 4]
     private static let data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
 
-    /// - Parameter bytes: a SET of attributes.
+    /// - Parameter bytes: A SET of attributes.
     init(parsing bytes: ArraySlice<UInt8>) throws(SignatureFault) {
         do {
             let attributes = try ASN1Reading.elements(of: try DER.parse(bytes), .set)
-            // As the contents' type says: plain data. Another one would make these the attributes of another message.
+            // The contents' type must be plain data. Another type would make these the attributes of another message.
             let type = try ASN1ObjectIdentifier(derEncoded: try Self.value(of: Self.contentType, in: attributes))
             guard type == Self.data else { throw SignatureFault("it is over contents of another type") }
             let digest = try Self.value(of: Self.messageDigest, in: attributes)
@@ -25,7 +25,7 @@ struct SignedAttributes {
         }
     }
 
-    /// The one value of the one attribute of a type: both have to be there once (section 11).
+    /// Returns the only value of the only attribute of a type; section 11 requires exactly one of each.
     private static func value(of type: ASN1ObjectIdentifier, in attributes: [ASN1Node]) throws -> ASN1Node {
         let found = try attributes.filter { attribute in
             try ASN1ObjectIdentifier(derEncoded: try ASN1Reading.required(try fields(of: attribute).first)) == type
