@@ -176,6 +176,8 @@ class LogCheck:
             self.last = stored
             self.uncovered = self.uncovered + 1 if entry.flags & UNKEYED else 0
             self.entries.append({"index": entry.index, "event": entry.event, "outcome": entry.outcome, "isAuthentic": fault is None})
+        if fault in (None, "L6") and any(data) and self.noted and entry.index == self.noted[0] - 1:
+            self.at_head = stored
         if fault:
             self.broken.append(fault)
             self.bad.append(None if self.end is None else self.end + self.behind)
@@ -186,8 +188,6 @@ class LogCheck:
         if self.first is None:
             self.first = entry.index - min(entry.index, self.leading)
         self.torn += entry.flags & TORN != 0
-        if self.noted and entry.index == self.noted[0] - 1:
-            self.at_head = stored
         self.key_number, self.expected = max(self.key_number, entry.key), entry.index + 1
         self.end, self.behind = self.expected, 0
 
@@ -200,7 +200,7 @@ class LogCheck:
             before = entry.path[:32] if entry.event == CONTINUED else bytes(32)
         if entry_code(data[:224], before, self.keys) != data[224:]:
             return "L2"
-        if unkeyed and entry.event != OPEN_FAILED:
+        if unkeyed and (entry.event != OPEN_FAILED or entry.version != 1):
             return "L3"
         if self.expected is not None and entry.index != self.expected:
             return "L4"

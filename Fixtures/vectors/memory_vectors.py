@@ -144,8 +144,8 @@ class Logs:
         self.bad()
         self.heads()
 
-    def unkeyed(self, index, event=m.OPEN_FAILED):
-        return self.entry(index, event, flags=m.UNKEYED, key=0, subject=bytes(16))
+    def unkeyed(self, index, event=m.OPEN_FAILED, **fields):
+        return self.entry(index, event, flags=m.UNKEYED, key=0, subject=bytes(16), **fields)
 
     def good(self):
         entries = self.entries
@@ -200,6 +200,10 @@ class Logs:
         self.add("l06-version-continued", "The current file begins with a continued of version 0.",
                  self.chain([self.entry(2, m.CONTINUED, path=self.older[-1][224:].ljust(160, b"\0"), path_size=0, version=0), self.entry(3)], self.older[-1][224:]),
                  self.older, result="unsupported", rule="L6", bad=[2])
+        newer = self.chain([self.entry(0, 3), self.entry(1, version=2)])
+        self.add("l06-version-noted", "The vault noted an entry of version 2 as the last one.", newer, result="unsupported", rule="L6", bad=[1], head=self.head(newer))
+        self.add("l03-unkeyed-version", "An unkeyed entry of version 2.", self.chain([self.entry(0, 3), self.unkeyed(1, version=2), self.entry(2)]), rule="L3", bad=[1],
+                 faults=["L3", "L6"], **tampered)
         self.add("l02-before-l06", "An entry that says version 2, without a new code.", [entries[0], flipped(flipped(entries[1], 56), 56 + 1), *entries[2:]], rule="L2",
                  bad=[1], faults=["L2", "L6"], **tampered)
         self.add("l05-before-l06", "The first entry has index 1 and version 2.", self.chain([self.entry(1, 3, version=2), self.entry(2)]), rule="L5", bad=[0], first=1,

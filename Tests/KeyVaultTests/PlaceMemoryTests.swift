@@ -181,7 +181,7 @@ import Testing
         let vaults = fixture.directory.path("Vaults")
         try fixture.directory.link("linked", to: vaults)
         let linked = PlaceMemoryFile(
-            directory: fixture.place.memory.directory,
+            directories: fixture.place.memory.directories,
             vault: .init(fixture.directory.path("linked/\(fixture.accessGroup)")),
             accessGroup: fixture.accessGroup)
         #expect(try linked.load() == real)
@@ -261,13 +261,17 @@ import Testing
         #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
-    @Test(arguments: [Fault.damaged, .empty, .tooLong]) func aBackupIsRestoredOverADamagedMemory(_ fault: Fault) throws
-    {
+    /// The watermarks still know the periods after the backup's.
+    @Test(arguments: [Fault.damaged, .empty, .tooLong], [false, true])
+    func aBackupIsRestoredOverADamagedMemory(_ fault: Fault, isRekeyed: Bool) throws {
         let vault = try create()
         let words = try passphrase("backup")
         let backup = fixture.directory.path("backup")
         guard case .passphrase(let phrase) = words else { return }
         _ = try vault.export(to: backup, for: [.passphrase(phrase, .minimum)])
+        if isRekeyed {
+            for _ in 1...2 { try fixture.open(with: credential).rekey() }
+        }
         try put(fault)
         func restore() throws(VaultError) -> ImportReport {
             try Vault.import(
@@ -279,6 +283,7 @@ import Testing
         for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
         #expect(try restore().isNewVault)
         #expect(try fixture.open().value("s", "service") == [2])
+        #expect(try memory().period == (isRekeyed ? 4 : 2))
     }
 
     @Test func aPersonAcceptsTheVaultOverADamagedMemory() throws {

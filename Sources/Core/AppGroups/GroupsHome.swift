@@ -106,9 +106,18 @@ public struct GroupsHome: Hashable, Sendable {
         let isInState = isAnother || (HomeOwner.isOthersToo(root) && HomeOwner.canMake(state))
         let (chosen, other) = isInState ? (state, root) : (root, state)
         watermarksPath = chosen.appending("Watermarks")
-        if !isAnother, HomeOwner.isDirectory(other.appending("Places")) {
+        if !isAnother, Self.memories.contains(where: { HomeOwner.isDirectory(other.appending($0)) }) {
             otherWatermarksPath = other.appending("Watermarks")
         }
+    }
+
+    /// The directories of what a user's programs remember.
+    private static let memories = ["Watermarks", "Places", "Rosters"]
+
+    /// Returns the directories of one kind of memory, beside those of the watermarks: the one that is written, then the other
+    /// one that is read, if there is one.
+    package func memoryDirectories(_ name: String) -> [FilePath] {
+        [watermarksPath, otherWatermarksPath].compactMap { $0?.removingLastComponent().appending(name) }
     }
 
     /// The home that an environment means.

@@ -94,6 +94,22 @@ struct PlaceMemory: Hashable, Sendable {
     }
 }
 
+extension PlaceMemory {
+    /// Returns the memory of a later period with what an earlier one of the same vault has besides; nil for one of another
+    /// vault, or of persons who do not follow each other.
+    fileprivate func merged(with other: PlaceMemory) -> PlaceMemory? {
+        let isLater = (period, keyPeriod) >= (other.period, other.keyPeriod)
+        var (later, earlier) = isLater ? (self, other) : (other, self)
+        guard later.vaultID == earlier.vaultID,
+            later.personKey == earlier.personKey || later.formerPersonKey == earlier.personKey
+        else { return nil }
+        later.teamKey = later.teamKey ?? earlier.teamKey
+        later.minimum = later.minimum.merged(with: earlier.minimum)
+        if later.memoryCode == .zero { later.memoryCode = earlier.memoryCode }
+        return later
+    }
+}
+
 /// The highest minimum epoch of *after first unlock* that this user's programs have seen in one period of `vault`.
 ///
 /// A service can write any minimum into `vault`, and blobs of a retired epoch would be accepted again under a lower one. A
@@ -116,8 +132,12 @@ struct SeenMinimum: Hashable, Sendable {
 }
 
 /// The file of a place's memory.
+///
+/// A user's programs have one directory of memories, and which one it is depends on modes and owners (docs/vault.md, section
+/// 12). A program that found other modes may have left a memory in the other directory, so both are read.
 struct PlaceMemoryFile: Hashable, Sendable {
-    let directory: FilePath
+    /// The directory that is written, then the other one, if there is one.
+    let directories: [FilePath]
     /// The vault's directory.
     let vault: FilePath
     let accessGroup: AccessGroup
@@ -132,19 +152,37 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
-    /// Whether something has its name, whatever it is.
-    var isThere: Bool {
-        var status = stat()
-        return lstat(directory.appending(leaf).string, &status) == 0
+    /// The memory of both directories; nil only where neither has one.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`;
+    ///   `.replaced` where the directories have memories that contradict each other.
+    func load() throws(VaultError) -> PlaceMemory? {
+        var known = try load(from: directories[0])
+        for directory in directories.dropFirst() {
+            guard let other = try Self.ifReadable({ () throws(VaultError) in try load(from: directory) }) else {
+                continue
+            }
+            guard let merged = known.map({ $0.merged(with: other) }) ?? other else {
+                throw .replaced(
+                    vault.string,
+                    "This user's programs remember two vaults there, in \(directories[0]) and \(directory).")
+            }
+            known = merged
+        }
+        return known
     }
 
-    private var file: MemoryFile { MemoryFile(directory: directory, leaf: leaf) }
+    /// Returns nil where the other directory's memory cannot be read: other users may be able to put anything there.
+    static func ifReadable<Memory>(_ load: () throws(VaultError) -> Memory?) throws(VaultError) -> Memory? {
+        do throws(VaultError) { return try load() } catch {
+            guard [.unsafeFile, .denied, .file].contains(error.code) else { throw error }
+            return nil
+        }
+    }
 
-    /// The memory; nil only where there is none.
-    ///
-    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
-    func load() throws(VaultError) -> PlaceMemory? {
+    private func load(from directory: FilePath) throws(VaultError) -> PlaceMemory? {
         let operation = "read what is remembered of the vault"
+        let file = MemoryFile(directory: directory, leaf: leaf)
         let found = try VaultError.onFiles(operation) { () throws(FileError) in
             do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
                 // Of another size than a memory, as one that was cut short.
@@ -172,6 +210,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
         // Always durably: a power loss must not leave less than a memory, which would refuse the vault.
+        let file = MemoryFile(directory: directories[0], leaf: leaf)
         try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
@@ -192,10 +231,15 @@ struct PlaceMemoryFile: Hashable, Sendable {
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded
         }
+        if isAccepted { remove(from: directories.dropFirst()) }
     }
 
-    /// Forgets the place: a person has given the vault up.
-    func remove() { file.remove() }
+    /// Forgets the place in both directories: a person has given the vault up.
+    func remove() { remove(from: directories[...]) }
+
+    private func remove(from directories: ArraySlice<FilePath>) {
+        for directory in directories { MemoryFile(directory: directory, leaf: leaf).remove() }
+    }
 }
 
 /// Paths without links.

@@ -1,6 +1,7 @@
 package import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
+internal import Sealing
 package import SharedFiles
 package import SystemPackage
 
@@ -20,9 +21,9 @@ package struct VaultPlace: Sendable, Hashable {
     package let directoryPath: FilePath
     let keysPath: FilePath
     let watermarksPath: FilePath
+    /// The other directory that may have watermarks of this user; nil for none. What it has counts as well.
+    private let otherWatermarksPath: FilePath?
     let memory: PlaceMemoryFile
-    /// The memory at the place that was not chosen.
-    private let otherMemory: PlaceMemoryFile?
     /// The team key that the program states.
     let teamKey: TeamPublicKey?
 
@@ -32,32 +33,16 @@ package struct VaultPlace: Sendable, Hashable {
         self.home = home
         directoryPath = home.vaultPath ?? home.vaultsPath.appending(accessGroup.identifier)
         keysPath = home.keysPath
-        let directory = directoryPath
-        func memory(beside watermarks: FilePath) -> PlaceMemoryFile {
-            PlaceMemoryFile(
-                directory: watermarks.removingLastComponent().appending("Places"), vault: directory,
-                accessGroup: accessGroup)
-        }
-        // A memory counts at either place: neither a changed mode nor a user namespace makes it a first contact.
-        let usual = memory(beside: home.watermarksPath)
-        let other = home.otherWatermarksPath.map { (path: $0, memory: memory(beside: $0)) }
-        if let other, !usual.isThere, other.memory.isThere {
-            (watermarksPath, self.memory, otherMemory) = (other.path, other.memory, usual)
-        } else {
-            (watermarksPath, self.memory, otherMemory) = (home.watermarksPath, usual, other?.memory)
-        }
+        watermarksPath = home.watermarksPath
+        otherWatermarksPath = home.otherWatermarksPath
+        memory = PlaceMemoryFile(
+            directories: home.memoryDirectories("Places"), vault: directoryPath, accessGroup: accessGroup)
     }
 
     /// Whether anything has the vault's name, also a link to nothing.
     package var isTaken: Bool {
         var status = stat()
         return lstat(path, &status) == 0
-    }
-
-    /// Removes what this user's programs remember of the place, wherever it is.
-    func forget() {
-        memory.remove()
-        otherMemory?.remove()
     }
 
     /// A compartment's file, for messages.
@@ -105,22 +90,42 @@ package struct VaultPlace: Sendable, Hashable {
 
     /// The states that this user's programs have accepted of this vault's group.
     func watermarks(vaultID: String, key: borrowing SecretBytes) -> WatermarkTable {
-        let leaf = marksLeaf(vaultID: vaultID)
-        let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key))"
+        let path = watermarksPath.appending(marksLeaf(vaultID: vaultID))
         let copy = SecretBytesBox(key.copied())
-        return WatermarkTable.shared(name) {
-            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: copy.secret)
-            return WatermarkLog(
-                directoryPath: watermarksPath, leaf: leaf, key: copy.secret.copied(), marker: marker)
+        return WatermarkTable.shared("\(path) \(WatermarkLog.identifier(of: key))") {
+            watermarkLog(vaultID: vaultID, key: copy.secret)
         }
+    }
+
+    /// Returns the last period, after a given one, that this user's programs have accepted a file of a vault in; nil for none.
+    /// Unlike the memory of the place it is known after that memory was damaged.
+    ///
+    /// A mark that has outlived a restart does not state its period, so the names of the next periods are compared.
+    func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: borrowing SecretBytes) -> UInt32? {
+        let text = vaultID.withUnsafeBytes { $0.hexadecimal }
+        let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))
+        return (period + 1...period + 1024).last { period in
+            [.service, .person].contains {
+                names.contains(PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag)
+            }
+        }
+    }
+
+    /// The file of those states, with what the other directory of memories has.
+    func watermarkLog(vaultID: String, key: borrowing SecretBytes) -> WatermarkLog {
+        let leaf = marksLeaf(vaultID: vaultID)
+        func log(_ path: FilePath, _ key: borrowing SecretBytes, other: WatermarkLog?) -> WatermarkLog {
+            let marker = WatermarkMarker(in: directoryPath, for: path.appending(leaf), key: key)
+            return WatermarkLog(directoryPath: path, leaf: leaf, key: key.copied(), marker: marker, other: other)
+        }
+        var other: WatermarkLog?
+        if let otherWatermarksPath { other = log(otherWatermarksPath, key, other: nil) }
+        return log(watermarksPath, key, other: other)
     }
 
     /// The condition of the file of those states, which is left as it is.
     func watermarkCondition(vaultID: String, key: borrowing SecretBytes) -> WatermarkCondition {
-        let leaf = marksLeaf(vaultID: vaultID)
-        let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
-        let log = WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
-        return log.load(compacts: false).condition
+        watermarkLog(vaultID: vaultID, key: key).load(compacts: false).condition
     }
 
     /// The file of those states. Another vault of the group has a file of its own.

@@ -136,6 +136,9 @@ import Testing
         let result = try fixture.log.verify(noted: nil)
         #expect(result.unsupportedCount == 1 && result.badIndexes == [5])
         #expect(!result.isIntact && result.isOnlyUnsupported)
+        // The newer program has noted its entry as the head.
+        let head = AccessLogHead(count: 6, code: slots[5].suffix(32).withRawBytes { Bytes32($0) })
+        #expect(try fixture.log.verify(noted: head).isOnlyUnsupported)
         // Without the right code it is a changed entry, whatever version it states.
         slots[5][100] ^= 1
         try fixture.write(slots.flatMap { $0 })

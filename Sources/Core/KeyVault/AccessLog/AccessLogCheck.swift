@@ -49,10 +49,13 @@ struct AccessLogCheck {
         let isChained = isAuthentic(entry, bytes) && isInPlace(entry, isFirstOfFile: beginning != nil)
         let isAuthentic = isChained && entry.version == Layout.version
         if isChained, !isAuthentic { found.unsupportedCount += 1 }
+        let code = Bytes32(bytes.part(Layout.size, Layout.codeSize))
+        // A newer program notes the head of its own entry: whatever its version, it is the noted one.
+        if isChained, let noted, noted.count > 0, entry.index == noted.count - 1 { notedCode = code }
         if beginning == .current && files == 1 {
             found.isOlderFileMissing = isAuthentic && entry.event == .continued
         }
-        lastCode = Bytes32(bytes.part(Layout.size, Layout.codeSize))
+        lastCode = code
         note(entry, isAuthentic)
         return (entry, isAuthentic)
     }
@@ -64,8 +67,8 @@ struct AccessLogCheck {
         }
         let code = keys.with(entry.keyNumber) { Layout.code(of: bytes.part(0, Layout.size), key: $0) }
         let isRight = code.withUnsafeBytes { ConstantTime.areEqual($0, bytes.part(Layout.size, Layout.codeSize)) }
-        // Whoever has no key can only say that he failed.
-        return isRight && (!entry.isUnkeyed || entry.event == .openFailed)
+        // A program without a log key enters failed openings alone, in this version: any other entry is a forgery.
+        return isRight && (!entry.isUnkeyed || (entry.event == .openFailed && entry.version == Layout.version))
     }
 
     private func isInPlace(_ entry: AccessEntry, isFirstOfFile: Bool) -> Bool {
@@ -81,7 +84,6 @@ struct AccessLogCheck {
         if firstIndex == nil { firstIndex = entry.index - min(entry.index, leadingBad) }
         found.count += 1
         if entry.followsTornEntry { found.tornCount += 1 }
-        if let noted, noted.count > 0, entry.index == noted.count - 1 { notedCode = lastCode }
         keyNumber = max(keyNumber, entry.keyNumber)
         expected = entry.index &+ 1
         (end, afterEnd) = (expected, 0)

@@ -124,7 +124,9 @@ struct Backup {
             let period = max(lowestPeriod, KeyringEntry.period(ofEpoch: keyring.map(\.epoch).max() ?? 0))
             return try VaultDraft(making: SecureRandom.bytes(count: 16), period: period, place: place)
         }
-        let last = max(register.period, knownPeriod)
+        let key = try watermark.secret(vaultID: vaultID, root: root, path: path)
+        let known = max(register.period, knownPeriod)
+        let last = place.lastAcceptedPeriod(after: known, vaultID: vaultID, key: key) ?? known
         guard last < CompartmentHead.maximumPeriod else {
             throw VaultError(
                 .tooLarge, "restore the vault", place.path,

@@ -94,7 +94,7 @@ struct VaultCreation {
             let new = try vaultForAFreePlace(in: directory, makers)
             let doubt = try write(new, in: directory, under: lock)
             // A damaged memory would refuse the vault that a backup has brought back.
-            if plan.backup != nil, (try? place.memory.load()) == nil { place.forget() }
+            if plan.backup != nil, (try? place.memory.load()) == nil { place.memory.remove() }
             note(event, of: new, in: directory)
             if let doubt { throw doubt }
             return new.epoch
@@ -132,7 +132,7 @@ struct VaultCreation {
             }
             let doubt = try write(new, in: directory, under: lock)
             // Not before: until the new vault is there, this user's programs must not take its place for a free one.
-            place.forget()
+            place.memory.remove()
             note(event, of: new, in: directory)
             if let doubt { throw doubt }
             return new.epoch

@@ -89,6 +89,9 @@ extension WatermarkLog {
             if (try? directory.attributes(leaf).size) ?? 0 == 0 { try marker?.remove() }
             position.isMarked = false
         }
+        if let other, ![.intact, .firstContact].contains(other.load(compacts: false).condition) {
+            try other.acceptLosses()
+        }
     }
 
     /// The file is left with its entries alone.

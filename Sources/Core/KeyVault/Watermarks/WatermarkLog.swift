@@ -35,14 +35,20 @@ final class WatermarkLog: Sendable {
     let leaf: String
     let key: SecretBytes
     let marker: WatermarkMarker?
+    /// The file in the other directory of memories, whose entries count as well and which is only read.
+    let other: WatermarkLog?
     let position = Mutex(Position())
 
     /// - Parameter marker: What tells a lost file from a first contact; with nil nothing does.
-    init(directoryPath: FilePath, leaf: String, key: consuming SecretBytes, marker: WatermarkMarker? = nil) {
+    init(
+        directoryPath: FilePath, leaf: String, key: consuming SecretBytes, marker: WatermarkMarker? = nil,
+        other: WatermarkLog? = nil
+    ) {
         self.directoryPath = directoryPath
         self.leaf = leaf
         self.key = key
         self.marker = marker
+        self.other = other
     }
 
     /// A public name of a key, to tell the notes of two roots apart.
@@ -62,12 +68,30 @@ final class WatermarkLog: Sendable {
         var condition = WatermarkCondition.firstContact
         /// Whether there are entries and none is authentic: as after damage, or under another vault's key.
         var isForeign = false
+
+        /// Adds what the other directory's file has. One that cannot be read says nothing: other users may be able to put
+        /// anything there.
+        fileprivate mutating func merge(_ other: Contents) {
+            for (name, floor) in other.floors { floors[name, default: floor].merge(floor) }
+            switch (condition, other.condition) {
+            case (_, .firstContact), (_, .unreadable), (_, .notPersisted): return
+            case (.firstContact, _), (.intact, .damaged): condition = other.condition
+            default: break
+            }
+            isForeign = isForeign && floors.isEmpty
+        }
     }
 
     /// Reads the file from its beginning. A damaged one is reported; its intact entries count.
     ///
     /// - Parameter compacts: Whether a large one is made smaller on the way.
     func load(compacts: Bool = true) -> Contents {
+        var contents = loadOwn(compacts: compacts)
+        if let other { contents.merge(other.load(compacts: false)) }
+        return contents
+    }
+
+    private func loadOwn(compacts: Bool) -> Contents {
         position.withLock { position in
             do throws(FileError) {
                 position.offset = 0

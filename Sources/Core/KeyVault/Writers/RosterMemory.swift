@@ -28,14 +28,16 @@ package struct RosterMemory: Sendable {
     private static let maximumSize = headSize + Roster.maximumSize + checkSize
 
     private let file: MemoryFile
+    /// The file of the other directory of memories, which counts as well.
+    private let otherFile: MemoryFile?
     private let group: String
 
     /// The memory of this process's user.
     package init(of group: AppGroup, in home: GroupsHome) {
-        file = MemoryFile(
-            directory: VaultPlace(AccessGroup(group), in: home).watermarksPath.removingLastComponent()
-                .appending("Rosters"),
-            leaf: "\(group.identifier).roster")
+        let files = home.memoryDirectories("Rosters").map {
+            MemoryFile(directory: $0, leaf: "\(group.identifier).roster")
+        }
+        (file, otherFile) = (files[0], files.dropFirst().first)
         self.group = group.identifier
     }
 
@@ -43,20 +45,36 @@ package struct RosterMemory: Sendable {
     package var path: String { file.directory.appending(file.leaf).string }
 
     /// Which file it is and when it was written last; nil for none.
-    package var stamp: RosterFileStamp? { file.attributes.map(RosterFileStamp.init) }
+    package var stamp: RosterFileStamp? { (file.attributes ?? otherFile?.attributes).map(RosterFileStamp.init) }
 
-    /// What is remembered; nil only where there is no file.
+    /// What is remembered in both directories; nil only where neither has a file.
     ///
-    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`.
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is, and for files of different teams;
+    ///   `.unsafeFile`, `.denied`, `.file`.
     package func load() throws(VaultError) -> Contents? {
+        let known = try load(file)
+        guard let otherFile,
+            let other = try PlaceMemoryFile.ifReadable({ () throws(VaultError) in try load(otherFile) })
+        else { return known }
+        guard let known, known != other else { return other }
+        if other.isNewer(than: known) { return other }
+        guard known.isNewer(than: other) || known.teamKey == other.teamKey else {
+            throw damaged("It and \(otherFile.directory.appending(otherFile.leaf)) remember different team keys.")
+        }
+        return known
+    }
+
+    private func damaged(_ reason: String) -> VaultError {
+        VaultError(
+            .corrupt, "read what is remembered of the roster", path, reason,
+            advice: "State the team key in the program or in the system's settings, then move the file away.")
+    }
+
+    private func load(_ file: MemoryFile) throws(VaultError) -> Contents? {
         let operation = "read what is remembered of the roster"
         let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: Self.maximumSize) }
         guard let bytes = found else { return nil }
-        guard let contents = Self.parse(bytes, group: group) else {
-            throw VaultError(
-                .corrupt, operation, path, "It is damaged.",
-                advice: "State the team key in the program or in the system's settings, then move the file away.")
-        }
+        guard let contents = Self.parse(bytes, group: group) else { throw damaged("It is damaged.") }
         return contents
     }
 
@@ -101,6 +119,7 @@ package struct RosterMemory: Sendable {
     /// Remembers exactly this, whatever was there: for a person's decision.
     package func overwrite(_ contents: Contents) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { Self.encode(contents) }
+        otherFile?.remove()
     }
 
     // MARK: Format

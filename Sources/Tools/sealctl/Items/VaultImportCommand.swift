@@ -66,7 +66,11 @@ struct VaultImportCommand: SealctlCommand {
                 from: file, opening: backup, group, in: home, with: credential, importing: options,
                 certifiedBy: certifier.team)
         }
-        if report.isNewVault { certifier.finish(asJSON: output.json) }
+        if report.isNewVault {
+            // This user's programs know the new vault then, and the roster can name its state.
+            if certifier.team != nil { _ = try? Vault.open(group, in: home, with: credential) }
+            certifier.finish(asJSON: output.json)
+        }
         let view = ImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)
     }

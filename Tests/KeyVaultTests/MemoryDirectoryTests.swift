@@ -1,0 +1,140 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// The two directories that a user's programs may remember in: the home's own, and the XDG state directory while other users
+/// can rename the home.
+@Suite struct MemoryDirectoryTests {
+    private let directory: TemporaryDirectory
+    private let group: AppGroup
+    private let key = (0..<32).map { UInt8($0) }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        group = try AppGroup("group.com.example.memory")
+        try directory.directory("groups")
+        try directory.directory("state")
+    }
+
+    private enum Choice: CaseIterable { case home, state }
+
+    private var root: String { directory.path("groups") }
+
+    /// The home with the modes by which one of the directories is chosen.
+    private func home(_ choice: Choice) throws -> GroupsHome {
+        #expect(chmod(root, choice == .home ? 0o700 : 0o775) == 0)
+        return try GroupsHome(
+            environment: [
+                "SEALED_GROUPS_HOME": root, "XDG_STATE_HOME": directory.path("state"), "HOME": directory.path("h"),
+            ], accountHome: { nil })
+    }
+
+    private func roster(_ choice: Choice) throws -> RosterMemory { RosterMemory(of: group, in: try home(choice)) }
+
+    private func place(_ choice: Choice) throws -> VaultPlace { VaultPlace(AccessGroup(group), in: try home(choice)) }
+
+    private func code(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
+        do throws(VaultError) { try body() } catch { return error.code }
+        return nil
+    }
+
+    /// Runs a program that does not see one of the directories, as under `ProtectHome=`.
+    private func withoutSeeing(_ path: String, _ body: () throws -> Void) throws {
+        rename(directory.path(path), directory.path("hidden"))
+        try body()
+        rename(directory.path("hidden"), directory.path(path))
+    }
+
+    // MARK: Rosters
+
+    @Test func aTeamKeyIsKnownFromTheOtherDirectory() throws {
+        for (first, second) in [(Choice.home, Choice.state), (.state, .home)] {
+            let other = try MemoryDirectoryTests()
+            let contents = RosterMemory.Contents(teamKey: try TeamKey.random().publicKey, roster: nil)
+            // No vault was opened: there is nothing but the roster's memory.
+            try other.roster(first).store(contents)
+            #expect(try other.roster(second).load() == contents)
+            #expect(try other.roster(second).stamp != nil)
+            // Another key that is stored with the other directory in use is not newer.
+            try other.roster(second).store(.init(teamKey: try TeamKey.random().publicKey, roster: nil))
+            for choice in [first, second] { #expect(try other.roster(choice).load() == contents) }
+        }
+    }
+
+    @Test func differentTeamKeysAreRefusedUntilAPersonChooses() throws {
+        let (one, other) = (try TeamKey.random().publicKey, try TeamKey.random().publicKey)
+        try roster(.home).store(.init(teamKey: one, roster: nil))
+        try withoutSeeing("groups/Rosters") { try roster(.state).store(.init(teamKey: other, roster: nil)) }
+        for choice in Choice.allCases {
+            let memory = try roster(choice)
+            #expect(code { () throws(VaultError) in _ = try memory.load() } == .corrupt)
+        }
+        try roster(.home).overwrite(.init(teamKey: other, roster: nil))
+        for choice in Choice.allCases { #expect(try roster(choice).load()?.teamKey == other) }
+    }
+
+    // MARK: Places
+
+    private func memory() throws -> PlaceMemory {
+        let fixture = try VaultFixture()
+        _ = try fixture.create()
+        return try #require(try fixture.place.memory.load())
+    }
+
+    @Test func memoriesOfOneVaultAreMerged() throws {
+        var (early, late) = (try memory(), try memory())
+        late.vaultID = early.vaultID
+        (early.period, late.period) = (3, 5)
+        late.formerPersonKey = early.personKey
+        early.teamKey = SecureRandom.bytes(count: 32)
+        (early.minimum, late.minimum) = (SeenMinimum(epoch: 9, period: 5), SeenMinimum(epoch: 7, period: 5))
+        for (first, second, hidden) in [
+            (Choice.home, Choice.state, "groups/Places"), (.state, .home, "state/sealed-groups"),
+        ] {
+            for choice in Choice.allCases { try place(choice).memory.remove() }
+            try place(first).memory.store(early)
+            try withoutSeeing(hidden) { try place(second).memory.store(late) }
+            for choice in Choice.allCases {
+                let known = try #require(try place(choice).memory.load())
+                #expect(known.period == 5 && known.personKey == late.personKey)
+                #expect(known.teamKey == early.teamKey && known.minimum == early.minimum)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func memoriesThatContradictEachOtherAreRefused(isOfOneVault: Bool) throws {
+        var (one, other) = (try memory(), try memory())
+        if isOfOneVault { other.vaultID = one.vaultID }
+        (one.period, other.period) = (1, 2)
+        try place(.state).memory.store(one)
+        try withoutSeeing("state/sealed-groups") { try place(.home).memory.store(other) }
+        for choice in Choice.allCases {
+            let file = try place(choice).memory
+            #expect(code { () throws(VaultError) in _ = try file.load() } == .replaced)
+        }
+        try place(.home).memory.store(one, isAccepted: true)
+        for choice in Choice.allCases { #expect(try place(choice).memory.load() == one) }
+        try place(.state).memory.remove()
+        for choice in Choice.allCases { #expect(try place(choice).memory.load() == nil) }
+    }
+
+    // MARK: Watermarks
+
+    @Test func watermarksOfBothDirectoriesCount() throws {
+        let secret = key.withRawBytes { SecretBytes(copying: $0) }
+        let name = WatermarkEntryTests.name
+        for (choice, sequence) in [(Choice.home, 3), (.state, 7), (.home, 5)] as [(Choice, UInt64)] {
+            let table = WatermarkTable(log: try place(choice).watermarkLog(vaultID: "0123456789abcdef", key: secret))
+            let mark = Watermark(epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(1))
+            let verdict = table.accept(compartment: name, mark, isAcknowledged: true)
+            #expect(verdict == (sequence == 5 ? .replayed : .advances), "\(choice) \(sequence)")
+            #expect(table.condition == (sequence == 3 ? .firstContact : .intact))
+        }
+    }
+}
