@@ -57,6 +57,11 @@ struct ConfirmationTests {
             preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
             state: "find ../groups/Vaults | sort"),
         Case(
+            words: "vault import b --set-vault-aside --backup-passphrase-file pass --passphrase-file pass",
+            preparation: "echo secret > pass; $S vault slot add --new-passphrase-file pass; $S vault export b "
+                + "--backup-passphrase-file pass --passphrase-file pass; rm ../groups/Vaults/*/vault",
+            state: "find ../groups/Vaults | sort"),
+        Case(
             words: "vault import b --replace-items --backup-passphrase-file pass",
             preparation: "echo secret > pass; echo 1 | $S vault add -s s -a a; $S vault export b "
                 + "--backup-passphrase-file pass; echo 2 | $S vault update -s s -a a",
