@@ -182,7 +182,8 @@ struct Rekeying {
         }
         do throws(Failure) {
             guard let store else {
-                return (try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }, "")
+                let report = try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }
+                return (report.isCompleted, report.needsUnlocking ? "Unlock the vault: sealctl vault unlock." : "")
             }
             let report = try Failure.onStore { () throws(StoreError) in try store.rotate() }
             let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }.joined(separator: " ")
