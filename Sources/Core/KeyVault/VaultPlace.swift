@@ -115,12 +115,12 @@ package struct VaultPlace: Sendable, Hashable {
         }
     }
 
-    /// The condition of the file of those states, which is left as it is.
-    func watermarkCondition(vaultID: String, key: borrowing SecretBytes) -> WatermarkCondition {
+    /// The contents of the file of those states, which is left as it is.
+    func watermarkContents(vaultID: String, key: borrowing SecretBytes) -> WatermarkLog.Contents {
         let leaf = marksLeaf(vaultID: vaultID)
         let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key)
         let log = WatermarkLog(directoryPath: watermarksPath, leaf: leaf, key: key.copied(), marker: marker)
-        return log.load(compacts: false).condition
+        return log.load(compacts: false)
     }
 
     /// The file of those states. Another vault of the group has a file of its own.
