@@ -98,10 +98,12 @@ struct VaultSlotAddCommand: SealctlCommand {
         let vault = try keyOptions.openVault(of: group)
         let slot = try newSlot.slot(for: group)
         let certifier = try certifying.open(for: group)
+        let before = vault.unloggedChangeCount
         let added = try Failure.onVault { () throws(VaultError) in
             try vault.addSlot(slot, label: label, certifiedBy: certifier.team)
         }
         certifier.finish(asJSON: output.json)
+        if vault.unloggedChangeCount > before { Warning.unlogged("the slot is added").report(asJSON: output.json) }
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }
