@@ -114,6 +114,23 @@ import Testing
         }
     }
 
+    @Test func anInventoryRefusesALowerMinimumAndChangesNothing() throws {
+        let person = try create()
+        _ = try rotate(person)
+        let honest = try fixture.copy()
+        try lowerMinimum()
+        let known = try memory()
+        for credential in [VaultCredential.defaultKeyFile, credential] {
+            #expect(
+                code { () throws(VaultError) in
+                    _ = try Vault.inventory(fixture.accessGroup, in: fixture.home, with: credential)
+                } == .rolledBack)
+        }
+        #expect(try memory() == known)
+        try fixture.restore(honest)
+        #expect(try Vault.inventory(fixture.accessGroup, in: fixture.home).itemCount == 1)
+    }
+
     @Test func aRekeyGoesOnWithTheHigherMinimum() throws {
         let person = try create()
         let epoch = try rotate(person)

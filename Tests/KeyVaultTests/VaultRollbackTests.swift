@@ -25,6 +25,21 @@ import Testing
         #expect(try SystemFile.read(fixture.path) == old)
     }
 
+    @Test func anInventoryRefusesAnOlderCopyAndRemembersNothing() throws {
+        let fixture = try VaultFixture()
+        let (old, new) = try twoWrites(fixture)
+        let marks = fixture.directory.path("Watermarks")
+        let before = try SystemFile.names(marks).map { try SystemFile.read("\(marks)/\($0)") }
+        try SystemFile.write(fixture.path, old)
+        #expect(
+            code { () throws(VaultError) in
+                _ = try Vault.inventory(fixture.accessGroup, in: fixture.home)
+            } == .rolledBack)
+        try SystemFile.write(fixture.path, new)
+        #expect(try Vault.inventory(fixture.accessGroup, in: fixture.home).keys.count == 2)
+        #expect(try SystemFile.names(marks).map { try SystemFile.read("\(marks)/\($0)") } == before)
+    }
+
     @Test func anotherProcessRefusesItAsWell() throws {
         let fixture = try VaultFixture()
         let (old, _) = try twoWrites(fixture)

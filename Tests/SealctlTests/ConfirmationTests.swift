@@ -29,6 +29,12 @@ struct ConfirmationTests {
         Case(
             words: "vault slot change 1 --new-passphrase-file pass --passphrase-file pass", preparation: addPassphrase,
             state: slots),
+        // One's own passphrase, and another person stays.
+        Case(
+            words: "vault slot change 2 --new-default-key-file --passphrase-file pass",
+            preparation: "\(addPassphrase); echo other > other; "
+                + "$S vault slot add --new-passphrase-file other --passphrase-file pass",
+            state: "$S vault slot list --json --passphrase-file other"),
         // The second passphrase is another person's.
         Case(
             words: "vault slot change 3 --new-passphrase-file new --passphrase-file pass",
@@ -55,6 +61,11 @@ struct ConfirmationTests {
         Case(
             words: "vault import b --set-vault-aside --backup-passphrase-file pass",
             preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
+            state: "find ../groups/Vaults | sort"),
+        Case(
+            words: "vault import b --set-vault-aside --backup-passphrase-file pass --passphrase-file pass",
+            preparation: "echo secret > pass; $S vault slot add --new-passphrase-file pass; $S vault export b "
+                + "--backup-passphrase-file pass --passphrase-file pass; rm ../groups/Vaults/*/vault",
             state: "find ../groups/Vaults | sort"),
         Case(
             words: "vault import b --replace-items --backup-passphrase-file pass",

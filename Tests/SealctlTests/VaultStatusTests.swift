@@ -21,6 +21,12 @@ import Testing
             try $0.succeed(["vault", "create"])
             try $0.flip($0.vault, at: 9)
         },
+        State(availability: "rolledBack", status: 65) {
+            try $0.succeed(["init"])
+            let old = try SystemFile.read($0.vault)
+            try $0.succeed(["vault", "rotate"])
+            try SystemFile.write($0.vault, old)
+        },
         State(availability: "denied", status: 77) {
             try $0.succeed(["vault", "create"])
             chmod($0.vault, 0o644)

@@ -37,7 +37,7 @@ extension Vault {
     }
 
     /// How often files that were overtaken while they were read are read again.
-    private static var maximumRereads: Int { 16 }
+    static var maximumRereads: Int { 16 }
     /// The same for files that are refused together, before anything is opened.
     private static var maximumUnjudged: Int { 4 }
 
@@ -55,7 +55,7 @@ extension Vault {
                 let contents = try readContents(&seen, passing: passing)
                 let verdicts = contents.accept(watermarks, accessGroup: accessGroup)
                 if options.acceptsRollback || verdicts.isGood { return contents }
-                throw rolledBack(verdicts, contents)
+                throw contents.refusal(of: verdicts, at: place)
             } catch {
                 let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
@@ -81,11 +81,11 @@ extension Vault {
         // Without persons the register, with the list of slots, is in `vault` too.
         if passing.contains(.older), contents.register?.person != nil, verdicts.isPersonGood { return contents }
         if !verdicts.isGood, !options.acceptsRollback {
-            let older = rolledBack(verdicts, contents)
+            let older = contents.refusal(of: verdicts, at: place)
             contents = try readContents(&seen, passingDamage: true, passing: passing, older: older)
             verdicts = contents.accept(watermarks, accessGroup: accessGroup)
         }
-        guard options.acceptsRollback || verdicts.isGood else { throw rolledBack(verdicts, contents) }
+        guard options.acceptsRollback || verdicts.isGood else { throw contents.refusal(of: verdicts, at: place) }
         return contents
     }
 
@@ -221,18 +221,20 @@ extension Vault {
         }
         return true
     }
+}
 
-    /// An older write than this user's programs have seen, another one of the same number, one too far ahead, or one with a
-    /// lower minimum epoch.
-    private func rolledBack(_ verdicts: VaultContents.Verdicts, _ contents: VaultContents) -> VaultError {
+extension VaultContents {
+    /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another one of the
+    /// same number, one too far ahead, or one with a lower minimum epoch.
+    func refusal(of verdicts: Verdicts, at place: VaultPlace) -> VaultError {
         if verdicts.isMinimumLowered {
             return VaultError(
                 .rolledBack, "open the vault", place.path(of: .service),
-                "Its minimum epoch is lower than \(contents.seenMinimum.epoch), which this user's programs have seen.")
+                "Its minimum epoch is lower than \(seenMinimum.epoch), which this user's programs have seen.")
         }
         let isPerson = verdicts.isServiceGood
         let verdict = isPerson ? verdicts.person : verdicts.service
-        let generation = isPerson ? contents.register?.generation ?? 0 : contents.serviceHead?.generation ?? 0
+        let generation = isPerson ? register?.generation ?? 0 : serviceHead?.generation ?? 0
         let reason =
             switch verdict {
             case .forked: "It is another write \(generation) than this user's programs have seen."

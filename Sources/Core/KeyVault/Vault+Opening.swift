@@ -286,24 +286,39 @@ extension VaultContents {
     func accept(
         _ watermarks: WatermarkTable, accessGroup: AccessGroup, acknowledged: Set<CompartmentRole> = []
     ) -> Verdicts {
+        verdicts(in: accessGroup) { role, name, mark in
+            watermarks.accept(compartment: name, mark, isAcknowledged: acknowledged.contains(role))
+        }
+    }
+
+    /// Judges both files' writes by the states that were accepted, and remembers nothing.
+    func judge(by accepted: [NameTag: AcceptedState], accessGroup: AccessGroup) -> Verdicts {
+        verdicts(in: accessGroup) { _, name, mark in
+            let verdict = Watermark.verdict(on: mark, after: accepted[name]?.mark)
+            // A jump stops nobody, as where it is accepted.
+            return verdict == .jumps ? .advances : verdict
+        }
+    }
+
+    private func verdicts(
+        in accessGroup: AccessGroup, _ judge: (CompartmentRole, NameTag, Watermark) -> Watermark.Verdict
+    ) -> Verdicts {
         let group = accessGroup.identifier
         var own = Watermark.Verdict.same
         // A write that is refused must not raise the floor: the write that it took the place of is still the newest.
         if let head = serviceHead, !isMinimumLowered {
             let commitment = head.entry(.state)?.commitment ?? .zero
-            own = watermarks.accept(
-                compartment: PartSealing.context(group, .service, period: head.period, .state).nameTag,
-                Watermark(epoch: head.period, sequence: head.generation, commitment: Commitment(bytes: commitment)),
-                isAcknowledged: acknowledged.contains(.service))
+            own = judge(
+                .service, PartSealing.context(group, .service, period: head.period, .state).nameTag,
+                Watermark(epoch: head.period, sequence: head.generation, commitment: Commitment(bytes: commitment)))
         }
         guard let register, personFile != nil else {
             return Verdicts(service: own, person: .same, isMinimumLowered: isMinimumLowered)
         }
-        let persons = watermarks.accept(
-            compartment: PartSealing.context(group, .person, period: register.period, .state).nameTag,
+        let persons = judge(
+            .person, PartSealing.context(group, .person, period: register.period, .state).nameTag,
             Watermark(
-                epoch: register.period, sequence: register.generation, commitment: Commitment(bytes: register.hash)),
-            isAcknowledged: acknowledged.contains(.person))
+                epoch: register.period, sequence: register.generation, commitment: Commitment(bytes: register.hash)))
         return Verdicts(service: own, person: persons, isMinimumLowered: isMinimumLowered)
     }
 

@@ -102,6 +102,7 @@ package struct VaultPlace: Sendable, Hashable {
     ///
     /// A mark that has outlived a restart does not state its period, so the names of the next periods are compared.
     func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: borrowing SecretBytes) -> UInt32? {
+        guard period < CompartmentHead.maximumPeriod else { return nil }
         let text = vaultID.withUnsafeBytes { $0.hexadecimal }
         let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))
         return (period + 1...period + 1024).last { period in
@@ -123,9 +124,9 @@ package struct VaultPlace: Sendable, Hashable {
         return log(watermarksPath, key, other: other)
     }
 
-    /// The condition of the file of those states, which is left as it is.
-    func watermarkCondition(vaultID: String, key: borrowing SecretBytes) -> WatermarkCondition {
-        watermarkLog(vaultID: vaultID, key: key).load(compacts: false).condition
+    /// The contents of the file of those states, which is left as it is.
+    func watermarkContents(vaultID: String, key: borrowing SecretBytes) -> WatermarkLog.Contents {
+        watermarkLog(vaultID: vaultID, key: key).load(compacts: false)
     }
 
     /// The file of those states. Another vault of the group has a file of its own.

@@ -234,6 +234,23 @@ import Testing
         #expect(try person.items().map(\.account) == ["ada"])
     }
 
+    /// The slot is a write of each file, and the creation has made the first write of `vault` alone.
+    @Test func aFirstPersonsSlotThatTheLogDoesNotHaveCountsAsTwoWrites() throws {
+        let fixture = try VaultFixture()
+        #expect(try fixture.create().readAccessLog().unloggedCount == 0)
+        try fixture.open(options: VaultOptions(accessLog: .off)).addSlot(words("person"))
+        let person = try fixture.open(with: passphrase("person"))
+        #expect(try person.readAccessLog().unloggedCount == 2)
+        try person.addSlot(words("another"))
+        #expect(try person.readAccessLog().unloggedCount == 2)
+    }
+
+    @Test func aFirstPersonsSlotThatTheLogHasIsNoUnloggedWrite() throws {
+        let fixture = try VaultFixture()
+        try fixture.create().addSlot(words("person"))
+        #expect(try fixture.open(with: passphrase("person")).readAccessLog().unloggedCount == 0)
+    }
+
     @Test func theLastSlotOfAPersonStays() throws {
         let fixture = try VaultFixture()
         let vault = try fixture.create(with: passphrase("person"))

@@ -20,6 +20,8 @@ def planted(lab_, honest, record):
         for words in (["get", "open"], ["put", "other", "-"], ["vault", "find", "-s", "db", "-a", "robot", "-w"]):
             lab_.refuse(victim.ctl(*words, data=b"{}", options=options), f"a lowered minimum: {what}: {' '.join(words)}", "rolledBack")
     lab_.answer(lab_.ada.find("bank", "ada"), b"pin 1", "a lowered minimum: a person reads what is when unlocked")
+    status = lab_.ada.ctl("vault", "status", options=[])
+    lab_.hold(status.status == 65 and status.json["availability"] == "rolledBack", f"a lowered minimum: the status says so: {status}")
     lab_.refuse(lab_.ada.ctl("vault", "rekey", "--yes"), "a lowered minimum: a plain rekey", "rolledBack")
     lab_.restore(honest)
     for victim in (lab_.service, lab_.ada):

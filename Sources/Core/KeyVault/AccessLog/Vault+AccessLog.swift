@@ -14,10 +14,12 @@ extension Vault {
         let noted = try contents.service.state.logHead
         var logged: Set<VaultWrite> = []
         var rekeyed: Set<VaultWrite> = []
+        // A slot that was there before the first person's keeps its flag clear for the rest of the period.
+        let beganWithPersons = contents.register?.slots.allSatisfy(\.isVouchedFor) ?? true
         var found = try VaultError.onFiles("read the access log") { () throws(FileError) in
             try log.read(noted: noted) { entry, isAuthentic in
                 if isAuthentic {
-                    logged.formUnion(VaultWrite.writes(of: entry))
+                    logged.formUnion(VaultWrite.writes(of: entry, andPersons: beganWithPersons))
                     if entry.event == .rekeyed, entry.outcome == .intended { rekeyed.insert(VaultWrite(entry)) }
                 }
                 body(entry, isAuthentic)
@@ -78,10 +80,13 @@ extension VaultWrite {
             entry.isPersonCompartment ? .person : .service, period: entry.period, generation: entry.generation)
     }
 
-    /// The writes that an entry enters. The creation makes the first write of both files.
-    fileprivate static func writes(of entry: AccessEntry) -> [VaultWrite] {
+    /// The writes that an entry enters. The creation makes the first write of each file that the vault begins with.
+    ///
+    /// - Parameter andPersons: Whether the vault began with the compartment of persons.
+    fileprivate static func writes(of entry: AccessEntry, andPersons: Bool) -> [VaultWrite] {
         if entry.event == .created {
-            return [.service, .person].map { VaultWrite($0, period: entry.period, generation: entry.generation) }
+            let roles: [CompartmentRole] = andPersons ? [.service, .person] : [.service]
+            return roles.map { VaultWrite($0, period: entry.period, generation: entry.generation) }
         }
         return entry.outcome == .intended ? [VaultWrite(entry)] : []
     }
@@ -98,7 +103,7 @@ extension VaultWrite {
             $0.period == period && $0.isPerson == isPerson && (1...generation).contains($0.generation)
         }.sorted { $0.generation < $1.generation }
         guard let first = writes.first else { return 1 }
-        var known = isWhole && period == 1 && !isPerson ? 0 : first.generation - 1
+        var known = isWhole && period == 1 ? 0 : first.generation - 1
         var missing: UInt64 = 0
         for write in writes where write.generation > known {
             if !rekeyed.contains(write) { missing += write.generation - known - 1 }

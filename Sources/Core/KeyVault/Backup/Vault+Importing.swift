@@ -1,5 +1,7 @@
 public import AppGroups
+internal import Glibc
 public import SharedFiles
+internal import SystemPackage
 
 extension Vault {
     /// Brings a backup in.
@@ -79,6 +81,17 @@ extension Vault {
         // The backup is in: a failure leaves the files of replaced values to the next change.
         try? sweep(kept)
         return report
+    }
+}
+
+extension VaultPlace {
+    /// Whether anything has the name of one of the vault's files, also a link to nothing: a vault without its `vault` still has
+    /// what is *when unlocked*.
+    package var holdsAnyFile: Bool {
+        Self.leaves.contains { leaf in
+            var status = stat()
+            return lstat(directoryPath.appending(leaf).string, &status) == 0
+        }
     }
 }
 

@@ -62,15 +62,21 @@ extension Vault {
 
     /// Rotates both classes of a group that has no container: there is nothing to reseal.
     ///
-    /// - Returns: Whether blobs of earlier epochs are refused now.
-    package func rotateWithoutBlobs() throws(VaultError) -> Bool {
-        var isCompleted = true
+    /// Each class is rotated on its own: *when unlocked* of a locked vault waits for its person.
+    /// - Throws: `VaultError`, those of any change; a class that was rotated before stays so.
+    package func rotateWithoutBlobs() throws(VaultError) -> KeyRotation {
+        var report = KeyRotation(isCompleted: true, needsUnlocking: false)
         for protection in ProtectionClass.allCases {
-            guard let epoch = try beginRotation(of: protection) else { continue }
-            let isDone = try completeRotation(of: protection, to: epoch)
-            isCompleted = isCompleted && isDone
+            do throws(VaultError) {
+                guard let epoch = try beginRotation(of: protection) else { continue }
+                let isDone = try completeRotation(of: protection, to: epoch)
+                report.isCompleted = report.isCompleted && isDone
+            } catch {
+                guard protection == .whenUnlocked, error.code == .locked else { throw error }
+                report = KeyRotation(isCompleted: false, needsUnlocking: true)
+            }
         }
-        return isCompleted
+        return report
     }
 
     /// The state of the last rotation of a class.
@@ -135,6 +141,14 @@ extension Vault {
             return error.code == .lockTimeout ? true : nil
         }
     }
+}
+
+/// The result of rotating the keys of a group that has no container.
+package struct KeyRotation: Sendable, Hashable {
+    /// Whether blobs of earlier epochs are refused now, in both classes.
+    package fileprivate(set) var isCompleted: Bool
+    /// Whether *when unlocked* was not rotated because the vault is locked.
+    package let needsUnlocking: Bool
 }
 
 /// The state of a rotation; times are milliseconds since 1970, 0 for never.

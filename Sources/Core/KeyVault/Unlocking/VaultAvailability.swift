@@ -48,7 +48,8 @@ extension Vault {
     /// Whether the vault could be opened now with `.automatic`.
     ///
     /// Has no side effects: nothing is made, written or logged, no password is hashed, and nobody is asked. It looks at the
-    /// file's front part only; damage further back shows when the vault is opened.
+    /// file's front part only; damage further back shows when the vault is opened, and so does a write that is older than one
+    /// which this user's programs have seen in its period.
     /// - Throws: `VaultError` where none of the answers is true: `.unsupported` for a vault of a newer version, `.file`
     ///   when the system failed.
     public static func availability(

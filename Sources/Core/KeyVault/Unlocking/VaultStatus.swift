@@ -81,20 +81,37 @@ extension Vault {
     /// Looks into a vault that is at hand without a person, and has no side effects: nothing is made, logged or remembered.
     ///
     /// - Parameter credential: The credential that opens it; a passphrase costs its key derivation.
-    /// - Throws: `VaultError` as `open`, but a vault that was rolled back is not noticed.
+    /// - Throws: `VaultError` as `open`. An older file is refused to a person as well: it closes *after first unlock*.
     package static func inventory(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic
     ) throws(VaultError) -> VaultInventory {
         let place = VaultPlace(accessGroup, in: home)
         let options = VaultOptions(accessLog: .off)
-        guard let directory = try place.openDirectory(),
-            let opened = try VaultOpening(
-                place: place, directory: directory, memory: try place.memory.load(), options: options
-            ).open(with: credential)
-        else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
+        var previous: [[UInt8]]?
+        var attempts = 0
+        while true {
+            guard let directory = try place.openDirectory(),
+                let opened = try VaultOpening(
+                    place: place, directory: directory, memory: try place.memory.load(), options: options
+                ).open(with: credential)
+            else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
+            let contents = opened.contents
+            let accepted = place.watermarkContents(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
+            let verdicts = contents.judge(by: accepted.floors, accessGroup: accessGroup)
+            if verdicts.isGood { return try inventory(of: opened, accepted.condition, at: place) }
+            // Another program may have written on between the two readings.
+            guard contents.marks != previous, attempts < maximumRereads else {
+                throw contents.refusal(of: verdicts, at: place)
+            }
+            previous = contents.marks
+            attempts += 1
+        }
+    }
+
+    private static func inventory(
+        of opened: OpenedVault, _ condition: WatermarkCondition, at place: VaultPlace
+    ) throws(VaultError) -> VaultInventory {
         let contents = opened.contents
-        let condition = place.watermarkCondition(
-            vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
         var count = try contents.service.items(root: opened.keys.service, place: place).entries.count
         if contents.personFile != nil, try opened.keys.reachesPerson() {
             count += try opened.keys.withPerson { root throws(VaultError) in

@@ -15,7 +15,8 @@ struct SurveyedBlob {
     let header: Result<VerifiedHeader, StoreError>
     /// Where it is locked: the key that its header claims. That one opens it or none.
     var claimedKey: KeyID?
-    /// Whether it claims a key that the vault does not hold, and did not destroy: a backup may hold it.
+    /// Whether it claims a key that the vault does not hold, and did not destroy: a backup may hold it, and a rotation by this
+    /// program has its epoch refused.
     var isKeyMissing = false
     /// The file's facts right before its header was read.
     let attributes: FileAttributes?
@@ -120,12 +121,20 @@ struct BlobSurvey {
             path: path, place: place, header: verified(path, prefix.bytes, keys), attributes: entry.attributes)
         if case .failure(let error) = blob.header {
             if error.code == .locked { blob.claimedKey = claimed.keyID }
-            // A blob of an epoch that a completed rotation has ended is of no use under any key.
             blob.isKeyMissing =
-                error.code == .unknownKey && claimed.epoch >= keys.lowestUsableEpoch
+                error.code == .unknownKey && claimed.epoch >= lowestLosableEpoch(keys)
                 && !store.isKeyDestroyed(of: prefix.bytes)
         }
         return blob
+    }
+
+    /// The lowest epoch of a blob that a rotation by this program takes from a backup's key.
+    ///
+    /// A blob of an epoch that a completed rotation has ended is of no use under any key, and a locked vault rotates *after
+    /// first unlock* alone. The list of names does not tell the class of such a blob: a backup brings names in as well.
+    private func lowestLosableEpoch(_ keys: Keyring) -> UInt32 {
+        let rotatesBoth = (try? store.vault.isUnlocked()) ?? true
+        return rotatesBoth ? keys.lowestUsableEpoch : keys.minimumEpoch(of: .afterFirstUnlock)
     }
 
     private func unknown(_ entry: WalkEntry, _ error: StoreError) -> SurveyedBlob {

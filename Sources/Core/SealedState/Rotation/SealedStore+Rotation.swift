@@ -39,8 +39,8 @@ extension SealedStore {
     /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
     public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
 
-    /// The blobs whose key the vault does not hold, by path. A backup that holds the key opens them, unless a rotation is
-    /// completed before it is brought in. Walks the whole container.
+    /// The blobs whose key the vault does not hold, by path. A backup that holds the key opens them, unless this program
+    /// completes a rotation before it is brought in. Walks the whole container.
     ///
     /// A member who can write the container can make such blobs at will.
     /// - Throws: `StoreError`: `.containerMissing`, those of the vault.

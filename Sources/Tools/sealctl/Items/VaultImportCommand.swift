@@ -56,7 +56,7 @@ struct VaultImportCommand: SealctlCommand {
             contents: part.contents, replacesItems: replaceItems, setsVaultAside: setVaultAside,
             sharing: try share.sharing())
         if setVaultAside || replaceItems { try confirm(group, in: home) }
-        let isNew = setVaultAside || !VaultPlace(group, in: home).isTaken
+        let isNew = setVaultAside || !VaultPlace(group, in: home).holdsAnyFile
         let stated = isNew ? try keyOptions.stated(for: group, isNew: true) : try keyOptions.opening(group)
         let credential = stated ?? .automatic
         let backup = try backupCredential()
@@ -78,7 +78,7 @@ struct VaultImportCommand: SealctlCommand {
     /// - Throws: `Failure` `confirmationNeeded`, `declined`.
     private func confirm(_ group: AccessGroup, in home: GroupsHome) throws(Failure) {
         let place = VaultPlace(group, in: home)
-        guard place.isTaken else { return }
+        guard place.holdsAnyFile else { return }
         let slots = (try? Vault.status(group, in: home))?.slots ?? []
         let users = Affected.list(slots.map { SlotView($0).text }, orElse: "every user and program of it")
         let affected = "Affected: \(users)."

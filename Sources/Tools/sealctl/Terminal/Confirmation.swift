@@ -16,19 +16,28 @@ struct Confirmation: ParsableArguments {
     ///   - losses: What would be lost and for whom, a sentence each.
     /// - Throws: `Failure` `confirmationNeeded` where nobody can be asked; `declined`.
     func require(_ action: String, _ losses: [String]) throws(Failure) {
-        if yes { return }
-        let question = Question(text: "Do this?", hint: Self.hint)
-        guard Interaction.isAllowed, Question.hasTerminal else {
+        guard yes || Self.canAsk else {
             throw Failure(
                 .usage, "confirmationNeeded",
                 "this would \(action), so it needs a confirmation: \(losses.joined(separator: " "))", hint: Self.hint)
         }
-        StandardStreams.say("This would \(action.printable).")
-        for loss in losses { StandardStreams.say("  \(loss.printable)") }
-        guard try question.ask() else {
+        guard try isGiven(to: action, losses) else {
             throw Failure(.unavailable, "declined", "nothing was changed", hint: "")
         }
     }
+
+    /// Returns whether the user consents: `false` also where nobody can be asked.
+    ///
+    /// For a part that a command can leave out; `require(_:_:)` ends the command.
+    func isGiven(to action: String, _ losses: [String]) throws(Failure) -> Bool {
+        if yes { return true }
+        guard Self.canAsk else { return false }
+        StandardStreams.say("This would \(action.printable).")
+        for loss in losses { StandardStreams.say("  \(loss.printable)") }
+        return try Question(text: "Do this?", hint: Self.hint).ask()
+    }
+
+    private static var canAsk: Bool { Interaction.isAllowed && Question.hasTerminal }
 
     private static let hint = "Nothing was changed. If that is meant, add --yes."
 }

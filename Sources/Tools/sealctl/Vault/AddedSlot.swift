@@ -67,6 +67,9 @@ struct AddedSlot: ParsableArguments {
     /// Whether a new slot was named.
     var isStated: Bool { count > 0 }
 
+    /// Whether the slot that was named, or a passphrase where none was, reaches what is protected when unlocked.
+    var reachesWhenUnlocked: Bool { !isStated || passphraseSource != nil || (recipient != nil && !unattended) }
+
     /// - Throws: `Failure` `noSlot` where none was named.
     func requireOne() throws(Failure) {
         guard !isStated else { return }

@@ -87,8 +87,8 @@ struct Rekeying {
         }
         if store == nil { try target.requireNoContainer(of: vault) }
         let asksForMore = stated.renewsPersons || stated.rebuildsServices
-        // A completed rotation would refuse what a backup's keys open. Of a container that cannot be searched the rotation
-        // says why.
+        // A completed rotation refuses what a backup's keys open, so the question names those blobs. Of a container that
+        // cannot be searched the rotation says why.
         let unheld = (try? UnheldBlobs(in: store)) ?? UnheldBlobs()
         if !isPending, !asksForMore, options.removing.isEmpty, !stated.removing.isEmpty {
             return try goOn(stated, store, vault, unheld)
@@ -115,7 +115,7 @@ struct Rekeying {
         let (isCompleted, hint) =
             needsBackup
             ? (false, (try? UnheldBlobs(in: store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
-            : isRotating && !unheld.isEmpty ? (false, unheld.hint) : rotation(of: store, vault)
+            : rotation(of: store, vault)
         try print(report, losses, needed, isCompleted: isCompleted)
         if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
     }
@@ -128,16 +128,20 @@ struct Rekeying {
         return false
     }
 
-    /// The rotation of a rekey that removed the slots before.
+    /// Goes on with the rotation of a rekey that removed the slots before.
     ///
-    /// - Parameter unheld: The blobs whose key a backup may hold. Nobody was asked about them, so the rotation waits.
+    /// - Parameter unheld: The blobs whose key a backup may hold: the rotation waits unless the user gives them up. A member
+    ///   can plant such blobs, so without that answer the removed member could keep the removal from completing.
     private func goOn(
         _ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault, _ unheld: UnheldBlobs
     ) throws(Failure) {
         let slots = stated.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         let needed = try NeededBytes(vault, store)
         let report = try Failure.onVault { () throws(VaultError) in try vault.reportAfterRekey() }
-        let (isCompleted, hint) = unheld.isEmpty ? rotation(of: store, vault) : (false, unheld.hint)
+        let mayRotate =
+            unheld.isEmpty
+            ? true : try confirmation.isGiven(to: "complete the rotation of \(vault.accessGroup)", unheld.sentences)
+        let (isCompleted, hint) = mayRotate ? rotation(of: store, vault) : (false, unheld.hint)
         if output.json {
             try print(report, RekeyLossesView(report.losses, fingerprint: nil), needed, isCompleted: isCompleted)
         } else {
@@ -178,7 +182,8 @@ struct Rekeying {
         }
         do throws(Failure) {
             guard let store else {
-                return (try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }, "")
+                let report = try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }
+                return (report.isCompleted, report.needsUnlocking ? "Unlock the vault: sealctl vault unlock." : "")
             }
             let report = try Failure.onStore { () throws(StoreError) in try store.rotate() }
             let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }.joined(separator: " ")

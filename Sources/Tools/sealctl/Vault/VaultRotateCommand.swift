@@ -84,31 +84,36 @@ struct VaultRotateCommand: SealctlCommand {
         guard !report.isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted", "the rotation of \(group) is not completed",
-            hint: report.needsUnlocking
-                ? "Unlock the vault for its blobs of the class \"when unlocked\" (sealctl vault unlock), and run it again: "
-                    + "it goes on."
-                : "Mend what is in the way, and run it again: it goes on.")
+            hint: report.needsUnlocking ? Self.unlocking : "Mend what is in the way, and run it again: it goes on.")
     }
+
+    private static let unlocking =
+        "Unlock the vault for its class \"when unlocked\" (sealctl vault unlock), and run it again: it goes on."
 
     /// An access group without a container has nothing to reseal: the new key is all.
     private func rotateKeys(of vault: Vault) throws(Failure) {
         if !status {
             try target.requireNoContainer(of: vault)
-            let isCompleted = try Failure.onVault { () throws(VaultError) in
-                try vault.rotateWithoutBlobs()
-            }
+            let rotation = try Failure.onVault { () throws(VaultError) in try vault.rotateWithoutBlobs() }
             warnOfLog(vault)
-            guard isCompleted else {
-                throw Failure(
-                    .temporary, "rotationNotCompleted", "another program has begun a later rotation",
-                    hint: "Run it again once that one is done.")
-            }
+            guard rotation.isCompleted else { throw incomplete(rotation, vault.accessGroup) }
         }
         let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }.map(KeyView.init)
         if output.json { return try StandardStreams.print(JSONText.array(keys.map(\.json)).text) }
         var table = TextTable(KeyView.columns)
         for key in keys { table.add(key.cells) }
         try StandardStreams.print(table.text)
+    }
+
+    private func incomplete(_ rotation: KeyRotation, _ group: AccessGroup) -> Failure {
+        rotation.needsUnlocking
+            ? Failure(
+                .temporary, "rotationNotCompleted",
+                "the rotation of \(group) is not completed: its class \"when unlocked\" is locked",
+                hint: Self.unlocking)
+            : Failure(
+                .temporary, "rotationNotCompleted", "another program has begun a later rotation",
+                hint: "Run it again once that one is done.")
     }
 }
 

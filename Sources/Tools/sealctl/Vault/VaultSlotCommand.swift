@@ -98,10 +98,12 @@ struct VaultSlotAddCommand: SealctlCommand {
         let vault = try keyOptions.openVault(of: group)
         let slot = try newSlot.slot(for: group)
         let certifier = try certifying.open(for: group)
+        let before = vault.unloggedChangeCount
         let added = try Failure.onVault { () throws(VaultError) in
             try vault.addSlot(slot, label: label, certifiedBy: certifier.team)
         }
         certifier.finish(asJSON: output.json)
+        if vault.unloggedChangeCount > before { Warning.unlogged("the slot is added").report(asJSON: output.json) }
         try StandardStreams.print(output.json ? SlotView(added).json.text : "added \(SlotView(added).text)")
     }
 }
@@ -149,7 +151,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
             killed on the way it leaves the old passphrase or the new one, and of two changes at once one is \
             refused. The slot gets a new number. ID is needed only where the vault has several passphrases. The users \
             of any other slot than the passphrase that opened the vault are locked out: the command names them and asks \
-            first; --yes says yes.
+            first, as it does where the new slot does not reach what is protected when unlocked; --yes says yes.
 
             Examples:
               sealctl vault slot change
@@ -171,9 +173,12 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let old = if let id { id } else { try onlyPassphrase(of: vault) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
         // Who gives the passphrase that is replaced knows of the change; every other holder is locked out by it.
-        let isOwn = vault.openingSlot == old && slots.first { $0.id == old }?.kind == .passphrase
-        if !isOwn, let loss = SlotLoss(of: old, among: slots) {
-            try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences)
+        let replaced = slots.first { $0.id == old }
+        let isOwn = vault.openingSlot == old && replaced?.kind == .passphrase
+        let losesReach = replaced?.reach == .whenUnlocked && !newSlot.reachesWhenUnlocked
+        if !isOwn || losesReach, let loss = SlotLoss(of: old, among: slots) {
+            let lost = losesReach ? ["The new slot does not reach what is protected when unlocked."] : []
+            try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences + lost)
         }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)
         let certifier = try certifying.open(for: group)

@@ -24,19 +24,30 @@ struct VaultStatusCommand: SealctlCommand {
         let group = try target.checked()
         let home = try GroupOptions.home()
         let status = try Failure.onVault { () throws(VaultError) in try Vault.status(group, in: home) }
-        let inventory = try Failure.onVault { () throws(VaultError) in
-            status.availability == .ready ? try Vault.inventory(group, in: home) : nil
-        }
+        let (inventory, availability) = try look(into: group, in: home, status)
         let unprotected = UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home)
             .filter { $0.reachesWhenUnlocked(status.slots) == true }
         let view = StatusView(
-            group: group, path: VaultPlace(group, in: home).path, status: status, inventory: inventory,
+            group: group, path: VaultPlace(group, in: home).path, status: status,
+            availability: availability, inventory: inventory,
             unprotectedIdentities: unprotected.map(\.path))
         try StandardStreams.print(output.json ? view.json.text : view.text)
         let end = view.exitStatus
         // The answer has said it all.
         if end != .success {
-            throw Failure(end, status.availability.rawValue, "the vault is not ready", hint: "", isSilent: true)
+            throw Failure(end, availability.rawValue, "the vault is not ready", hint: "", isSilent: true)
+        }
+    }
+
+    /// The contents of a vault that is ready, and whether it is: a write that is older than one which was seen shows only
+    /// where the vault is opened.
+    private func look(
+        into group: AccessGroup, in home: GroupsHome, _ status: VaultStatus
+    ) throws(Failure) -> (VaultInventory?, VaultAvailability) {
+        guard status.availability == .ready else { return (nil, status.availability) }
+        do throws(VaultError) { return (try Vault.inventory(group, in: home), .ready) } catch {
+            guard error.code == .rolledBack else { throw Failure(error) }
+            return (nil, .rolledBack)
         }
     }
 }
@@ -46,13 +57,14 @@ private struct StatusView {
     let group: AccessGroup
     let path: String
     let status: VaultStatus
+    let availability: VaultAvailability
     let inventory: VaultInventory?
     /// The files of identities without a passphrase that open what is available when unlocked.
     let unprotectedIdentities: [String]
-    private var unlocking: UnlockView { UnlockView(status) }
+    private var unlocking: UnlockView { UnlockView(status, isServiceOpen: availability != .rolledBack) }
 
     var exitStatus: ExitStatus {
-        switch status.availability {
+        switch availability {
         case .ready: .success
         case .locked: .locked
         case .denied: .noPermission
@@ -62,8 +74,8 @@ private struct StatusView {
     }
 
     var text: String {
-        var fields = FieldList([("vault", path), ("availability", status.availability.rawValue)])
-        if status.availability == .ready || status.availability == .locked {
+        var fields = FieldList([("vault", path), ("availability", availability.rawValue)])
+        if availability == .ready || availability == .locked {
             fields.add("after first unlock", afterFirstUnlock)
             fields.add("when unlocked", whenUnlocked)
             fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
@@ -90,7 +102,7 @@ private struct StatusView {
     /// A key file opens this class whatever the user's unlocking says.
     private var afterFirstUnlock: String {
         if status.afterFirstUnlock.isUnlocked { return unlocking.words(status.afterFirstUnlock) }
-        return status.availability == .ready ? "open (by a slot of unattended programs)" : "locked"
+        return availability == .ready ? "open (by a slot of unattended programs)" : "locked"
     }
 
     private var whenUnlocked: String {
@@ -110,7 +122,7 @@ private struct StatusView {
     var json: JSONText {
         let head: [(String, JSONText)] = [
             ("accessGroup", .string(group.identifier)), ("vault", .string(path)),
-            ("availability", .string(status.availability.rawValue)),
+            ("availability", .string(availability.rawValue)),
         ]
         return .object(head + unlocking.fields + details)
     }
