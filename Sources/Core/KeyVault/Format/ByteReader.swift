@@ -1,4 +1,4 @@
-/// Takes a byte string apart field by field, little-endian; running past its end is a corrupt vault.
+/// Reads the fields of a byte string, little-endian; a read past its end throws `.corrupt`.
 struct ByteReader {
     private var rest: ArraySlice<UInt8>
     private let path: String
@@ -10,7 +10,7 @@ struct ByteReader {
     }
 
     var isAtEnd: Bool { rest.isEmpty }
-    /// How many bytes are left.
+    /// The number of bytes left.
     var count: Int { rest.count }
 
     mutating func integer<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(VaultError) -> Value {
@@ -29,7 +29,7 @@ struct ByteReader {
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Makes room for that many bytes more.
+    /// Reserves room for `count` more bytes.
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(bytes.count + count) }
 
     mutating func append<Value: FixedWidthInteger>(_ value: Value) {

@@ -5,27 +5,27 @@ internal import SharedFiles
 
 /// An open compartment file: its head is read, its parts are read on demand.
 ///
-/// Head and parts are of one write, whatever happens to the name meanwhile: a file is replaced, never changed in place.
+/// Head and parts come from one write even if the name is replaced meanwhile: a file is never changed in place.
 final class CompartmentFile: Sendable {
     /// The largest sealed part.
     static let maximumPartSize = BlobLayout.blobSize(plaintextSize: 72 << 20)
     /// The largest file: its head, and as many parts as its table has entries for.
     static let maximumSize = CompartmentHead.maximumSize + CompartmentHead.maximumParts * maximumPartSize
-    /// Read at once: the head and the small parts of an ordinary vault.
+    /// The size of the first read: the head and the small parts of an ordinary vault.
     private static let firstRead = 16 * 1024
 
     let head: CompartmentHead
     let path: String
-    /// Rights that the file gives others and should not, where its opener passes them.
+    /// The excess rights that the file gives to others, if its opener tolerates them.
     let modeFault: FileError?
-    /// Nil for bytes in memory: `front` is the whole file then.
+    /// `nil` for bytes in memory: `front` is the whole file then.
     private let file: Descriptor?
     private let front: [UInt8]
 
-    /// Opens a compartment of a vault; nil when there is no such file.
+    /// Opens a compartment of a vault; returns `nil` if the file does not exist.
     ///
     /// - Parameter passingMode: Whether a file that others may write or read is opened, with its `modeFault`.
-    /// - Throws: `VaultError` `.unsafeFile` where others may write or read it, `.corrupt`, `.unsupported`, `.denied`,
+    /// - Throws: `VaultError` `.unsafeFile` if others may write or read it, `.corrupt`, `.unsupported`, `.denied`,
     ///   `.isAnExport` for a backup, or `.file`.
     static func open(
         _ role: CompartmentRole, in directory: Directory, passingMode: Bool = false
@@ -59,9 +59,9 @@ final class CompartmentFile: Sendable {
         return try CompartmentFile(file, path: path, modeFault: fault)
     }
 
-    /// Opens a file that a person named.
+    /// Opens a file by a path that the user gave.
     ///
-    /// - Throws: As above; `.file` when there is none.
+    /// - Throws: As above; `.file` if the file does not exist.
     static func open(path: String) throws(VaultError) -> CompartmentFile {
         let file = try VaultError.onFiles("open the file") { () throws(FileError) in
             try Descriptor.openForReading(path: path)
@@ -94,7 +94,7 @@ final class CompartmentFile: Sendable {
         self.front = front
     }
 
-    /// A file that is not written yet, to be read as its reader will read it.
+    /// Reads the bytes of a file that is not written yet as its reader will read them.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(_ bytes: [UInt8], path: String) throws(VaultError) {
@@ -106,7 +106,7 @@ final class CompartmentFile: Sendable {
         front = bytes
     }
 
-    /// The size of the head that the first bytes announce; nil where they are no head. At most `maximumSize`.
+    /// Returns the size of the head that the first bytes announce, at most `maximumSize`; `nil` if they are no head.
     private static func headSize(_ front: [UInt8]) -> Int? {
         guard front.count >= CompartmentHead.fixedSize else { return nil }
         let (area, register) = front.withRawBytes { front in
@@ -118,7 +118,7 @@ final class CompartmentFile: Sendable {
         return min(size, CompartmentHead.maximumSize)
     }
 
-    /// A sealed part's bytes; nil where the file has no such part.
+    /// Returns a sealed part's bytes; `nil` if the file has no such part.
     func sealedPart(_ number: PartNumber) throws(VaultError) -> [UInt8]? {
         guard let entry = head.entry(number) else { return nil }
         let offset = head.offset(of: number)
@@ -150,10 +150,11 @@ final class CompartmentFile: Sendable {
         return bytes
     }
 
-    /// Read rights of others are refused as well: a copy of the slots is all that guessing needs.
+    /// Returns the fault of a mode that lets others write or read the file: a copy of the slots is enough to guess
+    /// passphrases.
     ///
-    /// Its advice has a command only in a directory that nobody else can write: elsewhere a path may lead to another file
-    /// by the time when the command runs.
+    /// The advice has a command only if no other user can write the directory. Otherwise the path may lead to another
+    /// file when the command runs.
     private static func modeFault(
         of file: borrowing Descriptor, in directory: Directory, _ role: CompartmentRole
     ) throws(FileError) -> FileError? {
@@ -212,7 +213,7 @@ struct PartSealing: Sendable {
 
     /// Opens a sealed part.
     ///
-    /// - Throws: `VaultError` `.corrupt` for anything that is not the part that the table means; `.wrongGroup`.
+    /// - Throws: `VaultError` `.corrupt` unless it is the part that the table lists; `.wrongGroup`.
     func open(_ sealed: [UInt8], _ entry: PartEntry) throws(VaultError) -> (bytes: [UInt8], header: VerifiedHeader) {
         do throws(SealingError) {
             let opened = try sealed.withRawBytes { sealed throws(SealingError) in

@@ -11,7 +11,7 @@ enum CompartmentRole: UInt8, Sendable, CaseIterable {
     case service = 1
     /// Keys and items of the class *when unlocked*, and the register.
     case person = 2
-    /// A backup: opened only to be imported.
+    /// A backup: only imports open it.
     case backup = 3
 
     /// The file's name in the vault's directory.
@@ -22,7 +22,7 @@ enum CompartmentRole: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The compartment of a class.
+    /// Creates the role of a class's compartment.
     init(_ protection: ProtectionClass) { self = protection == .whenUnlocked ? .person : .service }
 }
 
@@ -41,7 +41,7 @@ struct PartNumber: RawRepresentable, Hashable, Comparable, Sendable {
 
     static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// The roles whose files may have the part; none for a part that this version does not know.
+    /// The roles whose files may have the part; empty for a part that this version does not know.
     private var roles: Set<CompartmentRole> {
         switch self {
         case .state, .secrets, .keyring, .items: [.service, .person, .backup]
@@ -55,10 +55,10 @@ struct PartNumber: RawRepresentable, Hashable, Comparable, Sendable {
 
     var isKnown: Bool { !roles.isEmpty }
 
-    /// Whether a part that this version knows may be in a file of a role.
+    /// Returns whether a part that this version knows may be in a file of a role.
     func belongs(to role: CompartmentRole) -> Bool { roles.contains(role) }
 
-    /// The parts that a file of a role always has.
+    /// Returns the parts that a file of a role always has.
     static func required(_ role: CompartmentRole) -> [PartNumber] {
         switch role {
         case .service: [.state, .secrets, .keyring, .items, .tokenKeys]
@@ -74,13 +74,13 @@ struct PartEntry: Hashable, Sendable {
 
     let number: PartNumber
     let isCritical: Bool
-    /// Of the sealed part, in bytes.
+    /// The size of the sealed part in bytes.
     let sealedSize: Int
-    /// The sealed part's: its key, header and so its contents are the ones that the table means.
+    /// The commitment of the sealed part. It fixes its key and header, and so its contents.
     let commitment: Bytes32
 }
 
-/// The front of a compartment file, parsed: everything before the parts. Nothing in it is believed until a reader has
+/// The parsed front of a compartment file: everything before the parts. Readers trust nothing in it before they have
 /// checked the code.
 struct CompartmentHead: Sendable {
     static let magic = Array("SVLT".utf8)
@@ -91,7 +91,7 @@ struct CompartmentHead: Sendable {
     static let maximumSlotAreaSize = 64 * 1024
     static let maximumRegisterSize = 1 << 20
     static let maximumGeneration: UInt64 = 1 << 40
-    /// More rekeys than any vault sees; few enough that all of a vault's names are made quickly.
+    /// A bound above any realistic number of rekeys, and low enough to compute all of a vault's names quickly.
     static let maximumPeriod: UInt32 = 1 << 16
     static let checksumSize = 32
     static let codeSize = 32
@@ -104,10 +104,10 @@ struct CompartmentHead: Sendable {
     let vaultID: [UInt8]
     let period: UInt32
     let slots: [KeySlot]
-    /// Nil where the file has none.
+    /// `nil` if the file has no register.
     let register: Register?
     let parts: [PartEntry]
-    /// The whole head as it is in the file: while a file begins with the same bytes it is the same write.
+    /// The whole head as it is in the file. Files that begin with the same bytes come from the same write.
     let bytes: [UInt8]
 
     /// The vault's id as 32 hexadecimal digits.
@@ -118,12 +118,12 @@ struct CompartmentHead: Sendable {
 
     func entry(_ number: PartNumber) -> PartEntry? { parts.first { $0.number == number } }
 
-    /// The offset of a part in the file.
+    /// Returns the offset of a part in the file.
     func offset(of number: PartNumber) -> Int {
         parts.prefix { $0.number != number }.reduce(bytes.count) { $0 + $1.sealedSize }
     }
 
-    /// Whether the code fits a root.
+    /// Returns whether the code is valid under a root.
     func isAuthentic(_ root: RootKey) -> Bool {
         let covered = bytes.count - Self.codeSize
         return bytes.withRawBytes { bytes in
@@ -174,7 +174,7 @@ extension CompartmentHead {
             throw .corrupt(path, "Its checksum does not fit.")
         }
         slots = try KeySlot.parse(area, count: slotCount, role: role, path: path)
-        // A file must not test more passphrases than an opening may try.
+        // A planted file must not make an opening test more passphrases than it may try.
         let passphrases = slots.count { $0.kind == .passphrase }
         guard passphrases <= (role == .backup ? 1 : SlotSearch.maximumPassphraseSlots) else {
             throw .corrupt(path, "It has \(passphrases) passphrase slots.")
@@ -228,19 +228,19 @@ extension CompartmentHead {
     }
 }
 
-/// A compartment that is about to be written.
+/// A compartment to write.
 struct CompartmentImage: Sendable {
     var role: CompartmentRole
     var generation: UInt64
     var vaultID: [UInt8]
     var period: UInt32
     var slots: [KeySlot]
-    /// The signed bytes; empty for none.
+    /// The signed bytes; empty if there is no register.
     var register: [UInt8]
     /// Sealed parts, ascending by number.
     var parts: [(entry: PartEntry, bytes: [UInt8])]
 
-    /// The whole file.
+    /// Returns the bytes of the whole file.
     ///
     /// - Throws: `VaultError` `.tooLarge`.
     func file(root: RootKey, path: String) throws(VaultError) -> [UInt8] {

@@ -6,11 +6,11 @@ extension Personalization {
     static let nameTag2 = Personalization("SealedState.vnt2")
 }
 
-/// What a compartment remembers about itself (`docs/vault.md`, section 6).
+/// The state of a compartment (`docs/vault.md`, section 6).
 struct CompartmentState: Hashable, Sendable {
-    /// Of *after first unlock*; the register has that of *when unlocked*.
+    /// The rotation of *after first unlock*; the register has that of *when unlocked*.
     var rotation = RotationFields()
-    /// How far the access log had come at the last change.
+    /// The head of the access log at the last change.
     var logHead = AccessLogHead.empty
     /// The number of the log key that wrote the head.
     var logKey: UInt32 = 0
@@ -33,7 +33,7 @@ struct CompartmentState: Hashable, Sendable {
     init(parsing part: [UInt8], _ role: CompartmentRole, path: String) throws(VaultError) {
         var reader = ByteReader(part[...], path: path)
         if role == .person {
-            // The register has that of *when unlocked*.
+            // The register has the rotation of *when unlocked*.
             guard try reader.take(RotationFields.encodedSize).allSatisfy({ $0 == 0 }) else {
                 throw .corrupt(path, "Its state has a rotation of the other class.")
             }
@@ -54,7 +54,7 @@ struct CompartmentState: Hashable, Sendable {
     }
 }
 
-/// A secret that belongs to the vault as a whole, wrapped under its compartment's root.
+/// A secret of the vault as a whole, wrapped under its compartment's root.
 struct SecretEntry: Hashable, Sendable {
     /// The kinds of secrets.
     enum Kind: UInt16, Sendable {
@@ -63,10 +63,10 @@ struct SecretEntry: Hashable, Sendable {
         case logKey = 2
         /// The seed of the Ed25519 key that signs the register; numbered by its period.
         case personSeed = 3
-        /// In the person compartment: 0 present, 1 next.
+        /// Only in the person compartment. Number 0 is the present root, 1 the next.
         case serviceRoot = 4
 
-        /// Whether a file of a role may have the secret, under a number.
+        /// Returns whether a file of a role may have the secret under a number.
         func belongs(to role: CompartmentRole, _ number: UInt32) -> Bool {
             switch self {
             case .watermarkKey: number == 0
@@ -101,7 +101,7 @@ struct SecretEntry: Hashable, Sendable {
         }
     }
 
-    /// The secret.
+    /// Unwraps the secret.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`.
     func secret(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
@@ -125,7 +125,7 @@ struct SecretEntry: Hashable, Sendable {
         } catch { throw .corrupt(path, "One of its secrets does not fit its entry.") }
     }
 
-    /// The same secret under another root.
+    /// Returns the same secret wrapped under another root.
     func rewrapped(vaultID: [UInt8], from old: RootKey, to new: RootKey, path: String) throws(VaultError) -> SecretEntry
     {
         try secret(vaultID: vaultID, root: old, path: path).withUnsafeBytes {
@@ -173,12 +173,12 @@ struct SecretTable: Hashable, Sendable {
         entries.first { $0.kind == kind && $0.number == number }
     }
 
-    /// The last one of a kind: the one in force.
+    /// Returns the last entry of a kind: the one in force.
     func last(_ kind: SecretEntry.Kind) -> SecretEntry? { entries.last { $0.kind == kind } }
 
     func all(_ kind: SecretEntry.Kind) -> [SecretEntry] { entries.filter { $0.kind == kind } }
 
-    /// Adds an entry in the place of the one of the same kind and number.
+    /// Adds an entry, or replaces the one of the same kind and number.
     mutating func set(_ entry: SecretEntry) {
         remove(entry.kind, entry.number)
         entries.append(entry)
@@ -209,7 +209,7 @@ struct SecretTable: Hashable, Sendable {
     }
 }
 
-/// The names of everything that is *when unlocked*, as keyed tags in ascending order.
+/// The names of all items and records of *when unlocked*, as keyed tags in ascending order.
 struct NameList: Sendable {
     private(set) var tags: Set<Bytes16> = []
 
@@ -217,7 +217,7 @@ struct NameList: Sendable {
 
     func contains(_ tag: Bytes16) -> Bool { tags.contains(tag) }
 
-    /// - Returns: Whether it was not there.
+    /// - Returns: `false` if the list already contained the tag.
     mutating func insert(_ tag: Bytes16) -> Bool { tags.insert(tag).inserted }
 
     mutating func remove(_ tag: Bytes16) { tags.remove(tag) }
@@ -227,8 +227,9 @@ struct NameList: Sendable {
             \.self)
     }
 
-    /// - Parameter register: The list that is meant; nil in a backup, where the file's code says it.
-    /// - Throws: `VaultError` `.corrupt` for another list, and for tags that are out of order or there twice.
+    /// - Parameter register: The person fields with the expected digest; `nil` in a backup, where the file's code
+    ///   covers the list.
+    /// - Throws: `VaultError` `.corrupt` for another list, and for tags that are out of order or duplicated.
     init(parsing part: [UInt8], register: Register.Person?, path: String) throws(VaultError) {
         let isMeant =
             register.map { part.count == Int($0.nameCount) * 16 && Register.digest(ofNames: part) == $0.namesDigest }
@@ -248,7 +249,7 @@ struct NameList: Sendable {
     }
 }
 
-/// Makes the tags of a vault's name list.
+/// Computes the tags of a vault's name list.
 struct NameTagger: Sendable {
     private let key: SecretBytesBox
 

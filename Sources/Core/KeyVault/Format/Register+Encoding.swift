@@ -68,7 +68,7 @@ extension Register {
         return writer.bytes
     }
 
-    /// Parses fields and signature; whether they are authentic is asked by `verify`.
+    /// Parses fields and signature; `verify` checks that they are authentic.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(parsing bytes: ArraySlice<UInt8>, path: String) throws(VaultError) {
@@ -99,7 +99,7 @@ extension Register {
         nextSlotID = try nextSlot.integer()
         guard reserved == 0, identity.isAtEnd, roots.isAtEnd, nextSlot.isAtEnd, teamKey.map({ $0.count == 32 }) ?? true,
             (person == nil) == (personRoot == .zero),
-            // Services sign such a register: a slot of a person would be their word alone.
+            // Services sign such a register, so no person has vouched for a person's slot in it.
             person != nil || slots.allSatisfy({ $0.reach == .afterFirstUnlock }),
             slots.allSatisfy({ [nextSlotID] in $0.id < nextSlotID }),
             chain.last.map({ [period] in $0.period <= period }) == true
@@ -245,7 +245,7 @@ extension RegisteredSlot {
 }
 
 extension String {
-    /// Whether it has a code point of the category Cc: a label is shown on terminals.
+    /// `true` if the string has a code point of the category Cc: terminals show labels.
     var hasControlCharacter: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }
 

@@ -13,19 +13,19 @@ struct PersonKeyEntry: Hashable, Sendable {
     static let size = 168
     static let maximumCount = 256
 
-    /// The first period that it signs.
+    /// The first period whose registers it signs.
     let period: UInt32
-    /// Whether services knew its secret: then it vouches only for the knowledge of the service root.
+    /// `true` if services knew its secret. Its signature then proves only knowledge of the service root.
     let isKnownToServices: Bool
     let key: Ed25519.PublicKey
-    /// The signature by the key before; zero for the first.
+    /// The signature by the previous key; zero for the first.
     let link: [UInt8]
-    /// The signature by the team key; zero for none.
+    /// The signature by the team key; zero if there is no certificate.
     var certificate: [UInt8]
 
     static let noSignature = [UInt8](repeating: 0, count: Ed25519.signatureSize)
 
-    /// The message that a link signs.
+    /// Returns the message that a link signs.
     static func linkMessage(
         vaultID: [UInt8], period: UInt32, from old: Ed25519.PublicKey, to new: Ed25519.PublicKey
     ) -> [UInt8] {
@@ -38,7 +38,7 @@ struct PersonKeyEntry: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The hash that a team key signs.
+    /// Returns the hash that a team key signs.
     static func certificateDigest(vaultID: [UInt8], period: UInt32, key: Ed25519.PublicKey) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(vaultID)
@@ -47,7 +47,7 @@ struct PersonKeyEntry: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .personKeyCertificate, count: 64)
     }
 
-    /// Whether a team key has certified it.
+    /// Returns whether a team key has certified the key.
     func isCertified(by team: TeamPublicKey, vaultID: [UInt8]) -> Bool {
         team.hasSigned(Self.certificateDigest(vaultID: vaultID, period: period, key: key), certificate)
     }
@@ -58,18 +58,18 @@ struct RegisteredSlot: Hashable, Sendable {
     let id: UInt32
     let kind: SlotKind
     let reach: SlotReach
-    /// Whether a person added it.
+    /// `true` if a person added the slot.
     let isVouchedFor: Bool
     /// Milliseconds since 1970.
     let createdAt: UInt64
-    /// The slot that its adder opened the vault with; 0 where that is unknown.
+    /// The slot that its adder opened the vault with; 0 if unknown.
     let addedBy: UInt32
     let publicKey: [UInt8]
-    /// Signed, so that nobody but a person can lock a holder out by changing them.
+    /// Signed, so that only a person can change them: a change would lock the holder out.
     let parameters: [UInt8]
     let label: String
 
-    /// Whether a slot of a file is the one that is meant.
+    /// Returns whether a slot of a file is the listed one.
     func isListing(_ slot: KeySlot) -> Bool {
         id == slot.id && kind == slot.kind && reach == slot.reach && publicKey == slot.publicKey
             && parameters == slot.parameters && createdAt == slot.createdAt
@@ -84,7 +84,7 @@ struct RegisteredKey: Hashable, Sendable {
     let createdAt: UInt64
 }
 
-/// Where a rotation of a class stands.
+/// The state of a class's rotation.
 struct RotationFields: Hashable, Sendable {
     enum Stage: UInt32, Sendable {
         case none = 0
@@ -122,7 +122,7 @@ struct RotationFields: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - active: The epoch of the class's active key; nil for none.
+    ///   - active: The epoch of the class's active key; `nil` if it has no active key.
     ///   - hasKeys: Whether the class has any key.
     /// - Throws: `VaultError` `.corrupt` for a minimum epoch that no writer sets.
     func check(active: UInt32?, hasKeys: Bool, path: String) throws(VaultError) {
@@ -132,30 +132,30 @@ struct RotationFields: Hashable, Sendable {
     }
 }
 
-/// The register of a vault: who may open it and what is *when unlocked*, signed by the person key.
+/// The register of a vault: its slots and the state of *when unlocked*, signed by the person key.
 struct Register: Hashable, Sendable {
     var vaultID: [UInt8]
     var period: UInt32
     var generation: UInt64
     var chain: [PersonKeyEntry]
-    /// Nil in a vault without persons: services could name any.
+    /// `nil` in a vault without persons: services could name any key.
     var teamKey: [UInt8]?
     var root: Bytes32
-    /// During a rekey the service root that the second write puts in force.
+    /// During a rekey, the service root that the second write puts in force.
     var nextRoot: Bytes32?
     var watermarkCommitment: Bytes32
-    /// The commitment of the person root; zero while there is no person compartment.
+    /// The commitment of the person root; zero without a person compartment.
     var personRoot = Bytes32.zero
     var slots: [RegisteredSlot]
-    /// Nil while there is no person compartment.
+    /// `nil` without a person compartment.
     var person: Person?
     var nextSlotID: UInt32
     /// Fields that this version does not know and that are not critical, byte for byte.
     var otherFields: [UInt16: [UInt8]] = [:]
-    /// The fields and the signature as they were read; empty for one that is being made.
+    /// The fields and the signature as they were read; empty for a register under construction.
     var signedBytes: [UInt8] = []
 
-    /// What is *when unlocked*.
+    /// The state of *when unlocked*.
     struct Person: Hashable, Sendable {
         var keys: [RegisteredKey] = []
         var rotation = RotationFields()
@@ -185,34 +185,35 @@ struct Register: Hashable, Sendable {
     /// The person key in force.
     var personKey: Ed25519.PublicKey? { chain.last?.key }
 
-    /// What a roster's lowest state is compared with. Without persons no person key counts, so its period does not either.
+    /// The state to compare with a roster's lowest state. Without persons no person key counts, and neither does its
+    /// period.
     var state: VaultFloor {
         VaultFloor(period: period, keyPeriod: person == nil ? .max : chain.last?.period ?? 0)
     }
 
-    /// The commitment of the service root that `vault` has in a period; nil where it may not be of that period.
+    /// Returns the commitment of the service root of `vault` in a period; `nil` for a period that it must not have.
     ///
-    /// During a rekey the former root belongs to the former period only: a removed service knows it.
+    /// During a rekey the former root belongs to the former period only, because a removed service knows it.
     func serviceRoot(in period: UInt32) -> Bytes32? {
         if period == self.period { return nextRoot ?? root }
         return nextRoot != nil && period &+ 1 == self.period ? root : nil
     }
 
-    /// Whether `vault` was written under a root, and the root belongs to the period of `vault`.
+    /// Returns whether `vault` was written under a root that belongs to its period.
     func isServiceRoot(_ root: RootKey, of head: CompartmentHead) -> Bool {
         root.commitment == serviceRoot(in: head.period) && head.isAuthentic(root)
     }
 
     func slot(_ id: UInt32) -> RegisteredSlot? { slots.first { $0.id == id } }
 
-    /// A name of the register's bytes.
+    /// A hash that identifies the register's bytes.
     var hash: Bytes32 {
         Bytes32(filling: { output in
             signedBytes.withRawBytes { BLAKE2b.hash($0, personalization: .registerHash, into: output) }
         })
     }
 
-    /// A code by which a register is known to have been verified by a program that has the service root.
+    /// Returns a code that proves that a program with the service root has verified the register.
     func verifiedCode(_ root: RootKey) -> Bytes32 {
         root.withKey(.registerCodeKey) { key in
             Bytes32(filling: { output in
@@ -221,19 +222,19 @@ struct Register: Hashable, Sendable {
         }
     }
 
-    /// The keys that a holder may recognise the vault by: the team key, and person keys that no service has known. A holder
-    /// may have made the code before the vault had a team key.
+    /// The keys by which a holder may recognise the vault: the team key, and person keys that services have never
+    /// known. The holder may have computed the code before the vault had a team key.
     var trustworthyKeys: [[UInt8]] {
         (teamKey.map { [$0] } ?? []) + chain.filter { !$0.isKnownToServices }.map(\.key.bytes)
     }
 
-    /// The team key; nil where there is none, or bytes that are no key.
+    /// The team key; `nil` if the vault has no team key or its bytes are no valid key.
     var team: TeamPublicKey? { teamKey.flatMap(TeamPublicKey.init(bytes:)) }
 
-    /// The key that memory codes are made over now; nil while services know the person key.
+    /// The key for new memory codes; `nil` while services know the person key.
     var trustedKey: [UInt8]? { teamKey ?? chain.last.flatMap { $0.isKnownToServices ? nil : $0.key.bytes } }
 
-    /// The short text by which people recognise the vault.
+    /// The short text by which users recognise the vault.
     var fingerprint: String {
         BLAKE2b.hash(vaultID + (teamKey ?? personKey?.bytes ?? []), personalization: .fingerprint, count: 16)
             .withUnsafeBytes { $0.hexadecimal }
@@ -251,7 +252,7 @@ extension Register {
         signedBytes = fields + key.sign(Self.context + fields)
     }
 
-    /// - Throws: `VaultError` `.corrupt` where a link or the signature does not verify.
+    /// - Throws: `VaultError` `.corrupt` if a link or the signature does not verify.
     func verify(path: String) throws(VaultError) {
         do throws(CryptoError) {
             for (old, new) in zip(chain, chain.dropFirst()) {

@@ -38,19 +38,19 @@ final class RootKey: Sendable {
 
     convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(SecretBytes(copying: bytes)) }
 
-    /// A fresh root.
+    /// Creates a random root.
     static func random() -> RootKey { RootKey(SecretBytes.random(count: size)) }
 
     static func commitment(of root: UnsafeRawBufferPointer) -> Bytes32 {
         Bytes32(filling: { BLAKE2b.hash(.none, key: root, personalization: .rootCommitment, into: $0) })
     }
 
-    /// Lends the bytes: to wrap them in a slot, in the person compartment or in a ticket.
+    /// Lends the bytes, for wrapping them in a slot, in the person compartment or in a ticket.
     func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try secret.withUnsafeBytes(body) }
 
-    /// Lends a key that is derived from the root; it is wiped afterwards.
+    /// Lends a key that is derived from the root, and wipes it afterwards.
     func withKey<Result: ~Copyable, Failure: Error>(
         _ use: Personalization, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -62,14 +62,14 @@ final class RootKey: Sendable {
         }
     }
 
-    /// The code of a file's head: everything before the code.
+    /// Returns the code of a file's head, over everything before the code.
     func headerCode(of head: UnsafeRawBufferPointer) -> Bytes32 {
         withKey(.headerKey) { key in
             Bytes32(filling: { BLAKE2b.hash(head, key: key, personalization: .headerCode, into: $0) })
         }
     }
 
-    /// The key that seals the parts of a compartment during a period.
+    /// Returns the key that seals the parts of a compartment during a period.
     func partKey(_ role: CompartmentRole, period: UInt32) -> SealingKey? {
         var input = ByteWriter()
         input.append(role.rawValue)
@@ -87,7 +87,7 @@ final class RootKey: Sendable {
         withKey(use) { SecretWrap.wrap(secret, under: $0, bound: bound) }
     }
 
-    /// Unwraps a secret into `output`, which has its size.
+    /// Unwraps a secret into `output`, which has the secret's size.
     ///
     /// - Throws: `CryptoError` `.authenticationFailed`.
     func unwrap(
@@ -101,16 +101,16 @@ final class RootKey: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// No bytes: the input of hashes that depend on their key alone.
+    /// The empty input of hashes that depend only on their key.
     static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
-/// Wraps one secret under another: a nonce, then XChaCha20-Poly1305 with its surroundings as associated data.
+/// Wraps one secret under another: a nonce, then XChaCha20-Poly1305 with the context as associated data.
 enum SecretWrap {
     static let overhead = XChaCha20Poly1305.nonceSize + XChaCha20Poly1305.tagSize
 
     /// - Parameters:
-    ///   - key: 32 bytes; a lasting key.
+    /// - key: 32 bytes; a long-lived key.
     ///   - bound: Associated data.
     static func wrap(_ secret: UnsafeRawBufferPointer, under key: UnsafeRawBufferPointer, bound: [UInt8]) -> [UInt8] {
         let size = overhead + secret.count
@@ -127,8 +127,8 @@ enum SecretWrap {
         }
     }
 
-    /// - Throws: `CryptoError` `.authenticationFailed` when the key or the associated data does not fit; `output` holds
-    ///   no plaintext then.
+    /// - Throws: `CryptoError` `.authenticationFailed` if the key or the associated data does not match; `output` then
+    ///   contains no plaintext.
     static func unwrap(
         _ wrapped: ArraySlice<UInt8>, under key: UnsafeRawBufferPointer, bound: [UInt8],
         into output: UnsafeMutableRawBufferPointer
@@ -146,8 +146,9 @@ enum SecretWrap {
         }
     }
 
-    /// A lasting key sees many nonces. A nonce repeats only for the same secret in the same place, whatever the random
-    /// source, a fork or a restored machine image does.
+    /// Derives the nonce from fresh input, the secret, the key and the associated data, because a long-lived key uses
+    /// many nonces. Even after a fork, a restored machine image or a failed random source, a nonce repeats only for the
+    /// same secret in the same place.
     private static func fillNonce(
         _ nonce: UnsafeMutableRawBufferPointer, _ secret: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
         _ bound: [UInt8]
@@ -163,7 +164,7 @@ enum SecretWrap {
     }
 }
 
-/// Wrapped secrets of 32 bytes, as a vault has any number of them.
+/// Wrapped secrets of 32 bytes, in any number.
 enum WrappedSecrets {
     static let size = 32
 
@@ -172,7 +173,7 @@ enum WrappedSecrets {
     /// - Parameters:
     ///   - passingDamage: Whether entries that `unwrap` refuses are left out.
     ///   - unwrap: Writes the secret of an entry.
-    ///   - body: Takes over the secret of an entry.
+    /// - body: Takes ownership of an entry's secret.
     /// - Throws: `VaultError` `.outOfMemory`, and what the closures throw.
     static func open<Entry>(
         _ entries: [Entry], passingDamage: Bool,
@@ -196,7 +197,8 @@ enum WrappedSecrets {
     }
 }
 
-/// Input that no fork, clone or restored image of this process repeats: random bytes, a counter and a clock.
+/// Input that does not repeat after a fork, a clone or a restored image of this process: random bytes, a counter and a
+/// clock.
 enum FreshInput {
     static let size = 48
     private static let counter = Atomic<UInt64>(0)
@@ -213,13 +215,13 @@ enum FreshInput {
 }
 
 extension SecretBytes {
-    /// A key that is derived from this one: 32 bytes of BLAKE2b with a personalisation of its own.
+    /// Returns a key derived from this one: 32 bytes of BLAKE2b with a personalisation of its own.
     borrowing func derived(_ use: Personalization) -> SecretBytes {
         withUnsafeBytes { key in
             SecretBytes(count: 32) { BLAKE2b.hash(.none, key: key, personalization: use, into: $0) }
         }
     }
 
-    /// The same bytes in guarded memory of their own.
+    /// Returns a copy in a guarded allocation of its own.
     borrowing func copied() -> SecretBytes { withUnsafeBytes { SecretBytes(copying: $0) } }
 }
