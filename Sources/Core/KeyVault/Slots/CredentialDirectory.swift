@@ -12,19 +12,20 @@ package struct CredentialDirectory: Sendable {
 
     private let path: String?
 
-    /// - Parameter path: Absolute; nil where the program was started without credentials.
+    /// - Parameter path: Absolute; `nil` if the program was started without credentials.
     package init(path: String?) { self.path = path }
 
-    /// What vaults that are opened now use: the process's own; tests put another in its place for the length of a call.
+    /// The directory for vaults opened from now on: the process's own. Tests replace it for the length of a call.
     @TaskLocal package static var current = ofProcess
 
-    /// None in a program with more rights than its caller, who could otherwise choose it.
+    /// Empty in a program with more rights than its caller, because the caller chooses the environment.
     private static var ofProcess: CredentialDirectory {
         let value = clinux_secure_getenv(variable).flatMap { String(validatingCString: $0) }
         return CredentialDirectory(path: value.flatMap { $0.hasPrefix("/") ? $0 : nil })
     }
 
-    /// Whether something with that name is there, be it unusable: what a unit names is meant to be used.
+    /// Returns whether an entry with that name exists, even if it is unusable: a credential that a unit names is meant
+    /// to be used.
     func holds(_ name: String) -> Bool {
         guard let path = try? path(of: name) else { return false }
         return access(path, F_OK) == 0
@@ -32,12 +33,12 @@ package struct CredentialDirectory: Sendable {
 
     /// Reads a credential.
     ///
-    /// - Throws: `VaultError` `.noCredential`, `.invalidArgument` for what is no name, `.unsafeFile`,
+    /// - Throws: `VaultError` `.noCredential`, `.invalidArgument` for an invalid name, `.unsafeFile`,
     ///   `.malformedKeyFile`, `.denied` or `.file`.
     func read(_ name: String) throws(VaultError) -> SecretBytes {
         let path = try path(of: name)
         do throws(VaultError) {
-            // Systemd gives the unit's user its right through an access list, which shows as the group's mode bits.
+            // Systemd grants the unit's user access through an access list, which appears in the group's mode bits.
             return try KeyFile.read(path: path, at: .usual, refusing: S_IWGRP | S_IXGRP | S_IRWXO)
         } catch {
             guard error.underlying?.code == .notFound else { throw error }

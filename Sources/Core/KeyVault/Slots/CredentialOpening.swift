@@ -9,17 +9,17 @@ struct OpenedSlot: Sendable {
     let root: RootKey
 }
 
-/// Looks for the slot that a credential opens.
+/// Searches the slot that a credential opens.
 ///
-/// A slot that cannot be tried does not end the search for another: it may be another person's, or planted. All slots
-/// together cost no more than one slot may, cheap ones first.
+/// A slot that cannot be tried does not end the search, because it may belong to another person or be planted. All
+/// slots together may cost as much as one; the search tries cheap slots first.
 struct SlotSearch {
-    /// No more Argon2id calls than that are made for one opening: a planted file must not test many passphrases.
+    /// The limit on Argon2id calls for one opening: a planted file must not test many passphrases.
     static let maximumPassphraseSlots = 8
 
     let slots: [KeySlot]
     let vaultID: [UInt8]
-    /// The vault's, for errors.
+    /// The vault's path, for errors.
     let path: String
     var isBackup = false
 
@@ -30,11 +30,11 @@ struct SlotSearch {
         let order: Int
     }
 
-    /// - Parameter openers: Of one kind; an identity has one for each of its keys.
-    /// A missing slot, another commitment, an ephemeral key of low order and a root that does not open have one answer: a
-    /// crafted file must not answer questions about a credential.
-    /// - Throws: `VaultError`: the mismatch of the credential; the reason why a slot was not tried where none opened:
-    ///   `.corrupt`, `.outOfMemory`, `.tooCostly`.
+    /// - Parameter openers: Openers of one kind; an identity has one for each of its keys.
+    /// - Throws: `VaultError`: the credential's mismatch code, or, if a slot was not tried and none opened, the reason:
+    ///   `.corrupt`, `.outOfMemory`, `.tooCostly`. A missing slot, another commitment, an ephemeral key of low order
+    ///   and a root that does not open throw the same error: a crafted file must not answer questions about a
+    ///   credential.
     func open(with openers: [any SlotOpener]) throws(VaultError) -> OpenedSlot {
         guard let first = openers.first else { throw locked() }
         var refusal: VaultError?
@@ -50,7 +50,7 @@ struct SlotSearch {
                 return OpenedSlot(
                     slot: attempt.slot, holder: holder, root: try attempt.slot.root(holder, vaultID: vaultID))
             } catch {
-                // An ephemeral key of low order shows only once the credential gives the slot's public key.
+                // An ephemeral key of low order shows only after the credential gives the slot's public key.
                 guard error.code != .authenticationFailed, error.code != .lowOrderPoint else { continue }
                 refusal = refusal ?? self.refusal(error, attempt.slot)
             }
@@ -85,7 +85,7 @@ struct SlotSearch {
         return Array(sorted.prefix(isBackup ? 1 : Self.maximumPassphraseSlots))
     }
 
-    /// The error where no credential was at hand.
+    /// Returns the error for a vault without an available credential.
     func locked() -> VaultError {
         VaultError(
             .locked, "open the vault", path, "It opens with: \(kinds).",
@@ -95,7 +95,7 @@ struct SlotSearch {
 
     private var needsPerson: Bool { slots.contains { $0.reach == .whenUnlocked } }
 
-    /// The words for the credentials of this vault.
+    /// The names of the credentials of this vault, for messages.
     var kinds: String {
         let words = SlotKind.allCases.filter(hasSlot).map(\.opener)
         guard let last = words.last, words.count > 1 else { return words.first ?? "nothing" }
@@ -130,11 +130,11 @@ extension VaultError.Code {
     public static let tooCostly = VaultError.Code(rawValue: "tooCostly")
 }
 
-/// The roots that a credential, or the user's unlocking, gave.
+/// The roots that a credential, or an earlier unlocking, gave.
 struct OpenedRoots: Sendable {
-    /// Nil for keys that a person unlocked before.
+    /// `nil` for keys that a person unlocked before.
     var slot: OpenedSlot?
-    /// Nil until it is read from the person compartment.
+    /// `nil` until it is read from the person compartment.
     var service: RootKey?
     var person: RootKey?
 }
@@ -143,18 +143,18 @@ struct OpenedRoots: Sendable {
 struct CredentialOpening {
     let search: SlotSearch
     let place: VaultPlace
-    /// The public facts by which a ticket's root is recognised.
+    /// The register whose commitments identify a ticket's root.
     let register: Register?
 
-    /// - Parameter slots: Those that the register lists.
+    /// - Parameter slots: The slots that the register lists.
     init(slots: [KeySlot], vaultID: [UInt8], register: Register?, _ place: VaultPlace) {
         search = SlotSearch(slots: slots, vaultID: vaultID, path: place.path)
         self.place = place
         self.register = register
     }
 
-    /// - Throws: `VaultError`: `.locked`; a wrong credential's code; the refusals of a credential's file; the reason why
-    ///   slots were not tried.
+    /// - Throws: `VaultError`: `.locked`; a wrong credential's code; the refusals of a credential's file; the reason
+    ///   why slots were not tried.
     func open(with credential: VaultCredential) throws(VaultError) -> OpenedRoots {
         switch credential {
         case .automatic: return try openUnasked()
@@ -191,8 +191,8 @@ struct CredentialOpening {
             try search.open(with: [KeyTextSlot(.credential, key: try CredentialDirectory.current.read(name))]))
     }
 
-    /// Tries files first, then the keys that a person unlocked. The first one that was there and did not open decides the
-    /// error.
+    /// Tries files first, then the keys that a person unlocked. The first credential that exists and does not open
+    /// decides the error.
     private func openUnasked() throws(VaultError) -> OpenedRoots {
         var told: VaultError?
         if search.hasSlot(of: .keyFile) {
@@ -210,7 +210,8 @@ struct CredentialOpening {
         }
     }
 
-    /// The error to report if nothing else opens; nil for another user's file. Damage and unsafe modes are thrown at once.
+    /// Returns the error to report if nothing else opens; `nil` for another user's file. Throws damage and unsafe modes
+    /// at once.
     private func passed(_ error: VaultError) throws(VaultError) -> VaultError? {
         switch error.code {
         case .denied: return nil
@@ -226,7 +227,8 @@ struct CredentialOpening {
             advice: "Restore it, or open the vault with what else opens it; no new key is made meanwhile.")
     }
 
-    /// The service root that a person unlocked. A root that the register does not commit to is another vault's.
+    /// Returns the service root that a person unlocked. A root without the register's commitment belongs to another
+    /// vault.
     ///
     /// - Throws: `VaultError` `.locked`; `.unsafeFile` or `.file` for a cache that cannot be trusted or read.
     private func openUnlocked() throws(VaultError) -> OpenedRoots {
@@ -237,23 +239,23 @@ struct CredentialOpening {
     }
 }
 
-/// What a program presents to open a vault.
+/// The credential with which a program opens a vault.
 public enum VaultCredential: Sendable {
-    /// Whatever is at hand without asking anybody: the access group's key file, else the unit's system credential, each
-    /// where the vault has such a slot; else the keys that a person unlocked. A vault that is made with it gets the
-    /// unit's credential where there is one, else the key file.
+    /// The first available credential that needs no user interaction: the access group's key file or the unit's system
+    /// credential, each if the vault has such a slot, or the keys that a person unlocked. A vault created with it gets
+    /// the unit's credential if it exists, else the key file.
     case automatic
-    /// The access group's key file in its usual place: for unattended programs, and made with the vault.
+    /// The access group's key file in its usual place, for unattended programs. Creating the vault creates the file.
     case defaultKeyFile
-    /// A key file in another place; never made unasked.
+    /// A key file in another place. The file must exist.
     case keyFile(path: String)
     /// A person's passphrase.
     case passphrase(Passphrase)
-    /// A credential from `$CREDENTIALS_DIRECTORY` (systemd.exec(5), `LoadCredential=`), holding a key-file text. Without
-    /// a name, `sealedstate.` and the access group.
+    /// A credential from `$CREDENTIALS_DIRECTORY` (systemd.exec(5), `LoadCredential=`) that contains a key-file text.
+    /// The default name is `sealedstate.` and the access group.
     case systemdCredential(name: String?)
-    /// A person's or program's own X25519 keys, where the vault has a slot for one of their recipients.
+    /// X25519 keys of a person or program, if the vault has a slot for one of their recipients.
     case identity(Identity)
-    /// The keys that a person unlocked, while they are.
+    /// The keys that a person unlocked, until they are locked.
     case unlocked
 }

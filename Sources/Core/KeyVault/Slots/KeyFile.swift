@@ -5,18 +5,19 @@ internal import SystemPackage
 
 /// The key file of an unattended slot: `sealed-key-1 `, 64 hexadecimal digits, a line feed.
 ///
-/// A text with a mark of its own, so that an empty, cut or unrelated file is told from a wrong key.
+/// The mark distinguishes an empty, truncated or unrelated file from a wrong key.
 enum KeyFile {
     private static let mark: StaticString = "sealed-key-1 "
     private static let keySize = 32
     private static let size = 13 + 2 * keySize + 1
 
-    /// Reads a key file and refuses it where others have a right to it.
+    /// Reads a key file; refuses it if others have rights to it.
     ///
     /// - Parameters:
-    ///   - place: `.usual` for the group's own key file and for credentials: no link, no pipe, nobody else's.
-    ///   - rights: The permissions that nobody but its owner may have.
-    /// - Throws: `VaultError` `.unsafeFile`, `.malformedKeyFile`, `.denied` or `.file`, also where there is none.
+    ///   - place: `.usual` for the group's own key file and for credentials: no link, no pipe, no other user's file.
+    ///   - rights: The permissions that only the owner may have.
+    /// - Throws: `VaultError` `.unsafeFile`, `.malformedKeyFile`, `.denied` or `.file`, also if the file does not
+    ///   exist.
     static func read(
         path: String, at place: SecretPlace = .stated, refusing rights: mode_t = S_IRWXG | S_IRWXO
     ) throws(VaultError) -> SecretBytes {
@@ -24,9 +25,9 @@ enum KeyFile {
         return try text.withUnsafeBytes { text throws(VaultError) in try key(text, path) }
     }
 
-    /// Whether something has that name, be it unusable.
+    /// Returns whether an entry with that name exists, even if it is unusable.
     ///
-    /// - Throws: `VaultError` `.denied` or `.file` when that cannot be told.
+    /// - Throws: `VaultError` `.denied` or `.file` if the check fails.
     static func exists(path: String) throws(VaultError) -> Bool {
         if access(path, F_OK) == 0 { return true }
         let number = errno
@@ -34,7 +35,7 @@ enum KeyFile {
         throw VaultError(FileError(errno: number, operation: "examine", path: path), "read the key file", role: .input)
     }
 
-    /// Reads the key file of an access group, or makes it; safe when many processes do so at once.
+    /// Reads the key file of an access group, or creates it. Many processes may do so at once.
     static func readOrCreate(in directory: Directory, leaf: String) throws(VaultError) -> SecretBytes {
         let path = directory.path.appending(leaf).string
         if try VaultError.onFiles(making, { () throws(FileError) in try directory.exists(leaf) }) {
@@ -47,7 +48,7 @@ enum KeyFile {
                 try directory.createExclusively(leaf, with: text, mode: 0o600)
             }
         } catch {
-            // Another process made it first: its key is the key.
+            // Another process created the file first, so its key counts.
             guard error.code == .alreadyExists else { throw VaultError(error, making, role: .output) }
             return try read(path: path, at: .usual)
         }
@@ -102,14 +103,15 @@ enum KeyFile {
     }
 }
 
-/// Small files that hold a secret, read straight into guarded memory.
+/// Small files that contain a secret, read directly into guarded memory.
 enum SecretFile {
     /// Opens a file and reads it to its end. Neither step blocks: a pipe gets `Descriptor.inputLimit` in all.
     ///
     /// - Parameters:
-    ///   - place: How far the path is trusted.
-    ///   - rights: The permissions that nobody but the owner may have.
-    /// - Throws: `FileError` `tooLarge` for one longer than `limit` bytes, `inputTimeout`, those of `Descriptor.openSecret`.
+    ///   - place: The degree of trust in the path.
+    ///   - rights: The permissions that only the owner may have.
+    /// - Throws: `FileError` `tooLarge` for a file longer than `limit` bytes, `inputTimeout`, those of
+    ///   `Descriptor.openSecret`.
     static func read(
         path: String, at place: SecretPlace, refusing rights: mode_t, limit: Int, operation: String
     ) throws(FileError) -> SecretBytes {

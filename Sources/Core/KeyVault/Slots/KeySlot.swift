@@ -13,7 +13,7 @@ extension Personalization {
 
 /// The secret of a slot's holder, derived from a credential for one slot of one vault.
 final class HolderSecret: Sendable {
-    /// For recipients the X25519 scalar itself.
+    /// For recipients, the X25519 scalar itself.
     private let secret: SecretBytes
     private let isScalar: Bool
 
@@ -26,7 +26,7 @@ final class HolderSecret: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try secret.withUnsafeBytes(body) }
 
-    /// The X25519 pair that a rekey reseals the slot to.
+    /// Returns the X25519 pair whose public key a rekey reseals the slot to.
     func pair(vaultID: [UInt8]) throws(CryptoError) -> X25519.PrivateKey {
         if isScalar { return try X25519.PrivateKey(secret.copied()) }
         return try X25519.PrivateKey(
@@ -39,7 +39,7 @@ final class HolderSecret: Sendable {
             })
     }
 
-    /// The code by which the holder recognises a vault that it trusted.
+    /// Returns the code by which the holder recognises a vault that it trusted.
     ///
     /// - Parameter trusted: The team key, else the person key.
     func memoryCode(vaultID: [UInt8], trusted: [UInt8]) -> Bytes32 {
@@ -56,32 +56,32 @@ final class HolderSecret: Sendable {
     }
 }
 
-/// One way into a compartment: public parameters and the wrapped root (`docs/vault.md`, section 4).
+/// A way to open a compartment: public parameters and the wrapped root (`docs/vault.md`, section 4).
 struct KeySlot: Hashable, Sendable {
     static let fixedSize = 24
 
-    /// Whether the root is wrapped for the credential or for the holder's public key.
+    /// The form of the wrapped root: for the credential or for the holder's public key.
     enum Form: UInt8, Sendable {
         case own = 0
-        /// By a rekey, without the credential.
+        /// Sealed by a rekey, without the credential.
         case resealed = 1
     }
 
     let kind: SlotKind
     let reach: SlotReach
     var form: Form
-    /// Unique within the vault's life, from 1.
+    /// A number unique in the vault's history, from 1.
     let id: UInt32
     /// Milliseconds since 1970.
     let createdAt: UInt64
     /// The holder's X25519 key.
     let publicKey: [UInt8]
     let parameters: [UInt8]
-    /// Empty where the root is wrapped for the credential itself.
+    /// Empty if the root is wrapped for the credential itself.
     var ephemeral: [UInt8] = []
     var commitment = Bytes32.zero
     var wrappedRoot: [UInt8] = []
-    /// Made by the holder; zero where the holder has not opened the slot yet.
+    /// The holder's code; zero until the holder opens the slot.
     var memoryCode = Bytes32.zero
     /// Fields that this version does not know and that are not critical, byte for byte.
     var otherFields: [UInt8] = []
@@ -97,13 +97,13 @@ struct KeySlot: Hashable, Sendable {
     private var hasEphemeral: Bool { kind == .recipient || form == .resealed }
     private static let wrappedSize = RootKey.size + SecretWrap.overhead
 
-    /// The associated data of the wrapped root: in a slot of the holder's own form only the holder can change the memory
-    /// code.
+    /// Returns the associated data of the wrapped root. In a slot of the holder's own form only the holder can change
+    /// the memory code.
     private func bound(to vaultID: [UInt8]) -> [UInt8] {
         vaultID + preamble + memoryCode.withUnsafeBytes { Array($0) }
     }
 
-    /// The fields that never change while the slot has its form.
+    /// The fields that do not change while the slot has its form.
     private var preamble: [UInt8] {
         var writer = ByteWriter()
         writer.append(kind.rawValue)
@@ -207,7 +207,7 @@ extension KeySlot {
         parameters = prepared.parameters
     }
 
-    /// A slot as the register lists it, without its wrapped root.
+    /// Creates a slot from its entry in the register, without its wrapped root.
     init(_ listed: RegisteredSlot) {
         kind = listed.kind
         reach = listed.reach
@@ -220,7 +220,7 @@ extension KeySlot {
 
     /// Opens the slot.
     ///
-    /// - Throws: `CryptoError` `.authenticationFailed` when the secret is not this slot's, `.lowOrderPoint`.
+    /// - Throws: `CryptoError` `.authenticationFailed` if the secret belongs to another slot, `.lowOrderPoint`.
     func root(_ holder: HolderSecret, vaultID: [UInt8]) throws(CryptoError) -> RootKey {
         guard hasEphemeral else {
             return try holder.withUnsafeBytes { secret throws(CryptoError) in
@@ -237,9 +237,9 @@ extension KeySlot {
         }
     }
 
-    /// Wraps the root for the holder who has presented the credential; the form becomes the kind's own.
+    /// Wraps the root for the holder that presented the credential, and sets the form to the kind's own.
     ///
-    /// - Parameter trusted: The key that the holder recognises the vault by from now on; nil for none.
+    /// - Parameter trusted: The key by which the holder recognises the vault from now on, if any.
     /// - Throws: `CryptoError` `.lowOrderPoint`.
     mutating func seal(
         _ root: RootKey, for holder: HolderSecret, trusting trusted: [UInt8]?, vaultID: [UInt8]
@@ -251,15 +251,15 @@ extension KeySlot {
         holder.withUnsafeBytes { wrap(root, under: $0, vaultID: vaultID) }
     }
 
-    /// Whether its holder made its memory code over one of these keys.
+    /// Returns whether the holder computed the slot's memory code over one of these keys.
     func isRecognised(by holder: HolderSecret, _ keys: [[UInt8]], vaultID: [UInt8]) -> Bool {
         memoryCode != .zero && keys.contains { holder.memoryCode(vaultID: vaultID, trusted: $0) == memoryCode }
     }
 
-    /// Wraps the root for the holder's public key, without any secret of the holder's.
+    /// Wraps the root for the holder's public key, without a secret of the holder.
     ///
     /// - Parameter form: `.resealed` in a rekey; `.own` for a new recipient.
-    /// - Throws: `CryptoError` `.lowOrderPoint` for a key that everybody can compute the secret of.
+    /// - Throws: `CryptoError` `.lowOrderPoint` for a key whose shared secret is public.
     mutating func reseal(_ root: RootKey, as form: Form, vaultID: [UInt8]) throws(CryptoError) {
         self.form = form
         let holder = try X25519.PublicKey(bytes: publicKey)
@@ -289,7 +289,8 @@ extension KeySlot {
         _ shared: UnsafeRawBufferPointer, _ vaultID: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Both public keys go in, as RFC 7748, section 6.1, advises: many public keys lead to one shared secret.
+        // The hash covers both public keys (RFC 7748, section 6.1), because many public keys give the same shared
+        // secret.
         let input = ephemeral + publicKey + vaultID
         return try ScratchMemory.withSecret(count: 32) { secret throws(Failure) in
             input.withRawBytes { BLAKE2b.hash($0, key: shared, personalization: .recipientSlot, into: secret) }
@@ -297,7 +298,7 @@ extension KeySlot {
         }
     }
 
-    /// Lends slot key and commitment.
+    /// Lends the slot key and its commitment.
     private func withSlotKey<Result: ~Copyable, Failure: Error>(
         _ secret: UnsafeRawBufferPointer, _ vaultID: [UInt8],
         _ body: (_ key: UnsafeRawBufferPointer, _ commitment: Bytes32) throws(Failure) -> Result
@@ -334,9 +335,9 @@ extension KeySlot {
     }
 }
 
-/// Short names of public keys, for people to compare.
+/// Short names of public keys, for users to compare.
 enum Fingerprint {
-    /// The first 16 hexadecimal digits of a hash.
+    /// Returns the first 16 hexadecimal digits of a hash.
     static func text(of key: [UInt8]) -> String {
         let hash = BLAKE2b.hash(key, personalization: .fingerprint, count: 16)
         return hash.prefix(8).withUnsafeBytes { $0.hexadecimal }

@@ -1,34 +1,34 @@
 internal import CryptoPrimitives
 internal import SharedFiles
 
-/// A key slot that is to be made.
+/// A key slot to create.
 public enum NewSlot: Sendable {
-    /// A passphrase, at the given costs. It reaches all that the vault holds.
+    /// A passphrase, at the given costs. It reaches the whole vault.
     case passphrase(Passphrase, PassphraseCosts = .recommended)
-    /// A key file that exists; never made unasked. It reaches what is available after the first unlock.
+    /// An existing key file. It reaches the keys and items available after the first unlock.
     case keyFile(path: String)
-    /// The access group's key file in its usual place, made if it is missing. It reaches as much as `keyFile`.
+    /// The access group's key file in its usual place, created if it is missing. It has the reach of `keyFile`.
     case defaultKeyFile
-    /// A system credential by its name, or by the usual one (``VaultCredential/systemdCredential(name:)``). It reaches
-    /// as much as `keyFile`.
+    /// A system credential by its name, or by the usual one (``VaultCredential/systemdCredential(name:)``). It has the
+    /// reach of `keyFile`.
     case systemdCredential(name: String?)
-    /// Somebody's recipient. It reaches all that the vault holds, or as much as `keyFile` where nobody attends to it.
+    /// Another holder's recipient. It reaches the whole vault or, if unattended, as much as `keyFile`.
     case recipient(Recipient, unattended: Bool = false)
 
-    /// The slot of this identity's own recipient. It reaches as much as `recipient`; the holder recognises the vault by it
-    /// from the first opening on.
+    /// The slot of this identity's own recipient. It has the reach of `recipient`; the holder recognises the vault by
+    /// it from the first opening on.
     case identity(Identity, unattended: Bool = false)
 
-    /// What makes such slots. Whatever a person has to mend shows here, before anything is made.
+    /// Returns the maker of such slots. Faults that a user has to fix are thrown here, before anything is created.
     ///
     /// - Throws: `VaultError`: `.file`, `.unsafeFile`, `.denied` or `.malformedKeyFile` for a key file, `.noCredential`
-    ///   for a system credential that is not there.
+    ///   for a missing system credential.
     func maker(for place: VaultPlace) throws(VaultError) -> any SlotMaker {
         switch self {
         case .passphrase(let passphrase, let costs): return PassphraseMaker(passphrase: passphrase, costs: costs)
         case .keyFile(let path): return KeyTextSlot(.keyFile, key: try Self.lastingKeyFile(path))
         case .defaultKeyFile:
-            // A damaged one is told now; a missing one is made with the slot, not before.
+            // Report a damaged file now. A missing file is created with the slot, not before.
             if try KeyFile.exists(path: place.keyFilePath) { _ = try KeyFile.read(path: place.keyFilePath, at: .usual) }
             return DefaultKeyFileMaker(place: place)
         case .systemdCredential(let name):
@@ -41,7 +41,7 @@ public enum NewSlot: Sendable {
         }
     }
 
-    /// The same slot, made by its holder where the credential is that of its recipient.
+    /// Returns the same slot, owned by the holder if the credential is the identity of its recipient.
     func owned(by credential: VaultCredential?) -> NewSlot {
         guard case .recipient(let recipient, let isUnattended) = self, case .identity(let identity)? = credential,
             identity.recipient == recipient
@@ -49,7 +49,7 @@ public enum NewSlot: Sendable {
         return .identity(identity, unattended: isUnattended)
     }
 
-    /// - Throws: `VaultError` `.unsafeFile` for a pipe: what it gives is gone, and with it the slot's only key.
+    /// - Throws: `VaultError` `.unsafeFile` for a pipe: its contents, the slot's only key, would be lost.
     private static func lastingKeyFile(_ path: String) throws(VaultError) -> SecretBytes {
         let kind = (try? Descriptor.openForReading(path: path).attributes())?.kind
         guard kind == nil || kind == .regular else {
@@ -61,9 +61,9 @@ public enum NewSlot: Sendable {
 }
 
 extension NewSlot {
-    /// The slot of a vault that is made because this credential found none.
+    /// Creates the slot for a new vault that this credential did not find.
     ///
-    /// - Throws: `VaultError` `.invalidArgument` for keys that a person unlocked, which open only what exists.
+    /// - Throws: `VaultError` `.invalidArgument` for unlocked keys, which open only existing vaults.
     init(for credential: VaultCredential, _ place: VaultPlace) throws(VaultError) {
         switch credential {
         case .automatic:

@@ -1,20 +1,20 @@
 public import CryptoPrimitives
 internal import SharedFiles
 
-/// A passphrase in guarded memory; it prints as nothing.
+/// A passphrase in guarded memory. Its description does not show the value.
 ///
-/// Every passphrase is brought into one form, so that the same words typed on another keyboard or stored by another editor
-/// are the same bytes: UTF-8 in normalization form C, with U+0020 for every space separator, without controls and without
-/// code points that Unicode 15.0 does not assign.
+/// Every passphrase is converted to one normal form, so that the same words from another keyboard or editor are the
+/// same bytes: UTF-8 in normalization form C, with U+0020 for every space separator, without controls and without code
+/// points that Unicode 15.0 does not assign.
 public final class Passphrase: Sendable, CustomStringConvertible {
     /// The longest passphrase in bytes of its normal form.
     public static let maximumSize = 1024
     let bytes: SecretBytes
 
-    /// Takes over UTF-8 bytes and brings them into the normal form.
+    /// Takes ownership of UTF-8 bytes and converts them to the normal form.
     ///
-    /// - Throws: `VaultError` `.invalidArgument` for none at all or more than `maximumSize`; for bytes that are not UTF-8;
-    ///   for controls, line ends among them, and for code points that Unicode 15.0 does not assign.
+    /// - Throws: `VaultError` `.invalidArgument` for no bytes or more than `maximumSize`; for bytes that are not UTF-8;
+    ///   for controls, including line ends, and for code points that Unicode 15.0 does not assign.
     public init(_ bytes: consuming SecretBytes) throws(VaultError) {
         try Self.requireSize(bytes.count)
         let normal = try PassphraseForm.normalized(bytes)
@@ -22,14 +22,14 @@ public final class Passphrase: Sendable, CustomStringConvertible {
         self.bytes = normal
     }
 
-    /// Copies UTF-8 bytes; wiping the original stays the caller's duty.
+    /// Copies UTF-8 bytes; the caller wipes the original.
     ///
     /// - Throws: `VaultError` `.invalidArgument`.
     public convenience init(copying bytes: UnsafeRawBufferPointer) throws(VaultError) {
         try self.init(SecretBytes(copying: bytes))
     }
 
-    /// Reads a file, and removes one line feed, or carriage return and line feed, from its end: editors add it unasked.
+    /// Reads a file, and removes one line feed, or carriage return and line feed, from its end, because editors add it.
     ///
     /// The path may be a symbolic link or an inherited pipe (`/dev/fd/N`), which is read for at most 10 seconds. A file with
     /// several lines is refused: it is not a passphrase.
@@ -57,6 +57,6 @@ public final class Passphrase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Names the type and shows nothing of the value.
+    /// The type's name, without the value.
     public var description: String { "Passphrase(…)" }
 }

@@ -1,22 +1,22 @@
 internal import CryptoPrimitives
 internal import SharedFiles
 
-/// What one try of a passphrase costs, for its owner and for whoever guesses: Argon2id's passes and memory (RFC 9106).
+/// The cost of one try of a passphrase, for its owner and for an attacker: Argon2id's passes and memory (RFC 9106).
 public struct PassphraseCosts: Sendable, Hashable, CustomStringConvertible {
-    /// Passes over the memory: 2 to 32 in everything new, 1 to 32 in what is read.
+    /// Passes over the memory: 2 to 32 when creating, 1 to 32 when reading.
     public var passes: Int { Int(parameters.passes) }
-    /// Memory in KiB: 19 MiB to 1 GiB in everything new, 8 MiB to 1 GiB in what is read.
+    /// Memory in KiB: 19 MiB to 1 GiB when creating, 8 MiB to 1 GiB when reading.
     public var memoryKiB: Int { Int(parameters.memoryKiB) }
     let parameters: Argon2id.Parameters
 
     /// 3 passes over 64 MiB: RFC 9106, section 4, second recommended option, with one lane.
     public static let recommended = PassphraseCosts(.recommended)
-    /// 2 passes over 19 MiB, the least that a new slot, backup or protected file costs.
+    /// 2 passes over 19 MiB, the minimum for a new slot, backup or protected file.
     public static let minimum = PassphraseCosts(.minimum)
 
     init(_ parameters: Argon2id.Parameters) { self.parameters = parameters }
 
-    /// Creates the costs of something new.
+    /// Creates the costs of a new slot, backup or protected file.
     ///
     /// - Parameters:
     ///   - passes: 2 to 32.
@@ -32,12 +32,12 @@ public struct PassphraseCosts: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The costs of a slot that another program has made, which may be below ``minimum``; for tests of what readers say of it.
+    /// Returns the costs of a slot from another program, possibly below ``minimum``; for tests of readers.
     package static func readable(passes: UInt32, memoryKiB: UInt32) -> PassphraseCosts {
         PassphraseCosts(Argon2id.Parameters(passes: passes, memoryKiB: memoryKiB))
     }
 
-    /// For people: `3 passes over 64 MiB`.
+    /// Text for users: `3 passes over 64 MiB`.
     public var description: String {
         let memory = memoryKiB % 1024 == 0 ? "\(memoryKiB / 1024) MiB" : "\(memoryKiB) KiB"
         return "\(passes) \(passes == 1 ? "pass" : "passes") over \(memory)"
@@ -45,11 +45,12 @@ public struct PassphraseCosts: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PassphraseCosts {
-    /// Costs that take about that long on this machine, as `cryptsetup --iter-time` chooses them: measured, within the
-    /// bounds of every slot and within a quarter of the memory that is free now.
+    /// Returns costs that take about the given time on this machine, as `cryptsetup --iter-time` does. They are
+    /// measured, and limited to the bounds of every slot and to a quarter of the memory that is free now.
     ///
-    /// It takes little longer than one try at those costs. Another machine takes its own time for the same slot.
-    /// - Throws: `VaultError` `.invalidArgument` for no time at all or more than a minute, `.outOfMemory`.
+    /// The calibration takes little longer than one try at those costs. The same slot takes another time on another
+    /// machine.
+    /// - Throws: `VaultError` `.invalidArgument` for zero or more than a minute, `.outOfMemory`.
     public static func calibrated(for duration: Duration) throws(VaultError) -> PassphraseCosts {
         guard duration > .zero, duration <= .seconds(60) else {
             throw VaultError(
@@ -64,19 +65,19 @@ extension PassphraseCosts {
     }
 }
 
-/// Chooses costs from what this machine can do.
+/// Chooses costs from this machine's speed and memory.
 struct CostCalibration {
-    /// How long one try may take.
+    /// The longest duration of one try.
     let target: Duration
     /// Memory that is free now, in KiB.
     let freeKiB: UInt64
-    /// How long one try takes at given costs.
+    /// Measures the duration of one try at given costs.
     let measure: (Argon2id.Parameters) throws(CryptoError) -> Duration
 
-    /// Memory is preferred to passes: it costs whoever guesses with many small cores more.
+    /// Memory is preferred to passes, because it costs an attacker with many small cores more.
     private static let preferredPasses: UInt64 = 3
 
-    /// Measures a small try, then the answer, and corrects once: large memory is slower for each KiB.
+    /// Measures a small try, then the answer, and corrects once: large memory is slower per KiB.
     func run() throws(CryptoError) -> PassphraseCosts {
         let probe = Argon2id.Parameters(passes: 1, memoryKiB: UInt32(min(maximumKiB, 64 * 1024)))
         let first = costs(for: work(of: probe, in: try measure(probe)))
@@ -84,7 +85,7 @@ struct CostCalibration {
         return PassphraseCosts(second)
     }
 
-    /// The pass-KiB that the target has time for at the rate just seen.
+    /// Returns the pass-KiB that fit into the target at the measured rate.
     private func work(of costs: Argon2id.Parameters, in time: Duration) -> UInt64 {
         let ratio = target / max(time, .microseconds(1))
         let work = Double(SlotWork(costs).passKiB) * ratio
@@ -93,7 +94,7 @@ struct CostCalibration {
 
     private func costs(for work: UInt64) -> Argon2id.Parameters {
         let (least, most) = (Argon2id.Parameters.minimum, Argon2id.Parameters.maximum)
-        // Whole MiB: numbers that a person can read.
+        // Whole MiB, for readability.
         let memory = min(max(work / Self.preferredPasses, UInt64(least.memoryKiB)), maximumKiB) / 1024 * 1024
         let passes = min(max(work / memory, UInt64(least.passes)), UInt64(most.passes))
         return Argon2id.Parameters(passes: UInt32(passes), memoryKiB: UInt32(memory))
@@ -105,7 +106,7 @@ struct CostCalibration {
             UInt64(Argon2id.Parameters.maximum.memoryKiB))
     }
 
-    /// One try on the clock.
+    /// Measures one try.
     static func time(_ costs: Argon2id.Parameters) throws(CryptoError) -> Duration {
         let passphrase = SecretBytes(count: 16) { _ in }
         let salt = [UInt8](repeating: 0, count: Argon2id.saltSize)
@@ -117,9 +118,10 @@ struct CostCalibration {
     }
 }
 
-/// How much memory a program can take now without pushing others out.
+/// The memory that a program can take now without displacing others.
 enum FreeMemory {
-    /// In KiB: what the machine has available, or less where a control group allows less; 1 GiB where nothing says.
+    /// Returns the available memory of the machine, or a control group's lower limit, in KiB; 1 GiB if neither is
+    /// known.
     static func kibibytes() -> UInt64 {
         let machine = text("/proc/meminfo").flatMap(available(in:)) ?? 1024 * 1024
         return controlGroups().reduce(machine) { least, path in
@@ -138,7 +140,8 @@ enum FreeMemory {
         return nil
     }
 
-    /// The directories of this process's control group (version 2) and of all above it, each with limits of its own.
+    /// Returns the directories of this process's control group (version 2) and its ancestors, each with limits of its
+    /// own.
     private static func controlGroups() -> [String] {
         let root = "/sys/fs/cgroup"
         guard let groups = text("/proc/self/cgroup"),
@@ -149,7 +152,7 @@ enum FreeMemory {
         return paths
     }
 
-    /// A file that holds one number; nil for `max` and for one that is not there.
+    /// Reads a file that contains one number; returns `nil` for `max` and for a missing file.
     private static func number(_ path: String) -> UInt64? {
         text(path).flatMap { $0.split(separator: "\n").first }.flatMap { UInt64($0) }
     }

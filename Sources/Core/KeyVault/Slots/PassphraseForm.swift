@@ -6,17 +6,17 @@ internal import CryptoPrimitives
 /// The steps in order: the bytes are valid UTF-8; a code point of the general category Zs becomes U+0020; one of the category
 /// Cc, and one that Unicode 15.0 does not assign, is refused; the result is in normalization form C.
 enum PassphraseForm {
-    /// Brings UTF-8 bytes into the normal form.
+    /// Converts UTF-8 bytes to the normal form.
     ///
-    /// ASCII text, and text in which every code point is below U+0300, never leaves guarded memory. Other text passes through a
-    /// `String`, because the standard library normalizes strings only: its storage is wiped, but the segments that the
-    /// normalizer holds on the stack and in its small buffers are not.
+    /// ASCII text, and text with only code points below U+0300, never leaves guarded memory. Other text passes through
+    /// a `String`, because the standard library normalizes only strings. Its storage is wiped, but the segments that
+    /// the normalizer keeps on the stack and in its small buffers are not.
     /// - Throws: `VaultError` `.invalidArgument`. No error names the code point or its place.
     static func normalized(_ bytes: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         try bytes.withUnsafeBytes { bytes throws(VaultError) in
             if try isPlain(bytes) { return SecretBytes(copying: bytes) }
             var summary = Summary()
-            // No replacement is longer than what it replaces.
+            // A replacement is never longer than the original.
             let room = try SecretBytes(count: bytes.count) { output throws(VaultError) in
                 summary = try replaceSpaces(bytes, output)
             }
@@ -31,7 +31,7 @@ enum PassphraseForm {
         VaultError(.invalidArgument, "use", "passphrase", reason, advice: "Choose a passphrase of one line of text.")
     }
 
-    /// Whether everything is printable ASCII, which is its own normal form.
+    /// Returns whether all bytes are printable ASCII, which is its own normal form.
     private static func isPlain(_ bytes: UnsafeRawBufferPointer) throws(VaultError) -> Bool {
         var isASCII = true
         for byte in bytes {
@@ -43,11 +43,11 @@ enum PassphraseForm {
 
     private struct Summary {
         var count = 0
-        /// Whether no code point needs normalization.
+        /// `true` if no code point needs normalization.
         var isComposed = true
     }
 
-    /// Checks every code point and writes it, or a space in its place.
+    /// Checks every code point and writes it, or a space for a separator.
     private static func replaceSpaces(
         _ bytes: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
     ) throws(VaultError) -> Summary {
@@ -60,7 +60,7 @@ enum PassphraseForm {
             case .error: throw refusal("It is not valid UTF-8.")
             case .scalarValue(let scalar):
                 let kept = try checked(scalar)
-                // Every code point below the combining marks is composed, and none of them combines with the one before.
+                // Code points below the combining marks are composed, and none combines with its predecessor.
                 if kept.value >= 0x300 { summary.isComposed = false }
                 for unit in UTF8.encode(kept) ?? UTF8.encodedReplacementCharacter {
                     output[summary.count] = unit
@@ -106,7 +106,7 @@ enum PassphraseForm {
         }
     }
 
-    /// Overwrites the storage of a string that has no other owner; a short one lies in the value itself.
+    /// Overwrites the storage of a string without other owners; a short string is stored in the value itself.
     private static func wipe(_ string: inout String) {
         string.withUTF8 { text in
             // The string is not read again.

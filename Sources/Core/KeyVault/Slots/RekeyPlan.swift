@@ -12,7 +12,7 @@ struct RekeyPlan {
         let removed = draft.register.slots.filter { options.removing.contains($0.id) }
         renewsPersons = options.renewsPersons || removed.contains { $0.reach == .whenUnlocked }
         guard draft.hasPersons else { return }
-        // A reach that no person has stated is not confirmed by the slot's number.
+        // A slot number does not confirm a reach that no person has stated.
         let unvouched = draft.register.slots.filter { slot in
             let isKept = options.keeping.contains(slot.id) && slot.reach == .afterFirstUnlock
             return !slot.isVouchedFor && !options.removing.contains(slot.id) && !isKept
@@ -29,18 +29,18 @@ struct RekeyPlan {
         }
     }
 
-    /// For a rekey whose first file is written.
+    /// Creates the plan of a rekey whose first file is written.
     init(completing draft: VaultDraft) {
         removing = []
         renewsPersons = false
     }
 
-    /// Changes the draft to the state of the first write; without persons that is the only one.
+    /// Changes the draft to the state of the first write, the only one in a vault without persons.
     func begin(_ draft: inout VaultDraft) throws(VaultError) {
         let removed = draft.register.slots.filter { removing.contains($0.id) }
         for slot in removed { try draft.remove(slot) }
         if let slot = removed.first { try draft.requireSlots(after: slot) }
-        // Whoever names a slot for keeping vouches for it.
+        // A person who names a slot to keep vouches for it.
         if draft.hasPersons {
             draft.register.slots = draft.register.slots.map { slot in
                 RegisteredSlot(
@@ -70,7 +70,7 @@ struct RekeyPlan {
         if !draft.hasPersons { draft.register.root = next.commitment }
     }
 
-    /// The second and the third write.
+    /// Runs the second and the third write.
     func finish(
         _ draft: inout VaultDraft, isSecondWritten: Bool = false,
         write: (inout VaultDraft, CompartmentRole) throws(VaultError) -> Void
@@ -90,7 +90,7 @@ struct RekeyPlan {
         try write(&draft, .person)
     }
 
-    /// New service root: keys are wrapped again, slots are resealed, and sealing goes on in the next epoch.
+    /// Renews the service root: wraps the keys again, reseals the slots, and continues sealing in the next epoch.
     func renewService(_ draft: inout VaultDraft, root: RootKey) throws(VaultError) {
         let former = draft.service
         var service = former
@@ -101,7 +101,7 @@ struct RekeyPlan {
         service.root = root
         service.period = draft.person?.period ?? service.period + 1
         service.generation = 0
-        // What a service has planted there must not keep persons from removing it.
+        // Entries that a service planted must not prevent its removal.
         var secrets = SecretTable()
         if let entry = service.secrets.last(.watermarkKey) {
             secrets.set(try entry.rewrapped(vaultID: draft.vaultID, from: old, to: root, path: path))
@@ -111,7 +111,7 @@ struct RekeyPlan {
             if let carried { secrets.set(carried) }
         }
         service.secrets = secrets
-        // No key that is left out shares its epoch with a new one.
+        // No omitted key may share its epoch with a new one.
         service.epochFloor = max(service.epochFloor, service.keyring.map(\.epoch).max() ?? 0)
         service.makeRoomForKey(after: service.state.rotation.minimumEpoch, draft.place)
         ScratchMemory.withSecret(count: 32) { key in
@@ -123,7 +123,7 @@ struct RekeyPlan {
         try rewrap(&service, from: old, draft)
         service.renewTokenKeys(from: old, vaultID: draft.vaultID, at: draft.now, path: path)
         let epoch = try service.beginEpoch(.afterFirstUnlock, vaultID: draft.vaultID, at: draft.now, path: path)
-        // A service without an active key can state any.
+        // Without an active key a service can state any minimum.
         service.state.rotation.minimumEpoch = min(service.state.rotation.minimumEpoch, epoch)
         service.state.rotation.stage = .resealing
         service.state.rotation.began = draft.now
@@ -131,7 +131,7 @@ struct RekeyPlan {
         draft.service = service
     }
 
-    /// New person root and person key.
+    /// Renews the person root and the person key.
     private func renewPersons(
         _ person: inout CompartmentDraft, _ draft: inout VaultDraft, period: UInt32
     ) throws(VaultError) {
@@ -156,7 +156,7 @@ struct RekeyPlan {
         draft.register.person?.rotation.began = draft.now
     }
 
-    /// Keys, item keys and slots under a new root.
+    /// Wraps keys, item keys and slots under a new root.
     private func rewrap(
         _ compartment: inout CompartmentDraft, from old: RootKey, _ draft: VaultDraft
     ) throws(VaultError) {
@@ -166,7 +166,7 @@ struct RekeyPlan {
             do throws(VaultError) {
                 keyring.append(try entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root)))
             } catch {
-                // The same; what a service planted there opens nothing, before and after.
+                // The entries stay the same; one that a service planted opens nothing, before and after.
                 guard compartment.role == .service else { throw error }
                 compartment.losses.keys.append(RekeyLosses.Key(entry))
             }
@@ -174,16 +174,16 @@ struct RekeyPlan {
         compartment.keyring = keyring
         if let items = compartment.items {
             let values = ItemValues(vaultID: vaultID, path: path)
-            // An item that does not open stays as it is, damaged: it must not keep persons from a rekey.
+            // A damaged item stays as it is: it must not prevent a rekey.
             compartment.items = try items.mapEntries { entry throws(VaultError) in
                 (try? values.rewrapped(entry, from: old, to: root, in: vaultID)) ?? entry
             }
         }
         var slots: [KeySlot] = []
-        // From the register: a slot that was changed in its file must not lock its holder out.
+        // Read from the register: a slot that was changed in its file must not lock its holder out.
         for listed in draft.register.slots where listed.reach.role == compartment.role {
             let found = compartment.slots.first { listed.isListing($0) }
-            // Of a file that does not open nobody knows whether the code is the holder's.
+            // The code of a slot in a file that does not open cannot be verified.
             if found == nil || compartment.losses.isCompartmentLost {
                 compartment.losses.rebuiltSlots.append(listed.id)
             }
@@ -198,7 +198,7 @@ struct RekeyPlan {
 }
 
 extension CompartmentDraft {
-    /// Goes on to the next epoch: a fresh active key, and the one before opens only.
+    /// Begins the next epoch: creates an active key and makes the previous one opening-only.
     ///
     /// - Throws: `VaultError` `.tooLarge`.
     @discardableResult
@@ -217,17 +217,18 @@ extension CompartmentDraft {
         return highest + 1
     }
 
-    /// The number of keys that a full keyring keeps, in a rekey.
+    /// The number of keys that a rekey keeps of a full keyring.
     private static var keptKeyCount: Int { KeyringEntry.maximumCount / 2 }
 
-    /// Leaves keys out where the keyring is full: a service could fill it against its removal. First go those that open
-    /// nothing any more; then all but the active one, those with the most blobs in the container, and the newest.
+    /// Removes keys from a full keyring, because a service could fill it to prevent its removal. Keys that no longer
+    /// open anything go first. Then the active key, those with the most blobs in the container, and the newest are
+    /// kept.
     fileprivate mutating func makeRoomForKey(after minimum: UInt32, _ place: VaultPlace) {
         guard keyring.count >= KeyringEntry.maximumCount else { return }
         var left = keyring.filter { $0.state == .destroyed || $0.epoch < minimum }
         var kept = keyring.filter { $0.state != .destroyed && $0.epoch >= minimum }
         if kept.count > Self.keptKeyCount {
-            // What cannot be searched counts for no key.
+            // Directories that cannot be searched count for no key.
             let uses = (try? KeyBirthGuard(place.accessGroup, in: place.home).keyUses()) ?? [:]
             func rank(_ entry: KeyringEntry) -> (Int, Int, UInt32) {
                 (entry.state == .active ? 1 : 0, uses[KeySummary(entry).id] ?? 0, entry.epoch)
@@ -241,13 +242,13 @@ extension CompartmentDraft {
         keyring = kept
     }
 
-    /// Wraps token keys under the new root. New digests get a new key.
+    /// Wraps token keys under the new root, and creates a key for new digests.
     fileprivate mutating func renewTokenKeys(
         from old: RootKey, vaultID: [UInt8], at now: UInt64, path: String
     ) {
         let former = tokenKeys
         let carried = former.compactMap { entry -> TokenKeyEntry? in
-            // One that does not open was planted, or is damaged: it must not keep persons from a rekey.
+            // An entry that does not open is planted or damaged: it must not prevent a rekey.
             var carried = try? entry.rewrapped(from: (vaultID, old, path), to: (vaultID, root))
             carried?.state = .checksOnly
             return carried

@@ -4,24 +4,25 @@ internal import SharedFiles
 public struct RekeyOptions: Sendable, Hashable {
     /// The slots to remove.
     public var removing: Set<UInt32>
-    /// Slots to keep though no person vouched for them.
+    /// Slots to keep although no person vouched for them.
     public var keeping: Set<UInt32>
-    /// Whether persons get a new root and a new person key although none of them is removed.
+    /// `true` to give persons a new root and a new person key although none of them is removed.
     public var renewsPersons: Bool
-    /// The slots that a person was shown before; nil for whichever there are.
+    /// The slots that a person saw before; `nil` to accept the present ones.
     public var confirmed: Set<UInt32>?
-    /// Whether a service compartment that is beyond repair is given up: keys and items of *after first unlock* that no
-    /// backup holds are lost; only the items, where nothing but their index is damaged; only later changes, where an older
-    /// compartment opens.
+    /// `true` to give up a service compartment beyond repair. Keys and items of *after first unlock* that no backup
+    /// contains are lost. If only their index is damaged, only the items are lost; if an older compartment opens, only
+    /// later changes.
     public var rebuildsServices = false
-    /// What a person was told that giving it up loses (`Vault.lossesOfGivingUp`); more is refused. Nil for whatever it is.
+    /// The losses that a person confirmed (`Vault.lossesOfGivingUp`); the rekey refuses greater ones. `nil` accepts
+    /// all.
     public var confirmedLosses: RekeyLosses?
 
     /// - Parameters:
-    ///   - removing: The slots to remove; none renews the roots only.
-    ///   - keeping: Slots to keep though no person vouched for them.
+    ///   - removing: The slots to remove; an empty set only renews the roots.
+    ///   - keeping: Slots to keep although no person vouched for them.
     ///   - renewsPersons: Whether persons get a new root and a new person key although none of them is removed.
-    ///   - confirmed: The slots that a person was shown before: one that came since is carried on by no rekey.
+    ///   - confirmed: The slots that a person saw before; no rekey carries on a later slot.
     public init(
         removing: Set<UInt32> = [], keeping: Set<UInt32> = [], renewsPersons: Bool = false,
         confirmed: Set<UInt32>? = nil
@@ -41,12 +42,12 @@ public struct RekeyReport: Sendable, Hashable {
     public let removed: [SlotSummary]
     /// The slots that stay.
     public let kept: [SlotSummary]
-    /// What of the service compartment was not carried on.
+    /// The parts of the service compartment that were not carried on.
     public let losses: RekeyLosses
-    /// Whether the access log has an entry for each write. A log that cannot be written does not fail a rekey.
+    /// `true` if the access log has an entry for each write. A log that cannot be written does not make a rekey fail.
     public let isLogged: Bool
-    /// The directories of the vault and the group's container that others than their owner can write. A former member among
-    /// them can plant records of an old epoch until the rotation is completed, and hold up programs.
+    /// The directories of the vault and the group's container that other users can write. A former member among them
+    /// can plant records of an old epoch until the rotation is completed, and block programs.
     public let writableDirectories: [WritableDirectory]
 }
 
@@ -56,12 +57,12 @@ public struct WritableDirectory: Sendable, Hashable {
     public let path: String
     /// The unix group's number.
     public let groupID: UInt32
-    /// The unix group's name; nil for one that the group database does not know.
+    /// The unix group's name; `nil` if the group database does not contain it.
     public let groupName: String?
-    /// The members that the group database lists. Users whose primary group it is are not among them.
+    /// The members that the group database lists. Users with this primary group are not among them.
     public let members: [String]
 
-    /// - Returns: Nil for a directory that only its owner can write.
+    /// - Returns: `nil` for a directory that only its owner can write.
     package init?(_ directory: Directory) {
         guard let facts = try? directory.attributes("."), facts.mode & 0o020 != 0 else { return nil }
         path = directory.display(".")
@@ -72,7 +73,7 @@ public struct WritableDirectory: Sendable, Hashable {
     }
 }
 
-/// What a rekey left out of the service compartment: what it could not open, or had no room for.
+/// The parts of the service compartment that a rekey left out because they did not open or did not fit.
 public struct RekeyLosses: Sendable, Hashable {
     /// A sealing key.
     public struct Key: Sendable, Hashable {
@@ -82,30 +83,30 @@ public struct RekeyLosses: Sendable, Hashable {
         public let epoch: UInt32
     }
 
-    /// Sealing keys, by epoch. What only they open is lost unless a backup holds them.
+    /// Sealing keys, by epoch. Records and items that only they open are lost unless a backup contains the keys.
     public internal(set) var keys: [Key] = []
-    /// The number of token keys: digests that were made with them no longer fit.
+    /// The number of token keys. Digests made with them no longer match.
     public internal(set) var tokenKeyCount = 0
-    /// Whether the index of items was given up, with all items of *after first unlock*.
+    /// `true` if the index of items was given up, with all items of *after first unlock*.
     public internal(set) var isItemIndexLost = false
-    /// Whether the whole compartment was given up, with all keys and items of *after first unlock*.
+    /// `true` if the whole compartment was given up, with all keys and items of *after first unlock*.
     public internal(set) var isCompartmentLost = false
-    /// Whether an older write of the compartment was carried on: what was changed in *after first unlock* since is lost.
+    /// `true` if an older write of the compartment was carried on. Later changes to *after first unlock* are lost.
     public internal(set) var isCompartmentOlder = false
-    /// How many writes the older one is behind the newest that this user's programs have seen, who may not have seen all; 0
-    /// where it is another write of the same number.
+    /// The number of writes between the older compartment and the newest that this user's programs have seen, which may
+    /// not be the newest of all; 0 for another write of the same number.
     public internal(set) var lostWriteCount: UInt64 = 0
-    /// The file of the compartment that was given up and the directory of its values, as far as they were there.
+    /// The file of the compartment that was given up and the directory of its values, if they existed.
     public internal(set) var setAside: [SetAsideFile] = []
-    /// The slots of services that were created anew from the register, whose memory codes are missing or, out of a file that
-    /// was given up, unverified. A user without a memory of the place may get `VaultError` `.notAccepted` with such a slot
-    /// until the vault is accepted once with it.
+    /// The service slots that were recreated from the register. Their memory codes are missing or, if taken from a file
+    /// that was given up, unverified. A user without a memory of the place may get `VaultError` `.notAccepted` with
+    /// such a slot until the vault is accepted once with it.
     public internal(set) var rebuiltSlots: [UInt32] = []
 
-    /// Whether everything was carried on.
+    /// `true` if everything was carried on.
     public var isEmpty: Bool { self == RekeyLosses() }
 
-    /// Whether a person who confirmed other losses has agreed to these: nil agrees to all.
+    /// Returns whether a person's confirmation covers these losses; `nil` confirms all.
     func isWithin(_ confirmed: RekeyLosses?) -> Bool {
         guard let confirmed, !confirmed.isCompartmentLost else { return true }
         return !isCompartmentLost && (confirmed.isItemIndexLost || !isItemIndexLost)
@@ -117,7 +118,7 @@ public struct RekeyLosses: Sendable, Hashable {
         lostWriteCount == 0 ? confirmed.lostWriteCount == 0 : confirmed.lostWriteCount >= lostWriteCount
     }
 
-    /// What this rekey and the one after it left out.
+    /// Returns the losses of this rekey and the next one together.
     func followed(by next: RekeyLosses) -> RekeyLosses {
         var sum = self
         sum.keys = (keys + next.keys).sorted { $0.epoch < $1.epoch }

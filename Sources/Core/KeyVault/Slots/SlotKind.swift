@@ -1,4 +1,4 @@
-/// How a key slot is opened.
+/// The kind of credential that opens a key slot.
 public enum SlotKind: UInt8, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// A person's passphrase.
     case passphrase = 1
@@ -19,7 +19,7 @@ public enum SlotKind: UInt8, Sendable, Hashable, CaseIterable, CustomStringConve
         }
     }
 
-    /// The word for a person for what has to be presented.
+    /// The name of the credential to present, for messages.
     var opener: String {
         switch self {
         case .passphrase: "passphrase"
@@ -29,7 +29,7 @@ public enum SlotKind: UInt8, Sendable, Hashable, CaseIterable, CustomStringConve
         }
     }
 
-    /// Whether a slot of this kind may have a reach: files of services never reach what needs a person.
+    /// Returns whether a slot of this kind may have a reach: files of services never reach *when unlocked*.
     func permits(_ reach: SlotReach) -> Bool {
         switch self {
         case .passphrase: reach != .afterFirstUnlock
@@ -48,16 +48,16 @@ public enum SlotKind: UInt8, Sendable, Hashable, CaseIterable, CustomStringConve
     }
 }
 
-/// Which compartment a slot opens.
+/// The compartment that a slot opens.
 public enum SlotReach: UInt8, Sendable, Hashable, CustomStringConvertible {
-    /// What is available from the first unlock until the machine restarts.
+    /// The keys and items available from the first unlock until the machine restarts.
     case afterFirstUnlock = 1
-    /// That, and what is available only while a person keeps the vault unlocked.
+    /// Also the keys and items available only while a person keeps the vault unlocked.
     case whenUnlocked = 2
-    /// The whole of a backup.
+    /// The whole backup.
     case backup = 3
 
-    /// Words for a person.
+    /// Text for users.
     public var description: String {
         switch self {
         case .afterFirstUnlock: "after first unlock"
@@ -76,29 +76,29 @@ public enum SlotReach: UInt8, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A key slot as it may be shown to anybody who may read the vault.
+/// A key slot as any reader of the vault may see it.
 public struct SlotSummary: Sendable, Hashable {
-    /// Its number, never given to another slot of the vault.
+    /// Its number, which no other slot of the vault ever gets.
     public let id: UInt32
-    /// What opens it.
+    /// The kind of credential that opens it.
     public let kind: SlotKind
     /// The class of keys that it gives.
     public let reach: SlotReach
-    /// When it was made, in milliseconds since 1970.
+    /// The time of its creation in milliseconds since 1970.
     public let createdAt: UInt64
-    /// Its holder's name, as the one who added it wrote it; empty for none.
+    /// Its holder's name as its adder wrote it; empty if not given.
     public let label: String
-    /// The slot that added it; nil where that is unknown.
+    /// The slot that added it; `nil` if unknown.
     public let addedBy: UInt32?
-    /// Whether a person added it. A rekey does not carry other slots on unless they are named.
+    /// `true` if a person added it. A rekey carries other slots on only if they are named.
     public let isVouchedFor: Bool
-    /// The first 16 hexadecimal digits of a hash of its public key: to compare with what its holder sees.
+    /// The first 16 hexadecimal digits of a hash of its public key, for comparison with the holder's own.
     public let fingerprint: String
-    /// Its holder's recipient, where it is a recipient's.
+    /// Its holder's recipient, if it is a recipient's slot.
     public let recipient: Recipient?
-    /// The costs of one try, where it is a passphrase's; nil for costs that are refused.
+    /// The costs of one try, if it is a passphrase's slot; `nil` for costs that are refused.
     public let costs: PassphraseCosts?
-    /// Whether a rekey resealed it and its holder has not opened it since.
+    /// `true` if a rekey resealed it and its holder has not opened it since.
     public let isResealed: Bool
 
     init(_ slot: KeySlot, in register: Register?) {

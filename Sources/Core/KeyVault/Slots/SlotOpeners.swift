@@ -6,23 +6,23 @@ extension Personalization {
     static let credentialSlot = Personalization("SealedState.vcr2")
 }
 
-/// A credential whose secret was read: it opens slots of its kind.
+/// A credential whose secret was read. It opens slots of its kind.
 ///
 /// Every conforming type passes the suite in `Tests/KeyVaultTests/Slots`.
 protocol SlotOpener: Sendable {
     var kind: SlotKind { get }
 
-    /// The refusal when no slot opens with this credential.
+    /// The error code if no slot opens with this credential.
     var mismatch: VaultError.Code { get }
 
-    /// The cost of trying a slot, known before anything is spent.
+    /// Returns the cost of trying a slot, before any work is done.
     ///
-    /// - Throws: `CryptoError` `.parameterOutOfRange` for costs that no slot may ask for.
+    /// - Throws: `CryptoError` `.parameterOutOfRange` for costs above the limit.
     func work(for parameters: ArraySlice<UInt8>) throws(CryptoError) -> SlotWork
 
-    /// The holder's secret for a slot with those parameters.
+    /// Returns the holder's secret for a slot with those parameters.
     ///
-    /// - Throws: `CryptoError` `.parameterOutOfRange` before anything is allocated; `.outOfMemory`.
+    /// - Throws: `CryptoError` `.parameterOutOfRange` before any allocation; `.outOfMemory`.
     func holder(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) throws(CryptoError) -> HolderSecret
 }
 
@@ -30,14 +30,14 @@ extension SlotOpener {
     func work(for parameters: ArraySlice<UInt8>) throws(CryptoError) -> SlotWork { .negligible }
 }
 
-/// Makes slots of one kind. A recipient's maker knows only public bytes.
+/// Creates slots of one kind. A recipient's maker has only public bytes.
 protocol SlotMaker: Sendable {
     var kind: SlotKind { get }
     var reach: SlotReach { get }
 
-    /// Everything that is slow or needs a file, done before the vault's lock is taken.
+    /// Does all slow work and file access before the vault's lock is taken.
     ///
-    /// - Throws: `VaultError` `.outOfMemory` or `.invalidArgument`, and the refusals of the file that it needs.
+    /// - Throws: `VaultError` `.outOfMemory` or `.invalidArgument`, and the refusals of the file that it reads.
     func prepare(vaultID: [UInt8]) throws(VaultError) -> PreparedSlot
 }
 
@@ -48,7 +48,7 @@ struct PreparedSlot: Sendable {
     let vaultID: [UInt8]
     let publicKey: X25519.PublicKey
     let parameters: [UInt8]
-    /// Nil for another's recipient.
+    /// `nil` for another holder's recipient.
     let holder: HolderSecret?
 
     /// - Throws: `VaultError` `.invalidArgument`.
@@ -73,9 +73,9 @@ struct PreparedSlot: Sendable {
         self.holder = holder
     }
 
-    /// The slot.
+    /// Returns the slot.
     ///
-    /// - Parameter trusted: The key by which a holder who makes the slot recognises the vault; nil for none.
+    /// - Parameter trusted: The key by which the holder, if it creates the slot itself, recognises the vault.
     /// - Throws: `VaultError` `.invalidArgument` for a recipient of low order.
     func slot(wrapping root: RootKey, id: UInt32, createdAt: UInt64, trusted: [UInt8]?) throws(VaultError) -> KeySlot {
         try VaultError.making(kind) { () throws(CryptoError) in
@@ -91,7 +91,7 @@ struct PreparedSlot: Sendable {
 }
 
 extension VaultError {
-    /// Runs a primitive that a new slot needs and says what its refusal means.
+    /// Runs a primitive for a new slot and converts its error.
     static func making<Result: ~Copyable>(
         _ kind: SlotKind, _ body: () throws(CryptoError) -> Result
     ) throws(VaultError) -> Result {
@@ -107,9 +107,9 @@ extension VaultError {
 struct SlotWork: Comparable, Sendable {
     let passKiB: UInt64
 
-    /// One hash or one multiplication.
+    /// The work of one hash or one multiplication.
     static let negligible = SlotWork(passKiB: 0)
-    /// The most that one slot may ask for, and the most that one search spends on all slots together.
+    /// The most that one slot may cost, and the most that one search spends on all slots together.
     static let maximum = SlotWork(.maximum)
 
     init(passKiB: UInt64) { self.passKiB = passKiB }
@@ -161,7 +161,7 @@ struct PassphraseParameters: Sendable {
     }
 }
 
-/// Opens passphrase slots, each at the costs that it states.
+/// Opens passphrase slots, each at the costs in its parameters.
 struct PassphraseOpener: SlotOpener {
     let passphrase: Passphrase
 
@@ -177,7 +177,7 @@ struct PassphraseOpener: SlotOpener {
     }
 }
 
-/// Makes passphrase slots.
+/// Creates passphrase slots.
 struct PassphraseMaker: SlotMaker {
     let passphrase: Passphrase
     let costs: PassphraseCosts
@@ -194,10 +194,10 @@ struct PassphraseMaker: SlotMaker {
 
 // MARK: Key files and system credentials
 
-/// Opens and makes slots of 32 random bytes in a file: key files and system credentials. Parameters: salt 16.
+/// Opens and creates slots of 32 random bytes in a file: key files and system credentials. Parameters: salt 16.
 ///
-/// The file's bytes hold full entropy, so no slow hash is needed; the salt keeps two slots of one file apart, the
-/// personalisation a file that serves as both kinds.
+/// The file's bytes have full entropy, so no slow hash is needed. The salt separates two slots of one file, and the
+/// personalisation separates the kinds of a file that serves as both.
 final class KeyTextSlot: SlotOpener, SlotMaker {
     static let saltSize = 16
 
@@ -231,7 +231,7 @@ final class KeyTextSlot: SlotOpener, SlotMaker {
     }
 }
 
-/// Makes a slot for the access group's key file in its usual place, which is made with the first slot that needs it.
+/// Creates a slot for the access group's key file in its usual place, and the file with the first slot that needs it.
 struct DefaultKeyFileMaker: SlotMaker {
     let place: VaultPlace
 
@@ -259,11 +259,11 @@ struct RecipientOpener: SlotOpener {
     func holder(parameters: ArraySlice<UInt8>, vaultID: [UInt8]) -> HolderSecret { key.holder }
 }
 
-/// Makes slots for a recipient, from public bytes only, or with the identity of the holder who makes it.
+/// Creates slots for a recipient, from public bytes only, or with the identity of the holder that creates it.
 struct RecipientMaker: SlotMaker {
     let recipient: Recipient
     let isUnattended: Bool
-    /// Nil for another's recipient.
+    /// `nil` for another holder's recipient.
     var holder: HolderSecret?
 
     var kind: SlotKind { .recipient }

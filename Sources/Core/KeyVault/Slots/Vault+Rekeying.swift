@@ -3,32 +3,35 @@ internal import Glibc
 internal import Sealing
 internal import SharedFiles
 
-/// Rekey: new roots, so that former members lose access to everything written afterwards (`docs/vault.md`, section 11).
+/// Rekeying: new roots, so that former members lose access to everything written afterwards (`docs/vault.md`, section
+/// 11).
 extension Vault {
-    /// Begins a new period: replaces the roots, reseals every slot that stays to its holder's public key, wraps all keys
+    /// Begins a new period: replaces the roots, reseals every remaining slot to its holder's public key, wraps all keys
     /// again, and begins a rotation.
     ///
-    /// Removing a service renews the service root only; removing a person renews both. A former member who can still write
-    /// the container can plant blobs of the old epochs until the rotation is completed (`SealedStore.rotate`): only then
-    /// is the member removed for good.
+    /// Removing a service renews only the service root; removing a person renews both. A former member who can still
+    /// write the container can plant blobs of the old epochs until the rotation is completed (`SealedStore.rotate`):
+    /// only then is the removal final.
     ///
-    /// What a service has put into its compartment never keeps persons from a rekey: what does not open there, or finds no
-    /// room, is left out and named; a file that others may write or read gets a successor of the right mode. A compartment
-    /// that does not open as a whole, or is older than one that was seen, needs `RekeyOptions.rebuildsServices`.
-    /// A rekey that was begun is completed first. Where only an older compartment or its index of items keeps it from that,
-    /// `rebuildsServices` completes it with what is there, and begins another only if the options ask for a change.
-    /// - Parameter team: The team key, where one is known and persons get a new person key. A rekey that keeps theirs does
+    /// The contents of a service compartment never prevent a rekey by persons: contents that do not open or do not fit
+    /// are left out and reported, and a file that others may write or read gets a successor of the right mode. A
+    /// compartment that does not open as a whole, or is older than one that was seen, needs
+    /// `RekeyOptions.rebuildsServices`.
+    /// A pending rekey is completed first. If only an older compartment or its index of items prevents that,
+    /// `rebuildsServices` completes it with the available contents, and begins another only if the options ask for a
+    /// change.
+    /// - Parameter team: The team key, if one is known and persons get a new person key. A rekey that keeps theirs does
     ///   not need it.
-    /// - Returns: The slots that were removed and that stay. The call is complete: all files are written.
-    /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`; `.lastSlot`;
-    ///   `.unvouchedSlots` where slots that no person vouched for would stay and are not named; `.locked` in a vault with
-    ///   persons that is locked; `.invalidArgument` where a service compartment that opens would be given up, `.denied`
-    ///   where its owner has no right to read it; those of every change.
+    /// - Returns: The removed and the kept slots. The call is complete: all files are written.
+    /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`;
+    ///   `.lastSlot`; `.unvouchedSlots` if slots that no person vouched for would stay and are not named; `.locked` in
+    ///   a vault with persons that is locked; `.invalidArgument` if a service compartment that opens would be given up,
+    ///   `.denied` if its owner has no right to read it; those of every change.
     @discardableResult
     public func rekey(
         _ rekeying: RekeyOptions = RekeyOptions(), certifiedBy team: TeamKey? = nil
     ) throws(VaultError) -> RekeyReport {
-        // Once: a look at the files shows a rekey that another program left.
+        // Read once: the files show a rekey that another program left.
         try reload()
         let before = try completion(before: rekeying)
         if before.givesUp, rekeying.removing.isEmpty, !rekeying.renewsPersons {
@@ -59,18 +62,18 @@ extension Vault {
             before.outcome.followed(by: outcome), removed: summaries.filter { rekeying.removing.contains($0.id) })
     }
 
-    /// The most bytes that a rekey takes at any time beyond those that the vault has.
+    /// Returns the most bytes that a rekey takes at any time in addition to the vault's own.
     ///
     /// - Throws: `VaultError` as `current()`.
     public func rekeySize() throws(VaultError) -> Int64 { try current().rekeySize }
 
-    /// What was done about a rekey that another program had begun.
+    /// The result of completing another program's pending rekey.
     private struct Completion {
         var outcome = RekeyOutcome()
-        /// Why it could not be completed.
+        /// The reason why it could not be completed.
         var obstacle: VaultError?
 
-        /// Whether it was completed without something of *after first unlock*.
+        /// `true` if it was completed without some contents of *after first unlock*.
         var givesUp: Bool { outcome.losses.isItemIndexLost || outcome.losses.isCompartmentOlder }
     }
 
@@ -92,7 +95,7 @@ extension Vault {
             isLogged: outcome.isLogged, writableDirectories: writableDirectories)
     }
 
-    /// The report of a vault whose rekey was made before, for a caller that goes on with its rotation: nothing is removed.
+    /// Returns the report of an earlier rekey, for a caller that continues with its rotation: no slots are removed.
     ///
     /// - Throws: `VaultError` as `current()`.
     public func reportAfterRekey() throws(VaultError) -> RekeyReport {
@@ -100,7 +103,7 @@ extension Vault {
         return report(RekeyOutcome(isLogged: unloggedChangeCount == 0), removed: [])
     }
 
-    /// The draft of a new period: with a fresh service compartment where that is asked for.
+    /// Returns the draft of a new period, with a fresh service compartment if requested.
     private func draft(
         of contents: VaultContents, for rekeying: RekeyOptions, after before: Completion
     ) throws(VaultError) -> VaultDraft {
@@ -124,7 +127,7 @@ extension Vault {
         return draft
     }
 
-    /// The writes of a rekey.
+    /// Runs the writes of a rekey.
     ///
     /// - Returns: Whether the access log has an entry for each.
     private func write(
@@ -138,12 +141,12 @@ extension Vault {
             &draft, after: contents, under: lock, [.person], .rekeyed, nil, isForced: true, publishing: false)
         try? keys.shareAgain(person: draft.person?.root)
         if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
-        // The writes that follow begin the new log: both files note its head.
+        // The following writes begin the new log: both files note its head.
         if draft.service.losses.isCompartmentLost { try followLogKeys(of: draft) }
         return try finish(plan, &draft, after: contents, under: lock) && isLogged
     }
 
-    /// The second and the third write.
+    /// Runs the second and the third write.
     ///
     /// - Returns: Whether the access log has an entry for each.
     private func finish(
@@ -158,7 +161,7 @@ extension Vault {
                     &draft, after: contents, under: lock, [role], .rekeyed, nil, isForced: true,
                     publishing: role == .person)
                 isLogged = isLogged && isEntered
-                // Services have the new log key from here on, and use it: no entry under the former one may follow.
+                // From here on services have the new log key and use it: no entry under the former one may follow.
                 if role == .service { try self.followLogKeys(of: draft) }
             })
         return isLogged
@@ -176,15 +179,15 @@ extension Vault {
         return [directory, container].compactMap { $0.flatMap(WritableDirectory.init) }
     }
 
-    /// Gives the file of a service compartment that is given up another name, and renames the directory of its values: nothing is
-    /// destroyed because it could not be read. The access log goes with its keys.
+    /// Renames the file of a service compartment that is given up and the directory of its values: unreadable contents
+    /// are not destroyed. The access log is set aside with its keys.
     private func setServiceAside(_ draft: VaultDraft) throws(VaultError) -> [SetAsideFile] {
         var room = MakingRoom(in: place)
         try room.setAsideService(in: directory, withLog: draft.service.losses.isCompartmentLost)
         return room.files
     }
 
-    /// Removes a slot, and with a rekey what its holder knows.
+    /// Removes a slot with a rekey, which ends its holder's knowledge.
     ///
     /// - Throws: As `rekey(_:)`.
     @discardableResult
@@ -205,12 +208,12 @@ extension Vault {
         }
     }
 
-    /// Completes a rekey that another program has begun and not finished. A person's opening does it.
+    /// Completes a rekey that another program has begun and not finished, as part of a person's opening.
     ///
-    /// - Parameter givingUp: Whether it is completed with an older service compartment, and without the items of *after
-    ///   first unlock* where their index does not open.
-    /// - Parameter confirmed: What a person was told that giving up loses; nil for whatever it is.
-    /// - Returns: What was not carried on. Nothing was done where no rekey was begun, or no person is at hand.
+    /// - Parameter givingUp: Whether to complete it with an older service compartment, and without the items of *after
+    ///   first unlock* if their index does not open.
+    /// - Parameter confirmed: The losses of giving up that a person confirmed; `nil` accepts all.
+    /// - Returns: The losses. Nothing was done if no rekey was pending, or no person is available.
     @discardableResult
     func completeRekey(givingUp: Bool = false, atMost confirmed: RekeyLosses? = nil) throws(VaultError) -> RekeyOutcome
     {
@@ -237,22 +240,22 @@ extension Vault {
             do throws(VaultError) { try plan.renewService(&draft, root: root) } catch {
                 throw advisingRebuild(ofContents: error)
             }
-            // Another completion may have written this file, and somebody may have put the old one back: what its readers
-            // have seen must not look like another write of the same number.
+            // Another completion may have written this file, and another user may have restored the old one: the new
+            // write must not look like another one with a number that its readers have seen.
             draft.goBeyond(seen)
             draft.service.generation += UInt64.random(in: 0..<(1 << 20))
             if draft.isRebuilt { draft.service.losses.setAside = try setServiceAside(draft) }
         }
-        // A `vault` that is written, and of which somebody has changed the mode since, is written again.
+        // If another user has changed the mode of a written `vault` since, it is written again.
         let isDone = isSecondWritten && contents.modeFault == nil
         let isLogged = try finish(plan, &draft, isSecondWritten: isDone, after: contents, under: lock)
         return RekeyOutcome(losses: draft.service.losses, isLogged: isLogged)
     }
 }
 
-/// A service compartment that does not open.
+/// Handles a service compartment that does not open.
 extension Vault {
-    /// The least that a rekey with `RekeyOptions.rebuildsServices` leaves out.
+    /// Returns the least that a rekey with `RekeyOptions.rebuildsServices` leaves out.
     ///
     /// - Throws: `VaultError` as such a rekey.
     public func lossesOfGivingUp() throws(VaultError) -> RekeyLosses {
@@ -262,23 +265,23 @@ extension Vault {
         return draft.service.losses
     }
 
-    /// The contents to rekey, and what everybody else reads as well is published.
+    /// Returns the contents to rekey, and publishes contents that other programs can read as well.
     ///
-    /// - Parameter givingUp: Whether an older service compartment is taken for the present one.
+    /// - Parameter givingUp: Whether an older service compartment is used as the present one.
     private func contentsForRekey(givingUp: Bool) throws(VaultError) -> VaultContents {
         let contents = try freshContents(passing: givingUp ? [.mode, .older] : .mode)
         if contents.modeFault == nil, !isOlder(contents) { publish(contents) }
-        // Contents that are not published have the log's keys all the same.
+        // Even contents that are not published have the log's keys.
         if let keys = contents.logKeys { log.follow(keys) }
         return contents
     }
 
-    /// Whether a service compartment that opens is older than one that this user's programs have seen.
+    /// Returns whether a service compartment that opens is older than one that this user's programs have seen.
     private func isOlder(_ contents: VaultContents) -> Bool {
         contents.serviceHead != nil && !contents.accept(watermarks, accessGroup: accessGroup).isServiceGood
     }
 
-    /// - Throws: `VaultError` `.lockTimeout` where somebody has changed `vault` since a person was asked, and more is lost.
+    /// - Throws: `VaultError` `.lockTimeout` if `vault` was changed after a person confirmed, and more is lost.
     private func requireConfirmed(_ losses: RekeyLosses, _ confirmed: RekeyLosses?) throws(VaultError) {
         guard !losses.isWithin(confirmed) else { return }
         throw VaultError(
@@ -286,8 +289,8 @@ extension Vault {
             advice: "Try again.")
     }
 
-    /// How many writes of a service compartment that opens are lost: nil where it is the newest that was seen, 0 where it is
-    /// another one of the same number.
+    /// Returns the number of lost writes of a service compartment that opens: `nil` if it is the newest that was seen,
+    /// 0 if it is another one of the same number.
     private func lostWrites(of contents: VaultContents) -> UInt64? {
         guard isOlder(contents), let head = contents.serviceHead else { return nil }
         let tag = PartSealing.context(accessGroup.identifier, .service, period: head.period, .state).nameTag
@@ -295,8 +298,8 @@ extension Vault {
         return seen > head.generation ? seen - head.generation : 0
     }
 
-    /// Has the draft go on with what can be used of `vault`, or with a fresh one. A file that its owner has no right to read
-    /// is mended without a loss.
+    /// Makes the draft continue with the usable contents of `vault`, or with an empty compartment. A file that its
+    /// owner has no right to read is repaired without a loss.
     private func rebuildServices(
         _ draft: inout VaultDraft, _ contents: VaultContents, after obstacle: VaultError?
     ) throws(VaultError) {
@@ -317,20 +320,20 @@ extension Vault {
         failure.code == .denied && (try? directory.attributes(CompartmentRole.service.leaf))?.uid == geteuid()
     }
 
-    /// - Throws: Why `vault` does not open, with what persons can do about it.
+    /// - Throws: The reason why `vault` does not open, with advice for persons.
     private func requireService(_ draft: VaultDraft) throws(VaultError) {
         guard let failure = draft.serviceFailure else { return }
         throw advisingRebuild(failure)
     }
 
-    /// The same for what a rekey reads of `vault`, such as its index of items.
+    /// Returns the same for contents that a rekey reads from `vault`, such as its index of items.
     private func advisingRebuild(ofContents failure: VaultError) -> VaultError {
         let damage: Set<VaultError.Code> = [.corrupt, .unsupported, .wrongGroup]
         guard damage.contains(failure.code), failure.subject != place.path(of: .person) else { return failure }
         return advisingRebuild(failure)
     }
 
-    /// The same, with what persons can do about a service compartment that stays damaged.
+    /// Returns the failure with advice for persons about a service compartment that stays damaged.
     private func advisingRebuild(_ failure: VaultError) -> VaultError {
         if isUnreadableToOwner(failure) { return failure }
         let command = "sealctl vault rekey --without-vault"
@@ -349,10 +352,10 @@ extension Vault {
     }
 }
 
-/// What a rekey, or the completion of one, did beside its writes.
+/// The result of a rekey, or of completing one, in addition to its writes.
 struct RekeyOutcome {
     var losses = RekeyLosses()
-    /// Whether the access log has an entry for each write.
+    /// `true` if the access log has an entry for each write.
     var isLogged = true
 
     func followed(by next: RekeyOutcome) -> RekeyOutcome {
@@ -361,8 +364,8 @@ struct RekeyOutcome {
 }
 
 extension VaultContents {
-    /// The most bytes that a rekey takes beyond those that the vault has: `vault.person` twice and `vault` once, while the
-    /// files that they replace are open, and the entries of the log.
+    /// The most bytes that a rekey takes in addition to the vault's own: `vault.person` twice and `vault` once, while
+    /// the replaced files are open, and the entries of the log.
     fileprivate var rekeySize: Int64 {
         // A key, secrets, a link of the chain of person keys, and each slot resealed.
         let growth = 16 << 10

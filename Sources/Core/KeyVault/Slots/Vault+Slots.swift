@@ -2,22 +2,22 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Adding, replacing and removing the slots that open the vault.
+/// Adds, replaces and removes the slots that open the vault.
 extension Vault {
-    /// The key slots as they are now, without anything secret.
+    /// Returns the current key slots, without secrets.
     ///
     /// - Throws: `VaultError` as `current()`.
     public func slots() throws(VaultError) -> [SlotSummary] { try current().slotSummaries }
 
-    /// Whether a slot has, or had, that number.
+    /// Returns whether a slot has, or had, that number.
     package func hasGiven(slot id: UInt32) -> Bool {
         heldContents.register.map { id > 0 && id < $0.nextSlotID } ?? false
     }
 
-    /// The number of the slot that a credential opens; nil for keys that a person unlocked. A change of passphrase begins
+    /// Returns the number of the slot that a credential opens; `nil` for unlocked keys. A change of passphrase begins
     /// with it: the old passphrase decides which slot is replaced.
     ///
-    /// - Throws: `VaultError` as opening with it.
+    /// - Throws: `VaultError` as opening with the credential.
     public func slotID(openedBy credential: VaultCredential) throws(VaultError) -> UInt32? {
         let contents = try current()
         let opening = CredentialOpening(
@@ -25,16 +25,16 @@ extension Vault {
         return try opening.open(with: credential).slot?.slot.id
     }
 
-    /// Adds a way to open the vault. The first slot of a person makes the compartment of *when unlocked*.
+    /// Adds a slot that opens the vault. The first slot of a person creates the compartment of *when unlocked*.
     ///
     /// - Parameters:
-    ///   - label: A name for people, at most 255 bytes; the register shows it.
-    ///   - team: The team key, where one is known and this is the first slot of a person.
+    ///   - label: A name for users, at most 255 bytes; the register shows it.
+    ///   - team: The team key, if one is known and this is the first slot of a person.
     /// - Returns: The new slot.
-    /// - Throws: `VaultError`: `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.locked` where the vault has persons and is locked, for only they say who opens it;
-    ///   `.tooLarge` where the vault has as many slots as it can hold; `.tooCostly` for a passphrase that would make the
-    ///   search for the right slot cost more than one slot may; the refusals of its credential's file; those of every
-    ///   change.
+    /// - Throws: `VaultError`: `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.locked` if the vault
+    ///   has persons and is locked, because only persons may add slots; `.tooLarge` if the vault has the maximum number
+    ///   of slots; `.tooCostly` for a passphrase that would make the search for the right slot cost more than one slot
+    ///   may; the refusals of its credential's file; those of every change.
     @discardableResult
     public func addSlot(
         _ slot: NewSlot, label: String = "", certifiedBy team: TeamKey? = nil
@@ -47,17 +47,17 @@ extension Vault {
         }
     }
 
-    /// Puts a slot in another's place in one step: a change of passphrase. If the process is killed, the old slot or the new
-    /// one is there, never both; where that leaves a service without one, the next change by a person gives it its new slot.
+    /// Replaces a slot in one step, as for a change of passphrase. If the process is killed, the old slot or the new
+    /// one remains, never both. If that leaves a service without a slot, the next change by a person adds its new one.
     ///
-    /// It ends what the old credential opens in the file as it will be. In a vault that others open too, and where the old
-    /// credential may be known to others, `rekey` follows it.
+    /// The old credential no longer opens the file from this write on. If others open the vault too, or may know the
+    /// old credential, run `rekey` afterwards.
     /// - Parameters:
-    ///   - id: The old slot's; the new one gets a number of its own.
-    ///   - team: The team key, where one is known and the new slot is the first one of a person.
+    ///   - id: The old slot's number; the new slot gets another.
+    ///   - team: The team key, if one is known and the new slot is the first one of a person.
     /// - Returns: The new slot, and whether the access log has an entry for the change.
-    /// - Throws: `VaultError` `.slotNotFound` when another program has removed or replaced it first; `.lastSlot` when
-    ///   the slots would no longer reach as far; otherwise as `addSlot(_:label:)`.
+    /// - Throws: `VaultError` `.slotNotFound` if another program has removed or replaced it first; `.lastSlot` if the
+    ///   slots would no longer reach as far; otherwise as `addSlot(_:label:)`.
     @discardableResult
     public func replaceSlot(
         id: UInt32, with slot: NewSlot, certifiedBy team: TeamKey? = nil
@@ -77,9 +77,9 @@ extension Vault {
         return SlotReplacement(slot: slot, isLogged: isLogged)
     }
 
-    /// Everything that is slow, done before the lock is taken: nobody waits for another's key derivation.
+    /// Does all slow work before the lock is taken, so that no process waits for another's key derivation.
     func prepare(_ slot: NewSlot) throws(VaultError) -> PreparedSlot {
-        // The vault is not touched yet: a key file that may not outlive a power loss leaves it as it was.
+        // The vault is not touched yet: if a power loss removes a new key file, the vault is unchanged.
         try VaultError.onTheWay { () throws(VaultError) in
             try slot.maker(for: place).prepare(vaultID: heldContents.vaultID)
         }
@@ -103,11 +103,12 @@ extension Vault {
     static func subject(_ id: UInt32) -> [UInt8] { Array("slot \(id)".utf8) }
 }
 
-/// The result of putting a slot in another's place.
+/// The result of replacing a slot.
 public struct SlotReplacement: Sendable, Hashable {
     /// The new slot.
     public let slot: SlotSummary
-    /// Whether the access log has an entry for the change. It has none where `vault`, which holds the log's key, is damaged.
+    /// `true` if the access log has an entry for the change. If `vault`, which has the log's key, is damaged, the entry
+    /// is missing.
     public let isLogged: Bool
 }
 
@@ -119,8 +120,8 @@ extension VaultContents {
         return all.filter { register.slot($0.id)?.isListing($0) ?? false }.sorted { $0.id < $1.id }
     }
 
-    /// The slots that open the vault, ascending by id. One that the register lists counts although its file does not have
-    /// it yet: the next change by a person, or a rekey, writes it.
+    /// The slots that open the vault, ascending by id. A slot that the register lists counts even if its file does not
+    /// contain it yet: the next change by a person, or a rekey, writes it.
     var slotSummaries: [SlotSummary] {
         let found = slots
         guard let register else { return found.map { SlotSummary($0, in: nil) } }
@@ -131,7 +132,8 @@ extension VaultContents {
 }
 
 extension VaultDraft {
-    /// Completes an addition that was interrupted between the two files: the holder of a listed slot opens the vault.
+    /// Completes an addition that was interrupted between the two files, so that the holder of a listed slot can open
+    /// the vault.
     mutating func completeSlots() {
         guard serviceFailure == nil else { return }
         for listed in register.slots where listed.reach.role == .service {
@@ -164,7 +166,7 @@ extension VaultDraft {
         return SlotSummary(slot, in: register)
     }
 
-    /// Makes the compartment of persons: a root of its own, and a person key that no service has known.
+    /// Creates the compartment of persons: its own root, and a person key that no service has known.
     private mutating func addPersons() throws(VaultError) {
         let root = RootKey.random()
         var person = CompartmentDraft(new: .person, root: root, period: service.period)
@@ -182,10 +184,10 @@ extension VaultDraft {
         self.person = person
     }
 
-    /// Adds a successor to the chain of person keys. One that services do not know is certified by the team key, where one
-    /// is known or at hand.
+    /// Adds a successor to the chain of person keys. The team key, if known or available, certifies a key that services
+    /// do not know.
     ///
-    /// - Parameter former: The compartment that has the present person key's seed.
+    /// - Parameter former: The compartment that contains the seed of the present person key.
     /// - Throws: `VaultError` `.teamKeyNeeded`, `.wrongTeamKey`, `.corrupt`.
     mutating func addPersonKey(
         to draft: inout CompartmentDraft, signedBy former: CompartmentDraft, knownToServices: Bool = false
@@ -216,7 +218,7 @@ extension VaultDraft {
         }
     }
 
-    /// Removes a slot from its compartment and from the register. Its holder still knows the root: a rekey ends that.
+    /// Removes a slot from its compartment and from the register. Its holder still knows the root until a rekey.
     mutating func remove(_ slot: RegisteredSlot) throws(VaultError) {
         if hasPersons, person == nil { throw .needsPerson(place.path) }
         var compartment = try self.compartment(slot.reach == .whenUnlocked ? .whenUnlocked : .afterFirstUnlock)
@@ -225,7 +227,7 @@ extension VaultDraft {
         register.slots.removeAll { $0.id == slot.id }
     }
 
-    /// The last slot of a vault, and the last one of its persons, stay.
+    /// Refuses to remove the last slot of a vault or of its persons.
     ///
     /// - Throws: `VaultError` `.lastSlot`.
     func requireSlots(after removed: RegisteredSlot) throws(VaultError) {
@@ -243,7 +245,7 @@ extension VaultDraft {
 }
 
 extension VaultError {
-    /// In a vault with persons only they say who opens it.
+    /// Returns the error for a change to slots that needs a person.
     static func needsPerson(_ path: String) -> VaultError {
         VaultError(
             .locked, "change the key slots of", path, "Only a person may say who opens it, and it is locked.",
@@ -252,14 +254,15 @@ extension VaultError {
 }
 
 extension [KeySlot] {
-    /// The slots as they fit into their area: a service can fill it with fields that nobody knows, which must keep no slot
-    /// from being added, resealed or completed.
+    /// The slots reduced to fit into their area. A service can fill the area with unknown fields, which must not
+    /// prevent adding, resealing or completing a slot.
     var withinArea: [KeySlot] {
         let size = reduce(0) { $0 + $1.encoded.count }
         return size > CompartmentHead.maximumSlotAreaSize ? map(\.withoutFields) : self
     }
 
-    /// A program that opens a vault with a passphrase tries its slots one after the other.
+    /// Checks the slots' total size and cost: a program that opens a vault with a passphrase tries the slots one after
+    /// the other.
     ///
     /// - Throws: `VaultError` `.tooLarge`, `.tooCostly`.
     func requireRoom(_ path: String, _ vaultID: [UInt8]) throws(VaultError) {
