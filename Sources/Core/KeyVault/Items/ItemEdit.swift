@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Changes of items in a draft, and the value files that go with them.
+/// Changes of items in a draft, and their value files.
 struct ItemEdit {
     var draft: VaultDraft
     private let directory: Directory
@@ -28,9 +28,9 @@ struct ItemEdit {
             removePlanted(item.name)
             if protection == .afterFirstUnlock { draft.names.remove(tag) }
         } else {
-            // Asked before the key: a duplicate is one also while its class is locked.
+            // Checked before the key is loaded: a duplicate counts even while its class is locked.
             for protection in ProtectionClass.allCases {
-                // An item that is out of reach in a damaged `vault` gives way to the person's, as a planted one does.
+                // An unreadable item in a damaged `vault` is replaced by the person's, as a planted one is.
                 let isOutOfReach = protection == .afterFirstUnlock && draft.serviceFailure != nil
                 guard !isOutOfReach, protection == .afterFirstUnlock || draft.person != nil else { continue }
                 guard try table(protection)[item.name] == nil else { throw .duplicateItem(draft.place.path) }
@@ -46,7 +46,7 @@ struct ItemEdit {
         take(sealed, compartment, item.name)
     }
 
-    /// A person who states the lower class for a name ends its protection; a service may not.
+    /// Allows a person, but no service, to state the lower class for a name, which ends its protection.
     private func requirePersonToLower() throws(VaultError) {
         guard draft.person == nil else { return }
         throw VaultError(
@@ -55,9 +55,9 @@ struct ItemEdit {
             advice: "Unlock the vault, or choose another account.")
     }
 
-    /// Removes an entry of a listed name from the service compartment: only a service can have planted it there.
+    /// Removes an entry of a listed name from the service compartment, where only a service can have planted it.
     ///
-    /// An index that cannot be read stays as it is: it is no reason to refuse a change of a person's item.
+    /// An unreadable index stays as it is: it must not block a change of a person's item.
     private mutating func removePlanted(_ name: ItemName) {
         var service = draft.service
         guard var table = try? service.loadItems(draft.place), table[name] != nil,
@@ -127,14 +127,14 @@ struct ItemEdit {
         take(sealed, compartment, name)
     }
 
-    /// Moves an item to the other class. A person states it, so the name follows.
+    /// Moves an item to the other class. A person states it, so the name moves too.
     private mutating func move(
         _ sealed: ItemValues.Sealed, _ name: ItemName, from: ProtectionClass, to: ProtectionClass, _ limits: ItemLimits
     ) throws(VaultError) {
         try remove(name, from: from)
         var target = try draft.compartment(to)
         var table = try target.loadItems(draft.place)
-        // A planted one of the same name makes way.
+        // Replace a planted item of the same name.
         if table[name] != nil { try table.remove(name, path: draft.place.path) }
         try table.insert(sealed.entry, limits: limits, path: draft.place.path)
         target.items = table
@@ -158,7 +158,7 @@ struct ItemEdit {
         draft.set(compartment)
     }
 
-    /// A listed name is the person compartment's.
+    /// Returns the class of a name: a listed name belongs to the person compartment.
     private func protection(of name: ItemName) -> ProtectionClass {
         draft.names.contains(draft.tagger.tag(name)) ? .whenUnlocked : .afterFirstUnlock
     }
@@ -168,17 +168,17 @@ struct ItemEdit {
         return try compartment.loadItems(draft.place)
     }
 
-    /// Whether the name is *when unlocked*.
+    /// Returns whether the name is *when unlocked*.
     func isListed(_ name: ItemName) -> Bool { protection(of: name) == .whenUnlocked }
 
-    /// Whether there is an item of that name.
+    /// Returns whether there is an item of that name.
     func holds(_ name: ItemName) throws(VaultError) -> Bool {
         let protection = protection(of: name)
         guard protection == .afterFirstUnlock || draft.person != nil else { throw .needsUnlock(draft.place.path) }
         return try table(protection)[name] != nil
     }
 
-    /// Puts a sealed item in the place of the one of that name, if any. A person decides it.
+    /// Adds a sealed item, or replaces the one of that name. The caller is a person.
     mutating func put(_ sealed: ItemValues.Sealed, _ name: ItemName) throws(VaultError) {
         if try holds(name) { try remove(name) }
         let protection = sealed.entry.accessibility.protection
@@ -197,8 +197,8 @@ struct ItemEdit {
         }
     }
 
-    /// The entries of each changed compartment. Value files that neither they nor a later index name are removed after
-    /// the change.
+    /// Returns the entries of each changed compartment. After the change, value files that neither they nor a later
+    /// index name are removed.
     func sweeps() -> [(CompartmentRole, [ItemEntry])] {
         touched.compactMap { role in
             let compartment = role == .person ? draft.person : draft.service
@@ -207,7 +207,7 @@ struct ItemEdit {
     }
 }
 
-/// An item that is to be added; its value lies with the caller for the length of the call.
+/// An item to add; its value remains the caller's memory, valid for the length of the call.
 package struct NewItem {
     package let service: String
     package let account: String
@@ -227,7 +227,8 @@ package struct NewItem {
     }
 }
 
-/// The same once texts and value are within their limits: all that can be asked before the vault's lock is taken.
+/// A new item whose texts and value are within their limits: everything that can be checked before the vault's lock is
+/// taken.
 struct CheckedItem {
     private static let operation = "add an item to"
 

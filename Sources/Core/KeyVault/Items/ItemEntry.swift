@@ -1,17 +1,17 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// One item as the index has it: metadata, the wrapped item key, and a small value sealed (`docs/vault.md`, section 8).
+/// An item's entry in the index: metadata, the wrapped item key, and a sealed small value (`docs/vault.md`, section 8).
 ///
-/// It is a slice of the index that it was read from: nothing is copied, and no value is in clear.
+/// It is a slice of the index from which it was read: nothing is copied, and no value is in plaintext.
 struct ItemEntry: Hashable, Sendable {
     static let fixedSize = 136
     static let deviceSize = 16
     static let valueIDSize = 16
-    /// Larger values are in files of their own.
+    /// The largest value in the entry; larger values have their own files.
     static let maximumInlineSize = 256
 
-    /// The whole entry, as it is written.
+    /// The whole encoded entry.
     let bytes: ArraySlice<UInt8>
     let accessibility: Accessibility
 
@@ -22,11 +22,11 @@ struct ItemEntry: Hashable, Sendable {
     var sealedValue: ArraySlice<UInt8> {
         isInline ? bytes.suffix(valueSize + XChaCha20Poly1305.tagSize) : bytes.suffix(0)
     }
-    /// Whether the value is in the entry.
+    /// `true` if the value is in the entry.
     var isInline: Bool { part(at: 7, 1).first == 0 }
-    /// Names the machine that a `…ThisDeviceOnly` value belongs to; zeros for the others.
+    /// A mark of the machine that a `…ThisDeviceOnly` value belongs to; zeros for others.
     var device: ArraySlice<UInt8> { part(at: 32, Self.deviceSize) }
-    /// Random; names the value file.
+    /// A random id that names the value file.
     var valueID: ArraySlice<UInt8> { part(at: 48, Self.valueIDSize) }
     var valueFileName: String { valueID.withUnsafeBytes { $0.hexadecimal } }
     var wrappedKey: ArraySlice<UInt8> { part(at: 64, 32 + SecretWrap.overhead) }
@@ -35,14 +35,14 @@ struct ItemEntry: Hashable, Sendable {
     var createdAt: UInt64 { number(at: 8) }
     /// Milliseconds since 1970.
     var modifiedAt: UInt64 { number(at: 16) }
-    /// The value's size in bytes, in clear.
+    /// The value's size in bytes, in plaintext.
     var valueSize: Int { Int(number(at: 24) as UInt32) }
 
     private var serviceSize: Int { Int(number(at: 0) as UInt16) }
     private var accountSize: Int { Int(number(at: 2) as UInt16) }
     private var labelSize: Int { Int(number(at: 4) as UInt16) }
 
-    /// The fields of an entry that is made.
+    /// The fields of a new entry.
     struct Fields {
         var name: ItemName
         var label: [UInt8]
@@ -57,7 +57,7 @@ struct ItemEntry: Hashable, Sendable {
         var sealedValue: [UInt8]
     }
 
-    /// An entry made of checked fields.
+    /// Creates an entry from checked fields.
     init(_ fields: Fields) {
         var writer = ByteWriter()
         writer.append(UInt16(fields.name.service.count))
@@ -80,7 +80,7 @@ struct ItemEntry: Hashable, Sendable {
         accessibility = fields.accessibility
     }
 
-    /// The fields again, to make a changed entry of.
+    /// Returns the fields, for creating a changed entry.
     func fields(_ name: ItemName) -> Fields {
         Fields(
             name: name, label: Array(label), accessibility: accessibility, createdAt: createdAt,
@@ -93,7 +93,8 @@ struct ItemEntry: Hashable, Sendable {
         self.accessibility = accessibility
     }
 
-    /// Less than, equal to or more than zero as this item's name comes before, is or comes after the other one's.
+    /// Returns a number less than, equal to or greater than zero if this item's name is before, equal to or after the
+    /// other's.
     func order(_ other: ItemEntry) -> Int {
         withNames { service, account in
             other.withNames { otherService, otherAccount in
@@ -103,7 +104,7 @@ struct ItemEntry: Hashable, Sendable {
         }
     }
 
-    /// The same for a name.
+    /// Compares with a name in the same way.
     func order(_ name: ItemName) -> Int {
         withNames { service, account in
             let order = name.service.withRawBytes { ItemName.order(service, $0) }
@@ -111,7 +112,7 @@ struct ItemEntry: Hashable, Sendable {
         }
     }
 
-    /// The same for a service alone: zero for each of its items.
+    /// Compares only the service in the same way: zero for each of its items.
     func order(service other: [UInt8]) -> Int {
         withNames { service, _ in other.withRawBytes { ItemName.order(service, $0) } }
     }
@@ -176,7 +177,7 @@ extension ItemEntry {
     }
 }
 
-/// The sizes at the front of an entry, within their limits and within the bytes that are there.
+/// The sizes at the start of an entry, within their limits and the available bytes.
 private struct ItemSizes {
     let service: Int
     let account: Int

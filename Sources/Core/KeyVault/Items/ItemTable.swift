@@ -1,23 +1,22 @@
 /// A vault's items, sorted by service and account byte by byte (`docs/vault.md`, section "Items").
 ///
-/// A value: changing it changes nobody else's. Reading one checks every entry once and copies none, so a table is as
-/// good as its bytes from then on.
+/// A value type. Reading a table checks every entry once and copies none, so later accesses need no checks.
 struct ItemTable: Hashable, Sendable {
     static let empty = ItemTable()
 
-    /// In order; no two of one name.
+    /// In order and without duplicate names.
     private(set) var entries: [ItemEntry] = []
     /// The size of `encoded`.
     private(set) var encodedSize = 0
-    /// All values together, unwrapped.
+    /// The total size of all values, unwrapped.
     private(set) var totalValueSize = 0
 
     private init() {}
 
     /// Reads a table.
     ///
-    /// - Throws: `VaultError` `.corrupt` for anything that this program would not have written so: wrong order, two
-    ///   entries of one name, a size beyond the limits, no UTF-8; `.unsupported` for an unknown accessibility.
+    /// - Throws: `VaultError` `.corrupt` for an encoding that this program does not produce: wrong order, two entries
+    ///   of one name, a size beyond the limits, invalid UTF-8; `.unsupported` for an unknown accessibility.
     init(
         parsing bytes: ArraySlice<UInt8>, role: CompartmentRole, path: String, limits: ItemLimits = .standard
     ) throws(VaultError) {
@@ -41,7 +40,7 @@ struct ItemTable: Hashable, Sendable {
         encodedSize = bytes.count
     }
 
-    /// The table's bytes; of a table that was read and not changed, the same again.
+    /// The table's bytes; unchanged bytes if the table was read and not changed.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(encodedSize)
@@ -49,19 +48,19 @@ struct ItemTable: Hashable, Sendable {
         return bytes
     }
 
-    /// The item of that name, found by halving.
+    /// The item of that name, found by binary search.
     subscript(name: ItemName) -> ItemEntry? {
         let index = firstIndex { $0.order(name) >= 0 }
         guard index < entries.count, entries[index].order(name) == 0 else { return nil }
         return entries[index]
     }
 
-    /// The items of one service, in order.
+    /// Returns the items of one service, in order.
     func entries(ofService service: [UInt8]) -> ArraySlice<ItemEntry> {
         entries[firstIndex { $0.order(service: service) >= 0 }..<firstIndex { $0.order(service: service) > 0 }]
     }
 
-    /// The first index whose entry satisfies a condition that holds for all entries behind it too.
+    /// Returns the first index whose entry satisfies a condition that holds for all later entries too.
     private func firstIndex(where isReached: (ItemEntry) -> Bool) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -85,7 +84,7 @@ extension ItemTable {
         entries.insert(entry, at: index)
     }
 
-    /// Puts an item in the place of the one of the same name.
+    /// Replaces the item of the same name.
     ///
     /// - Throws: `VaultError` `.itemNotFound`, `.tooLarge`; the table is unchanged then.
     mutating func replace(with entry: ItemEntry, limits: ItemLimits = .standard, path: String) throws(VaultError) {
@@ -97,7 +96,7 @@ extension ItemTable {
         entries[index] = entry
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     ///
     /// - Throws: `VaultError` `.itemNotFound`.
     mutating func remove(_ name: ItemName, path: String) throws(VaultError) {
@@ -110,14 +109,14 @@ extension ItemTable {
         totalValueSize -= old.valueSize
     }
 
-    /// The same items with other bytes: names, order and sizes stay.
+    /// Returns the same items with other bytes; names, order and sizes do not change.
     func mapEntries(_ change: (ItemEntry) throws(VaultError) -> ItemEntry) throws(VaultError) -> ItemTable {
         var copy = self
         for index in entries.indices { copy.entries[index] = try change(entries[index]) }
         return copy
     }
 
-    /// Counts `entry` instead of `old`, if the limits allow it.
+    /// Replaces `old` by `entry` in the totals, if the limits allow it.
     private mutating func exchange(
         _ old: ItemEntry?, for entry: ItemEntry, _ limits: ItemLimits, _ path: String
     ) throws(VaultError) {
@@ -150,20 +149,20 @@ extension VaultError {
     }
 }
 
-/// How much a vault's items may take; checked when something is added and again when a table is read.
+/// The limits on a vault's items, checked when adding and again when reading a table.
 ///
-/// Tests choose smaller ones; the vault format has the standard ones only.
+/// Tests choose smaller ones; the vault format has only the standard ones.
 package struct ItemLimits: Sendable, Hashable {
     /// The largest value in bytes.
     package var valueSize: Int
-    /// All values together, in bytes, before they are wrapped.
+    /// The total size of all values in bytes, before they are wrapped.
     package var totalValueSize: Int
-    /// The whole index in bytes: metadata, wrapped keys and small values.
+    /// The size of the whole index in bytes: metadata, wrapped keys and small values.
     package var tableSize: Int
-    /// How many items.
+    /// The number of items.
     package var count: Int
 
-    /// A service, account or label in bytes of UTF-8.
+    /// The size of a service, account or label in bytes of UTF-8.
     package static let nameSize = 1024
 
     package static let standard = ItemLimits(

@@ -4,17 +4,17 @@ internal import Sealing
 internal import SharedFiles
 
 extension Personalization {
-    /// An item key (key: the root).
+    /// An item key, keyed by the root.
     static let itemKey = Personalization("SealedState.vik2")
-    /// The key of one value; its key is the item key.
+    /// The key of one value, keyed by the item key.
     static let valueKey = Personalization("SealedState.vvk2")
     /// The mark of a machine in an item of `…ThisDeviceOnly`.
     static let itemDevice = Personalization("SealedState.vim2")
 }
 
-/// Seals and opens item values: each under a key of its own, which the index wraps (`docs/vault.md`, section 8).
+/// Seals and opens item values, each under its own key, which the index wraps (`docs/vault.md`, section 8).
 ///
-/// A rekey wraps item keys again and never touches a value.
+/// A rekey wraps item keys again and does not change values.
 struct ItemValues: Sendable {
     static let magic = Array("SVAL".utf8) + [1, 0, 0, 0]
     static let headerSize = 24
@@ -25,13 +25,13 @@ struct ItemValues: Sendable {
     let vaultID: [UInt8]
     let path: String
 
-    /// The directory of a compartment's value files.
+    /// Returns the directory name of a compartment's value files.
     static func leaf(_ role: CompartmentRole) -> String { role == .person ? "values.person" : "values" }
 
-    /// A new value: the entry, and the file that has to be written before an index names it.
+    /// A new value: the entry, and the file to write before an index names it.
     struct Sealed {
         let entry: ItemEntry
-        /// Nil for an inline value.
+        /// `nil` for an inline value.
         let file: [UInt8]?
     }
 
@@ -62,11 +62,11 @@ struct ItemValues: Sendable {
         return Sealed(entry: entry, file: isInline ? nil : Self.magic + valueID + sealed)
     }
 
-    /// Opens an entry's value into `output`, which has its size.
+    /// Opens an entry's value into `output`, which has the value's size.
     ///
-    /// - Parameter sealed: The contents of the value file; nil for an inline value.
+    /// - Parameter sealed: The contents of the value file; `nil` for an inline value.
     /// - Throws: `VaultError` `.wrongDevice` for a value that belongs to another machine, `.corrupt` for one that does
-    ///   not fit its entry; `output` holds no plaintext then.
+    ///   not match its entry; `output` then contains no plaintext.
     func open(
         _ entry: ItemEntry, file: [UInt8]?, root: RootKey, into output: UnsafeMutableRawBufferPointer
     ) throws(VaultError) {
@@ -89,7 +89,7 @@ struct ItemValues: Sendable {
         }
     }
 
-    /// Opens a value and forgets it.
+    /// Opens a value and discards it.
     ///
     /// - Throws: `VaultError` as `open`.
     func check(_ entry: ItemEntry, file: [UInt8]?, root: RootKey) throws(VaultError) {
@@ -107,7 +107,7 @@ struct ItemValues: Sendable {
         return file[Self.headerSize...]
     }
 
-    /// The entry with its item key under another root, or in another vault.
+    /// Returns the entry with its item key wrapped under another root, or for another vault.
     func rewrapped(
         _ entry: ItemEntry, from old: RootKey, to new: RootKey, in vaultID: [UInt8]
     ) throws(VaultError) -> ItemEntry {
@@ -135,7 +135,7 @@ struct ItemValues: Sendable {
         accessibility.isThisDeviceOnly ? try MachineIdentity.read(path: Self.machineIDPath).tag : nil
     }
 
-    /// Names this machine in the file without telling its tag, which the value's key hangs on.
+    /// Returns a mark of this machine that does not reveal its tag, an input of the value's key.
     private func deviceMark(_ device: [UInt8]?) -> [UInt8] {
         guard let device else { return [UInt8](repeating: 0, count: ItemEntry.deviceSize) }
         return BLAKE2b.hash(vaultID + device, personalization: .itemDevice, count: ItemEntry.deviceSize)
@@ -166,8 +166,8 @@ struct ItemValues: Sendable {
         return writer.bytes
     }
 
-    /// A key that no fork, clone or restored image of this process makes again, whatever the random source does: with the
-    /// constant nonce two values under one key would show each other.
+    /// Fills in a key that does not repeat after a fork, a clone or a restored image of this process, even with a
+    /// failed random source. With the constant nonce, two values under one key would reveal each other.
     private static func fillItemKey(_ key: UnsafeMutableRawBufferPointer, _ valueID: [UInt8], _ root: RootKey) {
         ScratchMemory.withSecret(count: FreshInput.size + valueID.count) { input in
             FreshInput.fill(UnsafeMutableRawBufferPointer(rebasing: input[..<FreshInput.size]))
@@ -180,7 +180,7 @@ struct ItemValues: Sendable {
 
     private static let nonce = [UInt8](repeating: 0, count: XChaCha20Poly1305.nonceSize)
 
-    /// The item key is made for one value, so the nonce may be constant.
+    /// Seals a value. The item key is used for only one value, so the nonce may be constant.
     private static func seal(
         _ value: UnsafeRawBufferPointer, _ itemKey: UnsafeRawBufferPointer, _ device: [UInt8]?, _ valueID: [UInt8],
         _ accessibility: Accessibility
@@ -227,14 +227,14 @@ struct ItemValues: Sendable {
     }
 }
 
-/// The value files of one compartment. All changes are made under the vault's lock.
+/// The value files of one compartment. All changes happen under the vault's lock.
 struct ValueFiles {
     let directory: Directory
     let role: CompartmentRole
 
     private func open() throws(FileError) -> Directory { try directory.directory(ItemValues.leaf(role)) }
 
-    /// A value file's contents; nil where there is none.
+    /// Returns a value file's contents; `nil` if the file does not exist.
     func read(_ entry: ItemEntry) throws(VaultError) -> [UInt8]? {
         do throws(FileError) {
             return try open().read(
@@ -245,7 +245,7 @@ struct ValueFiles {
         }
     }
 
-    /// Writes value files durably: an index may name them afterwards.
+    /// Writes value files durably, before an index names them.
     func write(_ files: [(name: String, bytes: [UInt8])]) throws(VaultError) {
         guard !files.isEmpty else { return }
         try VaultError.onTheWay { () throws(VaultError) in
@@ -260,16 +260,17 @@ struct ValueFiles {
         }
     }
 
-    /// The names of value files that no entry names: those of deleted items, and those that a killed program left.
+    /// Returns the names of value files that no entry names: those of deleted items, and those that a killed program
+    /// left.
     func leftovers(keeping entries: [ItemEntry]) -> [String] {
         guard let values = try? open(), let found = try? values.entries() else { return [] }
         let named = Set(entries.lazy.filter { !$0.isInline }.map(\.valueFileName))
         return found.filter { $0.kind == .regular && Self.isValueName($0.name) && !named.contains($0.name) }.map(\.name)
     }
 
-    /// Removes those value files. The lock keeps out a writer whose index does not name its new value file yet.
+    /// Removes those value files. The lock excludes a writer whose index does not name its new value file yet.
     ///
-    /// - Parameter entries: Those of the index as it was read under this lock, and any others to keep.
+    /// - Parameter entries: The entries of the index as read under this lock, and any others to keep.
     func sweep(keeping entries: [ItemEntry], under lock: borrowing HeldLock) {
         let names = leftovers(keeping: entries)
         guard !names.isEmpty, lock.isStillNamed(), let values = try? open() else { return }

@@ -4,22 +4,22 @@ internal import SharedFiles
 
 /// Generic passwords: small secrets by service and account, as `kSecClassGenericPassword` has them.
 ///
-/// Every call looks at the files first, so that another program's change is seen at once.
+/// Every call checks the files first, so that it sees other programs' changes at once.
 extension Vault {
     /// Adds an item.
     ///
-    /// The value is copied into the vault, sealed; wiping the original stays the caller's duty.
+    /// The value is sealed and copied into the vault; the caller wipes the original.
     /// - Parameters:
     ///   - service: The purpose of the value, such as a host's name; 1 to 1024 bytes of UTF-8 without NUL.
     ///   - account: The value's owner; as for the service. Both together name the item, compared byte by byte.
-    ///   - label: A title for people, up to 1024 bytes; it may be empty.
-    ///   - accessibility: When the value can be read; nil for `whenUnlocked` in a vault that only persons open, else
-    ///     `afterFirstUnlock`.
+    ///   - label: A title for users, up to 1024 bytes; it may be empty.
+    ///   - accessibility: The accessibility of the value; `nil` for `whenUnlocked` in a vault that only persons open,
+    ///     else `afterFirstUnlock`.
     ///   - value: The secret, up to 1 MiB; any bytes, or none.
-    /// - Throws: `VaultError` `.duplicateItem` where there is one of that name; `.downgraded` where the name is *when
-    ///   unlocked* and a service adds it in the lower class; `.invalidArgument`, `.tooLarge`; `.locked` where the
-    ///   accessibility's key is not at hand; `.noMachineIdentity` where it asks for a machine's id and there is none;
-    ///   those of every change.
+    /// - Throws: `VaultError` `.duplicateItem` if an item has that name; `.downgraded` if the name is *when unlocked*
+    ///   and a service adds it in the lower class; `.invalidArgument`, `.tooLarge`; `.locked` if the accessibility's
+    ///   key is not available; `.noMachineIdentity` if it needs a machine id and there is no such id; those of every
+    ///   change.
     public func addItem(
         service: String, account: String, label: String = "", accessibility: Accessibility? = nil,
         value: UnsafeRawBufferPointer
@@ -31,18 +31,18 @@ extension Vault {
         ])
     }
 
-    /// The accessibility of items that are added without one.
+    /// The accessibility of items added without one.
     public var defaultAccessibility: Accessibility {
         defaultProtection == .whenUnlocked ? .whenUnlocked : .afterFirstUnlock
     }
 
-    /// The class of items and records that state none: *when unlocked* where only persons open the vault.
+    /// The class of items and records added without one: *when unlocked* if only persons open the vault.
     package var defaultProtection: ProtectionClass {
         guard let register = heldContents.register, register.person != nil else { return .afterFirstUnlock }
         return register.slots.contains { $0.reach == .afterFirstUnlock } ? .afterFirstUnlock : .whenUnlocked
     }
 
-    /// Adds items in one write of each compartment: all of a class, or none.
+    /// Adds items in one write of each compartment: all of a class or none of it.
     ///
     /// - Throws: `VaultError` as for one item.
     package func addItems(_ items: [NewItem], limits: ItemLimits = .standard) throws(VaultError) {
@@ -51,7 +51,7 @@ extension Vault {
         let subject = checked.count == 1 ? checked.first?.name.subject : nil
         let isReachable = try keys.reachesPerson()
         let needsPerson = isReachable || checked.contains { $0.accessibility.protection == .whenUnlocked }
-        // A name that leaves the list leaves it last: nothing planted under it is ever shown as an item.
+        // The name is removed from the list last, so that an item planted under it never appears.
         let mayLower = checked.contains { $0.accessibility.protection == .afterFirstUnlock }
         try changeItems(
             .itemAdded, subject, needsPerson: needsPerson, order: mayLower ? [.service, .person] : nil
@@ -60,11 +60,12 @@ extension Vault {
         }
     }
 
-    /// Changes what is given of an item; a nil stays. `created` stays, `modified` becomes now.
+    /// Changes the given properties of an item and keeps those that are `nil`. `created` is kept, `modified` becomes
+    /// now.
     ///
-    /// A new label alone needs no key of the value's class in the service compartment. A new accessibility without a new
-    /// value needs the keys of both: the value is sealed again.
-    /// - Throws: `VaultError` `.itemNotFound`; `.wrongDevice` where the value belongs to another machine and is not
+    /// A new label alone needs no key of the value's class in the service compartment. A new accessibility without a
+    /// new value needs the keys of both, because the value is sealed again.
+    /// - Throws: `VaultError` `.itemNotFound`; `.wrongDevice` if the value belongs to another machine and is not
     ///   replaced; `.downgraded`, `.invalidArgument`, `.tooLarge`, `.locked`; those of every change.
     public func updateItem(
         service: String, account: String, label: String? = nil, accessibility: Accessibility? = nil,
@@ -75,7 +76,7 @@ extension Vault {
             limits: .standard)
     }
 
-    /// The same with limits of a test's own.
+    /// Does the same with a test's own limits.
     package func updateItem(
         service: String, account: String, label: String?, accessibility: Accessibility?,
         value: UnsafeRawBufferPointer?, limits: ItemLimits
@@ -96,11 +97,11 @@ extension Vault {
         }
     }
 
-    /// Deletes an item. One that is *when unlocked* needs the vault unlocked.
+    /// Deletes an item. For an item of *when unlocked* the vault must be unlocked.
     ///
-    /// A full disk does not keep it from being deleted: the deletion takes the space that is reserved for it. Nor does an
-    /// access log that cannot be written.
-    /// - Returns: Whether the deletion is in the access log.
+    /// A full disk does not prevent the deletion, which uses the space reserved for it. Neither does an access log that
+    /// cannot be written.
+    /// - Returns: Whether the access log has an entry for the deletion.
     /// - Throws: `VaultError` `.itemNotFound`, `.locked`, `.invalidArgument`; those of every change but `.logFailed`.
     @discardableResult
     public func deleteItem(service: String, account: String) throws(VaultError) -> ItemDeletion {
@@ -128,24 +129,24 @@ extension Vault {
         ) { draft throws(VaultError) -> [(CompartmentRole, [ItemEntry])] in
             var items = ItemEdit(draft, directory: directory)
             try edit(&items)
-            // On the disk before an index names them; what is left over after a failure is swept later.
+            // Written durably before an index names them; after a failure a later sweep removes them.
             try items.writeFiles()
             draft = items.draft
             return items.sweeps()
         }
-        // The change is made: a failure leaves the files to the next one.
+        // The change is complete: after a failure the next change removes the files.
         try? sweep(kept)
-        // Again: what was replaced is closed by now, and may have left the room for it.
+        // Reserve again: the replaced files are closed now, which may have freed the space.
         reserve.keep()
         return isLogged
     }
 
-    /// Removes the value files that no index names any more.
+    /// Removes the value files that no index names any longer.
     ///
-    /// The lock of the change has been released, so this takes it again, and keeps the files of two indexes: the one
-    /// that the change wrote durably, and the one that is there now.
+    /// The lock of the change has been released, so this takes it again. It keeps the files of two indexes: the one
+    /// that the change wrote durably, and the present one.
     func sweep(_ written: [(CompartmentRole, [ItemEntry])]) throws(VaultError) {
-        // Seldom true, and cheaper to ask than the lock and another look at the vault.
+        // Rarely true, and cheaper than taking the lock and reading the vault again.
         let due = written.filter { role, entries in
             !ValueFiles(directory: directory, role: role).leftovers(keeping: entries).isEmpty
         }
@@ -171,25 +172,25 @@ extension Vault {
 // MARK: Reading
 
 extension Vault {
-    /// The metadata of one item. Its value is not touched, and the access log is not written.
+    /// Returns the metadata of one item. Reads no value and writes no access log entry.
     ///
-    /// - Throws: `VaultError` `.itemNotFound`; `.locked` for one that is *when unlocked* while the vault is locked;
+    /// - Throws: `VaultError` `.itemNotFound`; `.locked` for an item of *when unlocked* while the vault is locked;
     ///   `.invalidArgument`; those of every look at the vault, such as `.missing` or `.corrupt`.
     public func item(service: String, account: String) throws(VaultError) -> VaultItem {
         let name = try ItemName(service: service, account: account, operation: Self.finding, path: path)
         return try withEntry(name) { entry, _, _ in VaultItem(entry) }
     }
 
-    /// All items, or one service's, sorted by service and account byte by byte. No value is touched. Items that are *when
-    /// unlocked* are left out while the vault is locked; `lockedItemCount()` says how many names there are.
+    /// Returns all items, or one service's, sorted by service and account byte by byte. Reads no value. Items of *when
+    /// unlocked* are omitted while the vault is locked; `lockedNameCount()` returns the number of such names.
     ///
-    /// - Parameter service: The service to list; nil for all.
+    /// - Parameter service: The service to list; `nil` for all.
     /// - Throws: `VaultError`, those of every look at the vault.
     public func items(service: String? = nil) throws(VaultError) -> [VaultItem] {
         let contents = try current()
         var found: [ItemEntry] = []
         for entry in try entries(contents.service, root: keys.service, service) {
-            // Under a listed name only the person compartment has an item.
+            // Only the person compartment has an item under a listed name.
             let name = try ItemName(entry, path: path)
             if !contents.lists(name) { found.append(entry) }
         }
@@ -202,8 +203,8 @@ extension Vault {
         return found.map(VaultItem.init)
     }
 
-    /// The items of *after first unlock* under names that are *when unlocked*. Only a service can have planted them: none is
-    /// read, and the next change of the person's item removes it.
+    /// Returns the items of *after first unlock* under names that are *when unlocked*. Only a service can have planted
+    /// them. No program reads them, and the next change of the person's item removes them.
     ///
     /// - Throws: `VaultError`, those of every look at the vault.
     public func plantedItems() throws(VaultError) -> [VaultItem] {
@@ -214,7 +215,7 @@ extension Vault {
         return found
     }
 
-    /// The number of names that are *when unlocked* and out of reach: items and records.
+    /// Returns the number of names of *when unlocked* that are not accessible: items and records.
     ///
     /// - Throws: `VaultError`, those of every look at the vault.
     public func lockedNameCount() throws(VaultError) -> Int {
@@ -232,11 +233,11 @@ extension Vault {
 
     /// Lends an item's value for the length of a call: in guarded memory, wiped when `body` returns.
     ///
-    /// Nothing is copied out; the pointer must not outlive the call. Its start may have any alignment. The access log
-    /// says that the value was read before `body` sees it; a log that cannot be written does not keep it back.
-    /// - Throws: `VaultError` `.itemNotFound`; `.locked` where the class of its accessibility is locked; `.wrongDevice`
-    ///   for a value that belongs to another machine, `.noMachineIdentity` where this one has no id; `.corrupt` for one
-    ///   that does not fit its entry; `.invalidArgument`; those of every look at the vault.
+    /// Nothing is copied; the pointer must not outlive the call and may have any alignment. The access log records the
+    /// reading before `body` gets the value; a log that cannot be written does not withhold it.
+    /// - Throws: `VaultError` `.itemNotFound`; `.locked` if the class of its accessibility is locked; `.wrongDevice`
+    ///   for a value that belongs to another machine, `.noMachineIdentity` if this one has no id; `.corrupt` for a
+    ///   value that does not match its entry; `.invalidArgument`; those of every look at the vault.
     public func withValue<Result: ~Copyable>(
         service: String, account: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
@@ -252,11 +253,11 @@ extension Vault {
         }
     }
 
-    /// How often a value is read again that was replaced while it was read.
+    /// The number of times that a value is read again after it was replaced during the reading.
     private static var maximumRereads: Int { 16 }
 
-    /// Lends a value. A writer may replace it, and remove the old value file, between the looks at the index and at
-    /// that file; then the new one is read.
+    /// Lends a value. Between reading the index and reading the value file, a writer may replace the value and remove
+    /// the old file; then the new value is read.
     private func withCurrentValue<Result: ~Copyable>(
         _ name: ItemName, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
@@ -285,15 +286,15 @@ extension Vault {
         }
     }
 
-    /// Whether the item has another value than the one of that id, or is out of reach meanwhile.
+    /// Returns whether the item now has another value than the one of that id, or is not accessible.
     private func isReplaced(_ name: ItemName, _ valueID: [UInt8]) -> Bool {
         let isSame = try? withEntry(name) { entry, _, _ in entry.valueID.elementsEqual(valueID) }
         return isSame != true
     }
 
-    /// Copies an item's value into secret memory of its own, which ends when the caller lets go of it.
+    /// Copies an item's value into its own secret memory, which the caller owns.
     ///
-    /// A copy: it outlives a lock of the vault. `withValue` lends the value without one.
+    /// The copy remains after the vault is locked. `withValue` lends the value without a copy.
     /// - Throws: `VaultError` as `withValue`.
     public func copyValue(service: String, account: String) throws(VaultError) -> SecretBytes {
         try withValue(service: service, account: account) { SecretBytes(copying: $0) }
@@ -301,8 +302,8 @@ extension Vault {
 
     private static let finding = "find an item of"
 
-    /// Finds an item: a listed name is looked for in the person compartment alone, so that nothing planted under it in the
-    /// other one is ever read.
+    /// Finds an item. A listed name is looked up only in the person compartment, so that an item planted under it in
+    /// the other one is never read.
     private func withEntry<Result: ~Copyable>(
         _ name: ItemName,
         _ body: (ItemEntry, CompartmentContents, RootKey) throws(VaultError) -> Result
@@ -316,7 +317,7 @@ extension Vault {
         }
         guard contents.lists(name) else {
             do throws(VaultError) { return try found(contents.service, keys.service) } catch {
-                // It may be in the compartment that is gone or damaged.
+                // The item may be in the compartment that is missing or damaged.
                 if error.code == .itemNotFound, let failure = contents.personFailure { throw failure }
                 throw error
             }
@@ -329,12 +330,13 @@ extension Vault {
 
 /// The result of deleting an item.
 public struct ItemDeletion: Sendable, Hashable {
-    /// Whether the access log has an entry for it. A log that cannot be written, or is off, keeps nothing from being deleted.
+    /// `true` if the access log has an entry for it. A log that cannot be written, or is off, does not prevent a
+    /// deletion.
     public let isLogged: Bool
 }
 
 extension VaultContents {
-    /// Whether a name is *when unlocked*.
+    /// Returns whether a name is *when unlocked*.
     fileprivate func lists(_ name: ItemName) -> Bool { names.contains(tagger.tag(name)) }
 }
 
@@ -347,7 +349,7 @@ extension VaultError {
 }
 
 extension VaultError.Code {
-    /// Whether the access log beside the vault still is this vault's. The log of another one that took its place is not:
-    /// an entry under the wrong key would look like tampering there.
+    /// `true` if the access log beside the vault is still this vault's. In the log of a vault that took its place, an
+    /// entry under the wrong key would look like tampering.
     var leavesTheLog: Bool { self != .replaced && self != .absent && self != .missing }
 }

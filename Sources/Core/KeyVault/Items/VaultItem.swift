@@ -1,21 +1,21 @@
 public import FoundationEssentials
 internal import Glibc
 
-/// What a vault says of an item without releasing its value.
+/// The metadata of an item, without its value.
 ///
-/// Two services or accounts are the same only byte by byte; `String` calls two spellings of one letter equal.
+/// Services and accounts are compared byte by byte, whereas `String` treats two spellings of one letter as equal.
 public struct VaultItem: Sendable, Hashable {
-    /// What the value is for, such as a host's name; 1 to 1024 bytes of UTF-8.
+    /// The purpose of the value, such as a host's name; 1 to 1024 bytes of UTF-8.
     public let service: String
-    /// Whose value it is; 1 to 1024 bytes of UTF-8. Service and account together name one item.
+    /// The owner of the value; 1 to 1024 bytes of UTF-8. Service and account together name one item.
     public let account: String
-    /// A title for people; it names nothing and may be empty.
+    /// A title for users; it is not part of the name and may be empty.
     public let label: String
-    /// When the value can be read.
+    /// The time when the value is readable.
     public let accessibility: Accessibility
-    /// When it was added, to the millisecond, by the clock of the machine that did it.
+    /// The time when it was added, to the millisecond, by that machine's clock.
     public let created: Date
-    /// When it was last changed, metadata or value.
+    /// The time of the last change of metadata or value.
     public let modified: Date
     /// The value's size in bytes.
     public let size: Int
@@ -31,7 +31,7 @@ public struct VaultItem: Sendable, Hashable {
     }
 }
 
-/// What names an item: service and account, compared byte by byte as UTF-8, never normalised.
+/// The name of an item: service and account, compared byte by byte as UTF-8, never normalised.
 struct ItemName: Hashable, Sendable {
     let service: [UInt8]
     let account: [UInt8]
@@ -42,10 +42,10 @@ struct ItemName: Hashable, Sendable {
         self.account = try Self.checked(account, "account", operation, path)
     }
 
-    /// What the access log hashes: neither part has a NUL.
+    /// The input of the access log's hash: neither part contains NUL.
     var subject: [UInt8] { service + [0] + account }
 
-    /// The text's bytes, if they may stand in a table.
+    /// Returns the text's bytes if they are valid in a table.
     static func checked(
         _ text: String, _ field: String, _ operation: String, _ path: String, mayBeEmpty: Bool = false
     ) throws(VaultError) -> [UInt8] {
@@ -59,7 +59,7 @@ struct ItemName: Hashable, Sendable {
         return bytes
     }
 
-    /// Whether these bytes are UTF-8 without NUL.
+    /// Returns whether these bytes are UTF-8 without NUL.
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var isASCII = true
         var hasNUL = false
@@ -70,7 +70,7 @@ struct ItemName: Hashable, Sendable {
         return !hasNUL && (isASCII || String(validating: bytes, as: UTF8.self) != nil)
     }
 
-    /// Less than, equal to or more than zero as `a` comes before, is or comes after `b`, byte by byte.
+    /// Returns a number less than, equal to or greater than zero if `a` is before, equal to or after `b`, byte by byte.
     @inline(__always)
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         if let first = a.baseAddress, let second = b.baseAddress {
@@ -81,25 +81,25 @@ struct ItemName: Hashable, Sendable {
     }
 }
 
-/// When an item's value can be read, and whether it may leave this machine.
+/// The time when an item's value is readable, and its restriction to this machine.
 ///
-/// The names follow `kSecAttrAccessible…`; what each means on Linux is in `docs/keychain.md`.
+/// The names follow `kSecAttrAccessible…`; `docs/keychain.md` gives their meaning on Linux.
 public enum Accessibility: String, Sendable, Hashable, CaseIterable {
-    /// From the first unlock after a restart on, also by unattended programs.
+    /// From the first unlock after a restart, also for unattended programs.
     case afterFirstUnlock
-    /// Only while a person has the vault unlocked.
+    /// Only while a person has unlocked the vault.
     case whenUnlocked
-    /// As `afterFirstUnlock`; left out of exports, and of no use in a copy of the vault on another machine.
+    /// As `afterFirstUnlock`; omitted from exports, and unusable in a copy of the vault on another machine.
     case afterFirstUnlockThisDeviceOnly
-    /// As `whenUnlocked`; left out of exports, and of no use in a copy of the vault on another machine.
+    /// As `whenUnlocked`; omitted from exports, and unusable in a copy of the vault on another machine.
     case whenUnlockedThisDeviceOnly
 
-    /// Whether the value stays on the machine that it was added on.
+    /// `true` if the value stays on the machine on which it was added.
     public var isThisDeviceOnly: Bool {
         self == .afterFirstUnlockThisDeviceOnly || self == .whenUnlockedThisDeviceOnly
     }
 
-    /// The class key that the value hangs on.
+    /// The class whose key protects the value.
     package var protection: ProtectionClass {
         switch self {
         case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .afterFirstUnlock
