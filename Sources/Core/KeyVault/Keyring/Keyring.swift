@@ -1,25 +1,26 @@
 package import Sealing
 
-/// The sealing keys of one access group that are at hand, by id; a snapshot that never changes.
+/// The available sealing keys of one access group, by id: an immutable snapshot.
 package struct Keyring: SealingKeySource {
     private let keys: [KeyID: SealingKey]
-    /// Those of *when unlocked*, at hand or not.
+    /// All key ids of *when unlocked*, including unavailable ones.
     private let whenUnlocked: Set<KeyID>
-    /// The key that new blobs of *after first unlock* are sealed under.
+    /// The key for new blobs of *after first unlock*.
     package let active: SealingKey?
-    /// The epoch that new blobs of *when unlocked* are sealed in; nil while the class has no key.
+    /// The epoch for new blobs of *when unlocked*; `nil` while the class has no key.
     package let whenUnlockedEpoch: UInt32?
     private let minimumEpochs: (afterFirstUnlock: UInt32, whenUnlocked: UInt32)
     /// The tags of the names that are *when unlocked*.
     let listed: Set<Bytes16>
-    /// Whether the list of those names is out of reach, because the compartment of persons is gone or damaged. Then a blob
-    /// counts only under a name that this user has accepted before.
+    /// `true` if the list of those names is not accessible because the compartment of persons is missing or damaged.
+    /// Then a blob counts only under a name that this user has accepted before.
     package let isPersonMissing: Bool
 
-    /// Unwraps the keys of *after first unlock*. Those of the other class are named, never left out: locked is not unknown.
+    /// Unwraps the keys of *after first unlock*. Those of the other class are listed, never omitted: locked is not
+    /// unknown.
     ///
-    /// - Parameter passingDamage: Whether a key that does not fit its entry is left out.
-    /// - Throws: `VaultError` `.corrupt` for a key that does not fit its entry, `.outOfMemory`.
+    /// - Parameter passingDamage: Whether to leave out a key that does not match its entry.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry, `.outOfMemory`.
     init(
         _ service: CompartmentContents?, _ person: Register.Person?, vaultID: [UInt8], root: RootKey,
         listed: Set<Bytes16>, isPersonMissing: Bool, path: String, passingDamage: Bool
@@ -54,30 +55,31 @@ package struct Keyring: SealingKeySource {
         isPersonMissing = other.isPersonMissing
     }
 
-    /// The same with one key more, for one use: a program that keeps it keeps a key that a lock does not reach.
+    /// Returns the keyring with one more key, for one use: a program that kept it would keep a key that a lock does not
+    /// reach.
     func lending(_ key: SealingKey) -> Keyring { Keyring(self, lending: key) }
 
-    /// The key with that id, active or decrypt-only.
+    /// Returns the key with that id, active or opening-only.
     @inline(__always)
     package func sealingKey(for id: KeyID) -> SealingKey? {
-        // Nearly every blob is sealed under the active key; the look-up is for what a rotation left behind.
+        // Nearly every blob is sealed under the active key; the look-up serves blobs that a rotation left behind.
         if let active, active.id == id { return active }
         return keys[id]
     }
 
-    /// Whether the vault holds that key, and it is not in this keyring: `Vault.keyring(toOpen:)` has it while the vault is
-    /// unlocked.
+    /// Returns whether the vault has that key but this keyring does not: `Vault.keyring(toOpen:)` has it while the
+    /// vault is unlocked.
     package func isLocked(_ id: KeyID) -> Bool { whenUnlocked.contains(id) && keys[id] == nil }
 
-    /// The keys that the vault holds and that are not in this keyring.
+    /// The keys of the vault that are not in this keyring.
     package var lockedIDs: Set<KeyID> { whenUnlocked.filter { keys[$0] == nil } }
 
-    /// The class of a key that the vault holds.
+    /// Returns the class of a key of the vault.
     package func protection(of id: KeyID) -> ProtectionClass {
         whenUnlocked.contains(id) ? .whenUnlocked : .afterFirstUnlock
     }
 
-    /// Blobs of an earlier epoch were resealed, and are refused since.
+    /// Returns the minimum epoch of a class: blobs of earlier epochs were resealed, and are refused since.
     package func minimumEpoch(of protection: ProtectionClass) -> UInt32 {
         protection == .whenUnlocked ? minimumEpochs.whenUnlocked : minimumEpochs.afterFirstUnlock
     }
@@ -85,30 +87,30 @@ package struct Keyring: SealingKeySource {
     /// The lower of both: `minimumEpoch(for:)` knows the class.
     package var minimumEpoch: UInt32 { min(minimumEpochs.afterFirstUnlock, minimumEpochs.whenUnlocked) }
 
-    /// The lowest epoch that a blob of any class can have and be read, also under a key that is still to come.
+    /// The lowest epoch of a readable blob of any class, even under a future key.
     package var lowestUsableEpoch: UInt32 { whenUnlocked.isEmpty ? minimumEpochs.afterFirstUnlock : minimumEpoch }
 
-    /// The same for the class of a key.
+    /// Returns the minimum epoch of a key's class.
     package func minimumEpoch(for id: KeyID) -> UInt32 {
-        // Most vaults hold no key of the other class.
+        // Most vaults have no key of the other class.
         whenUnlocked.isEmpty ? minimumEpochs.afterFirstUnlock : minimumEpoch(of: protection(of: id))
     }
 
     package func minimumEpoch(for key: SealingKey) -> UInt32 { minimumEpoch(for: key.id) }
 
-    /// The epoch that blobs of a class are sealed in; nil where the class has no active key.
+    /// Returns the epoch for new blobs of a class; `nil` if the class has no active key.
     package func activeEpoch(of protection: ProtectionClass) -> UInt32? {
         protection == .whenUnlocked ? whenUnlockedEpoch : active?.epoch
     }
 
-    /// Whether any name is *when unlocked*.
+    /// `true` if any name is *when unlocked*.
     package var listsNames: Bool { !listed.isEmpty }
 
-    /// The ids of all keys at hand.
+    /// The ids of all available keys.
     package var ids: Set<KeyID> { Set(keys.keys) }
 }
 
-/// When a protected value can be reached.
+/// The time when a protected value is available.
 public enum ProtectionClass: UInt8, Sendable, CaseIterable {
     /// From the vault's first unlock until the machine restarts.
     case afterFirstUnlock = 1

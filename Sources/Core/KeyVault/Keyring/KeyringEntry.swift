@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 package import Sealing
 
-/// A sealing key's state in its life: `active`, then `decryptOnly`, then `destroyed`.
+/// The state of a sealing key: `active`, then `decryptOnly`, then `destroyed`.
 package enum KeyState: UInt8, Sendable, CustomStringConvertible {
     case active = 1
     case decryptOnly = 2
@@ -16,19 +16,19 @@ package enum KeyState: UInt8, Sendable, CustomStringConvertible {
     }
 }
 
-/// A sealing key as a vault keeps it: id, epoch, state and dates, and the key wrapped under its compartment's root
+/// A sealing key as a vault stores it: id, epoch, state and dates, and the key wrapped under its compartment's root
 /// (`docs/vault.md`, section 7).
 struct KeyringEntry: Hashable, Sendable {
     static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
-    /// The suite of every key that this version makes.
+    /// The suite of every key that this version creates.
     static let suite: UInt8 = 1
-    /// More epochs than any group reaches; a bound before anything is allocated.
+    /// A bound above any realistic number of epochs, checked before memory is allocated.
     static let maximumCount = 4096
 
-    /// The highest epoch in a period. A planted epoch cannot use the numbers up: a rekey gives room for more.
+    /// Returns the highest epoch in a period. A planted epoch cannot exhaust the numbers: a rekey allows more.
     static func maximumEpoch(period: UInt32) -> UInt32 { UInt32(clamping: UInt64(period) << 21) }
 
-    /// The first period in which a key of a still later epoch can be made.
+    /// Returns the first period in which a key of a later epoch can be created.
     static func period(ofEpoch epoch: UInt32) -> UInt32 { min(epoch >> 21 + 1, CompartmentHead.maximumPeriod) }
 
     let keyID: [UInt8]
@@ -37,7 +37,7 @@ struct KeyringEntry: Hashable, Sendable {
     let protection: ProtectionClass
     /// Milliseconds since 1970.
     let createdAt: UInt64
-    /// All zero once the key was destroyed.
+    /// All zero after the key was destroyed.
     var wrappedKey: [UInt8]
 
     init(
@@ -52,7 +52,7 @@ struct KeyringEntry: Hashable, Sendable {
         self.wrappedKey = wrappedKey
     }
 
-    /// Wraps a key that is new to a vault.
+    /// Wraps a key for a new entry.
     init(
         _ secret: UnsafeRawBufferPointer, epoch: UInt32, state: KeyState, protection: ProtectionClass,
         createdAt: UInt64, vaultID: [UInt8], root: RootKey
@@ -63,7 +63,7 @@ struct KeyringEntry: Hashable, Sendable {
         wrappedKey = root.wrap(secret, for: .sealingKeysKey, bound: bound(to: vaultID))
     }
 
-    /// A fresh key.
+    /// Creates an entry with a random key.
     static func random(
         epoch: UInt32, state: KeyState = .active, protection: ProtectionClass, createdAt: UInt64, vaultID: [UInt8],
         root: RootKey
@@ -76,9 +76,9 @@ struct KeyringEntry: Hashable, Sendable {
         }
     }
 
-    /// The key itself, in guarded memory of its own.
+    /// Unwraps the key into its own guarded memory.
     ///
-    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry, `.outOfMemory`.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry, `.outOfMemory`.
     func key(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SealingKey {
         try key(
             SecretBytes(count: SealingKey.size) { secret throws(VaultError) in
@@ -86,14 +86,14 @@ struct KeyringEntry: Hashable, Sendable {
             }, path: path)
     }
 
-    /// The key that was unwrapped.
+    /// Returns the key of an unwrapped secret.
     func key(_ secret: consuming SecretBytes, path: String) throws(VaultError) -> SealingKey {
         do throws(SealingError) { return try SealingKey(secret: secret, epoch: epoch) } catch { throw unfit(path) }
     }
 
-    /// Lends the key for a moment.
+    /// Lends the key for the length of a call.
     ///
-    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry.
     func withSecret<Result>(
         vaultID: [UInt8], root: RootKey, path: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
@@ -103,9 +103,9 @@ struct KeyringEntry: Hashable, Sendable {
         }
     }
 
-    /// Writes the key into `output`, which has its size.
+    /// Writes the key into `output`, which has the key's size.
     ///
-    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry.
     func unwrap(
         into output: UnsafeMutableRawBufferPointer, vaultID: [UInt8], root: RootKey, path: String
     ) throws(VaultError) {
@@ -120,7 +120,7 @@ struct KeyringEntry: Hashable, Sendable {
         .corrupt(path, "The key of epoch \(epoch) does not fit its entry.")
     }
 
-    /// The same key under another root, or in another vault.
+    /// Returns the same key wrapped under another root, or for another vault.
     func rewrapped(
         from old: (vaultID: [UInt8], root: RootKey, path: String), to new: (vaultID: [UInt8], root: RootKey),
         as state: KeyState? = nil
@@ -133,13 +133,13 @@ struct KeyringEntry: Hashable, Sendable {
         }
     }
 
-    /// Removes the key for good; id, epoch and dates stay.
+    /// Erases the key; id, epoch and dates remain.
     mutating func destroy() {
         state = .destroyed
         wrappedKey = [UInt8](repeating: 0, count: SealingKey.size + SecretWrap.overhead)
     }
 
-    /// The associated data of the wrapped key: the vault, and every field that never changes.
+    /// Returns the associated data of the wrapped key: the vault, and every field that does not change.
     private func bound(to vaultID: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(vaultID)
@@ -222,7 +222,7 @@ extension [KeyringEntry] {
     }
 }
 
-/// A sealing key as it may be shown to anybody.
+/// The public description of a sealing key.
 package struct KeySummary: Hashable, Sendable {
     package let id: KeyID
     package let epoch: UInt32

@@ -2,18 +2,18 @@ internal import CryptoPrimitives
 package import Sealing
 internal import SharedFiles
 
-/// Sealing keys by class and epoch: `active`, then `decryptOnly`, then `destroyed`, and never back. Each class counts its
-/// own epochs and has its own rotation.
+/// Sealing keys by class and epoch: `active`, then `decryptOnly`, then `destroyed`, and never back. Each class has its
+/// own epochs and its own rotation.
 extension Vault {
-    /// Every key that the vault holds or held, by class and epoch, without anything secret.
+    /// Returns every present and former key of the vault, by class and epoch, without secrets.
     ///
     /// - Throws: As `current()`.
     package func keySummaries() throws(VaultError) -> [KeySummary] { try current().keySummaries }
 
-    /// Begins a rotation of a class: a fresh key of the next epoch becomes active, the one before opens only.
+    /// Begins a rotation of a class: a key of the next epoch becomes active, the previous one opens only.
     ///
-    /// A rotation that has begun and is not completed goes on: then nothing is made.
-    /// - Returns: The epoch that blobs of the class are to have; nil for a class that never had a key.
+    /// If a rotation is already under way, it continues and no key is created.
+    /// - Returns: The epoch that blobs of the class should have; `nil` for a class that never had a key.
     /// - Throws: `VaultError` `.locked` for *when unlocked* in a locked vault; those of any change.
     package func beginRotation(of protection: ProtectionClass) throws(VaultError) -> UInt32? {
         let contents = try current()
@@ -37,9 +37,9 @@ extension Vault {
         }
     }
 
-    /// Completes a rotation: from now on blobs of the class's earlier epochs are refused. Called when none is left.
+    /// Completes a rotation: from now on blobs of the class's earlier epochs are refused. Call it when none is left.
     ///
-    /// - Parameter epoch: The result of `beginRotation`; when another rotation has begun since, nothing is done.
+    /// - Parameter epoch: The result of `beginRotation`; does nothing if another rotation has begun since.
     /// - Returns: Whether blobs of earlier epochs are refused now.
     @discardableResult
     package func completeRotation(of protection: ProtectionClass, to epoch: UInt32) throws(VaultError) -> Bool {
@@ -60,7 +60,7 @@ extension Vault {
         }
     }
 
-    /// Rotates both classes of a group that has no container: there is nothing to reseal.
+    /// Rotates both classes of a group without a container, which has no blobs to reseal.
     ///
     /// Each class is rotated on its own: *when unlocked* of a locked vault waits for its person.
     /// - Throws: `VaultError`, those of any change; a class that was rotated before stays so.
@@ -79,7 +79,7 @@ extension Vault {
         return report
     }
 
-    /// The state of the last rotation of a class.
+    /// Returns the state of the last rotation of a class.
     package func rotationState(of protection: ProtectionClass) throws(VaultError) -> RotationState {
         let rotation = try current().rotation(of: protection)
         return RotationState(
@@ -87,11 +87,11 @@ extension Vault {
             minimumEpoch: rotation.minimumEpoch)
     }
 
-    /// Destroys a key: its bytes leave the vault, its id and epoch stay. What only it opens is lost.
+    /// Destroys a key: its bytes are erased, its id and epoch remain. Blobs that only it opens are lost.
     ///
-    /// Whether a blob still needs it is the caller's to find out.
-    /// - Parameter onlyIfRetired: Refuses a key whose epoch no completed rotation has ended, or that a program may still
-    ///   seal under, as it is in the moment of the change: what the caller saw before may have passed.
+    /// The caller has to check whether a blob still needs it.
+    /// - Parameter onlyIfRetired: Refuses a key whose epoch no completed rotation has ended, or under which a program
+    ///   may still seal. It is checked at the moment of the change, because the caller's observation may be outdated.
     /// - Throws: `VaultError` `.keyNotFound`; `.keyInUse` for the active key and for one that is not retired; `.locked`
     ///   for a key of *when unlocked* in a locked vault.
     package func destroyKey(_ id: KeyID, onlyIfRetired: Bool = false) throws(VaultError) {
@@ -129,11 +129,11 @@ extension Vault {
         }
     }
 
-    /// Whether programs, this one included, still seal under an epoch; nil where that cannot be found out.
+    /// Returns whether programs, including this one, still seal in an epoch; `nil` if unknown.
     package func isEpochHeld(_ epoch: UInt32, _ protection: ProtectionClass) -> Bool? {
         let file = LockFile(directory: directory, name: ReaderPresence.leaf, mode: directory.fileMode)
         do throws(FileError) {
-            // A moment's patience: another program that asks the same holds the byte while it asks.
+            // A short wait: another program that makes the same check holds the byte meanwhile.
             _ = try file.acquire(
                 ReaderPresence.range(of: epoch, protection), .exclusive, timeout: .milliseconds(20))
             return false
@@ -182,7 +182,7 @@ extension VaultDraft {
         protection == .whenUnlocked ? register.person?.rotation ?? RotationFields() : service.state.rotation
     }
 
-    /// Notes that blobs of earlier epochs of a class are to be resealed.
+    /// Records that blobs of earlier epochs of a class are to be resealed.
     mutating func beginResealing(_ protection: ProtectionClass) {
         let now = now
         changeRotation(of: protection) {
@@ -205,12 +205,12 @@ extension VaultDraft {
 
 // MARK: When unlocked
 
-/// Sealing keys of the class *when unlocked*: each is taken from the vault for one use and kept nowhere, so that a lock takes
-/// effect for every program at the next use.
+/// Sealing keys of the class *when unlocked*: each is read from the vault for one use and not kept, so that a lock
+/// takes effect for every program at the next use.
 extension Vault {
-    /// The key that new blobs of a class are sealed under, after a look at the files.
+    /// Returns the key for new blobs of a class, after a look at the files.
     ///
-    /// - Throws: `VaultError` `.locked`; `.noActiveKey` where the class has none (`makeKey(for:)` makes it), and as
+    /// - Throws: `VaultError` `.locked`; `.noActiveKey` if the class has none (`makeKey(for:)` creates it), and as
     ///   `current()`.
     package func activeKey(for protection: ProtectionClass) throws(VaultError) -> SealingKey {
         if protection == .afterFirstUnlock { return try activeKey() }
@@ -225,13 +225,13 @@ extension Vault {
         }
     }
 
-    /// Creates the first sealing key of *when unlocked*, once, under the vault's lock, and lists the names of records that
-    /// are about to be written in that class. The names are durable when this returns.
+    /// Creates the first sealing key of *when unlocked*, once, under the vault's lock, and lists the name of a record
+    /// that is about to be written in that class. The names are durable when this returns.
     ///
     /// Must not be called with a record's lock held: a program that sets a vault aside takes the vault's lock first.
-    /// - Parameter record: The record's name; nil for blobs without one.
-    /// - Throws: `VaultError` `.locked`; `.orphanedBlobs` where the vault never had a key of that class and the container
-    ///   holds blobs of the group under keys that it does not know; those of any change.
+    /// - Parameter record: The record's name; `nil` for blobs without one.
+    /// - Throws: `VaultError` `.locked`; `.orphanedBlobs` if the vault never had a key of that class and the container
+    ///   has blobs of the group under unknown keys; those of any change.
     package func makeKey(for protection: ProtectionClass, record: String? = nil) throws(VaultError) {
         if protection == .afterFirstUnlock { return }
         let contents = try current()
@@ -255,7 +255,7 @@ extension Vault {
         }
     }
 
-    /// Ends the protection of a record's name: a person has stated the lower class for it.
+    /// Ends the protection of a record's name after a person has stated the lower class for it.
     ///
     /// - Throws: `VaultError` `.locked`; those of any change.
     package func lowerClass(ofRecord name: String) throws(VaultError) {
@@ -266,20 +266,20 @@ extension Vault {
         }
     }
 
-    /// Whether a record's name is *when unlocked*: then a blob of the other class under it is `downgraded`.
+    /// Returns whether a record's name is *when unlocked*: then a blob of the other class under it is `downgraded`.
     ///
-    /// - Parameter keyring: Of the look that the blob is judged by.
+    /// - Parameter keyring: The keyring of the look by which the blob is judged.
     package func isListed(record name: String, in keyring: Keyring) -> Bool {
         guard keyring.listsNames else { return false }
         return keyring.listed.contains(heldContents.tagger.tag(record: name))
     }
 
-    /// The keyring of the last look, and in it the key with that id, whatever its class.
+    /// Returns the keyring of the last look, including the key with that id, of any class.
     ///
     /// - Throws: `VaultError` `.locked`, `.corrupt`.
     package func keyring(toOpen id: KeyID) throws(VaultError) -> Keyring { try keyring(toOpen: id, of: heldContents) }
 
-    /// The same after a look at the files.
+    /// Returns the same after a look at the files.
     ///
     /// - Throws: `VaultError` `.locked`, and as `current()`.
     package func currentKeyring(toOpen id: KeyID) throws(VaultError) -> Keyring {
@@ -288,7 +288,7 @@ extension Vault {
 
     private func keyring(toOpen id: KeyID, of contents: VaultContents) throws(VaultError) -> Keyring {
         guard contents.keyring.isLocked(id) else {
-            // A key that is not known may be in a compartment that could not be opened.
+            // An unknown key may be in a compartment that could not be opened.
             if contents.keyring.sealingKey(for: id) == nil { _ = try contents.service }
             return contents.keyring
         }
@@ -310,11 +310,12 @@ extension Vault {
         }
     }
 
-    /// A vault that was restored from before the class had a key looks as if it never had one. What that key sealed would
-    /// be lost beside another one; a class that had a key here goes on without a search, as a rotation does.
+    /// Searches for blobs before a class's first key. A vault restored from before that key looks as if it never had
+    /// one, and the blobs under it would be lost beside another key. A class that already has a key here needs no
+    /// search, as in a rotation.
     private func requireNoOrphans(knowing draft: VaultDraft) throws(VaultError) {
         guard draft.person?.keyring.isEmpty ?? true else { return }
-        // Which blobs only lost keys open cannot be told then.
+        // Without the service compartment, blobs that only lost keys open cannot be identified.
         if let failure = draft.serviceFailure { throw failure }
         let known = Set(draft.service.keyring.map { KeySummary($0).id })
         do throws(VaultError) { try KeyBirthGuard(accessGroup, in: place.home).check(knowing: known) } catch {

@@ -2,7 +2,7 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// A running program that has the vault open and still seals under an epoch.
+/// A running program that has the vault open and still seals in an epoch.
 public struct EpochHolder: Sendable, Hashable {
     /// The epoch of the key that it would seal with.
     public let epoch: UInt32
@@ -10,7 +10,7 @@ public struct EpochHolder: Sendable, Hashable {
     public let protection: ProtectionClass
     /// Its process id, as this process sees it.
     public let pid: Int32
-    /// The path of its executable; empty where that may not be seen.
+    /// The path of its executable; empty without permission to read it.
     public let executable: String
 
     package init(epoch: UInt32, protection: ProtectionClass = .afterFirstUnlock, pid: Int32, executable: String) {
@@ -22,11 +22,11 @@ public struct EpochHolder: Sendable, Hashable {
 }
 
 extension Vault {
-    /// The programs that hold an epoch, by epoch and process id; this one is among them.
+    /// Returns the programs that hold an epoch, including this one, by epoch and process id.
     ///
-    /// Only those that this user may look into: `/proc/<pid>/fd` of another user's processes is closed to everybody but
-    /// root, and so is that of a process outside this one's process namespace. `isEpochHeld(_:)` sees those as well, and
-    /// cannot name them.
+    /// Only programs that this user may inspect: only root can read `/proc/<pid>/fd` of other users' processes, and no
+    /// process outside this one's process namespace is visible. `isEpochHeld(_:)` detects those as well, without naming
+    /// them.
     package func epochHolders() -> [EpochHolder] {
         guard let file = try? directory.attributes(ReaderPresence.leaf),
             let processes = try? Directory.open("/proc").entries()
@@ -37,7 +37,7 @@ extension Vault {
     }
 }
 
-/// The locks that one process holds on a vault's file of readers, proc(5): `/proc/<pid>/fdinfo/<number>` has a line
+/// The locks of one process on a vault's readers file, proc(5): `/proc/<pid>/fdinfo/<number>` has a line
 /// `lock:` for each lock of that open file.
 private struct EpochLocks {
     let pid: Int32
@@ -54,12 +54,12 @@ private struct EpochLocks {
         }
     }
 
-    /// The open files of the process that are the vault's.
+    /// The process's open files that are the vault's readers file.
     private var descriptors: [String] {
         let names = (try? Directory.open("/proc/\(pid)/fd").entries()) ?? []
         return names.map(\.name).filter { name in
             let path = "/proc/\(pid)/fd/\(name)"
-            // Asked first: a stat of what lies behind a descriptor may have to wait for a server of another machine.
+            // Check the link first: a stat of the target may block on a remote file server.
             guard linkTarget(path)?.hasSuffix("/" + ReaderPresence.leaf) == true else { return false }
             var status = stat()
             return stat(path, &status) == 0 && UInt64(status.st_ino) == file.inode
@@ -75,8 +75,8 @@ private struct EpochLocks {
         }
     }
 
-    /// `lock: 1: OFDLCK ADVISORY READ -1 fe:00:1234 7 7`: first and last byte of the range; a byte stands for a class
-    /// and an epoch.
+    /// Parses `lock: 1: OFDLCK ADVISORY READ -1 fe:00:1234 7 7`: first and last byte of the range; a byte represents a
+    /// class and an epoch.
     private static func offset(ofLine line: Substring) -> UInt64? {
         let words = line.split(whereSeparator: \.isWhitespace)
         guard words.count == 9, words[0] == "lock:", words[2] == "OFDLCK", words[4] == "READ", words[7] == words[8]
@@ -93,18 +93,18 @@ private struct EpochLocks {
     }
 }
 
-/// Shows other programs which epoch this one seals under: a shared lock on one byte for each class of a file beside the vault,
-/// which ends with the process.
+/// Publishes the epoch in which this program seals: a shared lock on one byte for each class of a file beside the
+/// vault. The lock ends with the process.
 ///
-/// A rotation asks for it before an old key is destroyed. Where it cannot be taken (a read-only file system) the
-/// program is not seen; its blobs still are.
+/// A rotation checks it before it destroys an old key. If the lock cannot be taken (a read-only file system), the
+/// program is not detected, but its blobs still are.
 final class ReaderPresence: Sendable {
     static let leaf = ".readers"
 
     private let file: LockFile
     private let held = Mutex<[HeldLockBox]>([])
 
-    /// A lock that an array can hold.
+    /// A lock that can be stored in an array.
     private final class HeldLockBox: Sendable {
         let lock: HeldLock
         init(_ lock: consuming HeldLock) { self.lock = lock }
@@ -114,12 +114,13 @@ final class ReaderPresence: Sendable {
         file = LockFile(directory: directory, name: Self.leaf, mode: directory.fileMode)
     }
 
-    /// The byte of a class's epoch.
+    /// Returns the byte of a class's epoch.
     static func range(of epoch: UInt32, _ protection: ProtectionClass) -> LockRange {
         LockRange(slot: 2 * UInt64(epoch) + UInt64(protection.rawValue) - 1)
     }
 
-    /// Moves to the epochs of now. Asked under the mutex, so that of two that move the newer one stays.
+    /// Moves to the present epochs. The closure runs under the mutex, so that of two concurrent moves the newer one
+    /// remains.
     func follow(_ epochs: () -> [(ProtectionClass, UInt32)]) {
         held.withLock { held in
             held = epochs().compactMap { protection, epoch in
