@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Sealing
 
-/// What is to be entered; the log adds who, when, and the entry's place in the chain.
+/// The caller's part of an entry. The log adds the process, the time, and the entry's place in the chain.
 struct AccessDraft: Sendable {
     var event: AccessEvent
     var outcome = AccessOutcome.succeeded
@@ -9,12 +9,13 @@ struct AccessDraft: Sendable {
     var subject: AccessSubject?
     var executable = ExecutableName.current
 
-    /// Writes the entry that follows another one.
+    /// Writes the entry that follows the last one.
     ///
     /// - Parameters:
-    ///   - space: 512 bytes: the last entry as it stands in the file, zeros where there is none; this one goes behind it.
+    ///   - space: 512 bytes: the last entry as it is in the file, or zeros if there is no entry. The new entry goes
+    ///     behind it.
     ///   - key: The log key; empty for an unkeyed entry.
-    ///   - number: The key's; 0 for an unkeyed entry.
+    ///   - number: The key's number; 0 for an unkeyed entry.
     /// - Returns: The entry's code.
     func write(
         into space: UnsafeMutableRawBufferPointer, index: UInt64, followsTorn: Bool, key: UnsafeRawBufferPointer,
@@ -50,32 +51,32 @@ struct AccessDraft: Sendable {
     }
 }
 
-/// A program's path as it fits into an entry: its end tells more than its beginning.
+/// A program's path cut to the size of the field. The end is kept, because it says more than the beginning.
 struct ExecutableName: Hashable, Sendable {
     static let maximumSize = 160
 
     let bytes: ArraySlice<UInt8>
-    /// Whether the beginning is missing.
+    /// `true` if the beginning is missing.
     let isCut: Bool
 
-    /// Of this process.
+    /// The name of this process's executable.
     static let current = ExecutableName(path: RunningProcess.executable)
 
     init(path: [UInt8]) {
         isCut = path.count > Self.maximumSize
-        // Never within a character of UTF-8.
+        // Never cut within a UTF-8 character.
         bytes = isCut ? path.suffix(Self.maximumSize).drop { $0 & 0xC0 == 0x80 } : path[...]
     }
 }
 
-/// Who is asking, as the log enters it. It tells of honest programs; a process can lie about itself.
+/// The process as the log records it. A dishonest process can falsify these values.
 enum RunningProcess {
-    /// Asked each time: a fork has another one.
+    /// Read each time, because a fork changes it.
     static var pid: UInt32 { UInt32(bitPattern: getpid()) }
     static var uid: UInt32 { geteuid() }
 
-    /// What `/proc/self/exe` points to, proc(5): the bytes of a path; empty where there is no /proc. Read once, since an
-    /// `exec` starts anew.
+    /// The target of `/proc/self/exe`, proc(5): the bytes of a path; empty without /proc. Read once, because an `exec`
+    /// starts the program again.
     static let executable: [UInt8] = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
         count = buffer.withMemoryRebound(to: CChar.self) { space in
             space.baseAddress.map { max(0, readlink("/proc/self/exe", $0, space.count)) } ?? 0

@@ -1,48 +1,48 @@
 internal import CryptoPrimitives
 package import Sealing
 
-/// One entry of an access log: who did what with a vault, and when (`docs/access-log.md`).
+/// An entry of an access log: which program did what with a vault, and when (`docs/access-log.md`).
 public struct AccessEntry: Hashable, Sendable {
-    /// Its number since the vault was made, from 0.
+    /// Its number since the vault was created, from 0.
     public let index: UInt64
-    /// The wall clock of the process that entered it, in milliseconds since 1970.
+    /// The wall clock of the process that wrote it, in milliseconds since 1970.
     public let milliseconds: UInt64
-    /// What was done.
+    /// The event.
     public let event: AccessEvent
-    /// How far it had come.
+    /// The outcome of the event.
     public let outcome: AccessOutcome
-    /// The vault's generation that it was done to, or that it makes.
+    /// The vault's generation at the event, or the one that the change writes.
     public let generation: UInt64
-    /// The period of that generation; 0 where none was known.
+    /// The period of that generation; 0 if unknown.
     public let period: UInt32
-    /// Whether the generation is the person compartment's.
+    /// `true` if the generation is the person compartment's.
     public let isPersonCompartment: Bool
-    /// What it is about; nil for the vault as a whole.
+    /// The subject of the event; `nil` for the vault as a whole.
     public let subject: AccessSubject?
-    /// The process, as its own PID namespace counts.
+    /// The process id in the process's own PID namespace.
     public let pid: Int32
     /// The effective user.
     public let uid: UInt32
-    /// The program's path as the kernel told it; empty where it did not.
+    /// The program's path as the kernel reported it; empty if it did not.
     public let executable: String
-    /// Whether the path's beginning was left out, because it is longer than the field.
+    /// `true` if the path's beginning was cut off because the path is longer than the field.
     public let isExecutableCut: Bool
-    /// Whether whoever entered it had no key: everybody who may write the file could have.
+    /// `true` if its writer had no key: anyone with write access to the file could have written it.
     public let isUnkeyed: Bool
-    /// Whether the remains of an entry that a crash had torn were removed before this one.
+    /// `true` if the remains of an entry torn by a crash were removed before this one.
     public let followsTornEntry: Bool
 
-    /// The number of the log key that it was entered under; 0 without a key.
+    /// The number of the log key that authenticates it; 0 without a key.
     public let keyNumber: UInt32
-    /// The version of its form.
+    /// The version of its layout.
     let version: UInt16
 
-    /// Of the log's own bookkeeping, the code that the chain goes on from; nil in every other entry.
+    /// For a continuation entry, the code that the chain continues from; `nil` in every other entry.
     let continuedCode: Bytes32?
 }
 
 extension AccessEntry {
-    /// Takes the 256 bytes of an entry apart, whatever they are: whether they are authentic is for the chain to say.
+    /// Parses the 256 bytes of an entry. Any bytes parse; the check of the chain decides whether they are authentic.
     init(parsing bytes: UnsafeRawBufferPointer) {
         typealias Layout = AccessEntryLayout
         let flags: UInt32 = bytes.number(at: Layout.flags)
@@ -67,8 +67,8 @@ extension AccessEntry {
     }
 }
 
-/// One write of a compartment as an entry names it: bits 0 to 40 the generation, bits 41 to 62 the period, bit 63 set for
-/// the person compartment.
+/// A write of a compartment as entries encode it: bits 0 to 40 are the generation, bits 41 to 62 the period, bit 63 is
+/// set for the person compartment.
 package struct VaultWrite: Hashable, Sendable {
     package let generation: UInt64
     package let period: UInt32
@@ -94,36 +94,37 @@ package struct VaultWrite: Hashable, Sendable {
     }
 }
 
-/// How far the thing had come when it was entered in the log. An open set with stable numbers and names.
+/// The progress of an event at the time of its entry. An open set with stable numbers and names.
 public struct AccessOutcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number in the log.
     public let rawValue: UInt16
 
-    /// An outcome by its number.
+    /// Creates an outcome from its number.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// It was done.
+    /// The event was done.
     public static let succeeded = AccessOutcome(rawValue: 1)
-    /// It is about to be done. That it was is said by a vault of the entry's generation or a later one; of several such
-    /// entries with one generation, by the last of them only: the changes before it were given up, or their programs killed.
+    /// The event is about to be done. A vault of the entry's generation or a later one proves that it was done. Of
+    /// several such entries with one generation, only the last was done: the changes before it were given up, or their
+    /// programs killed.
     public static let intended = AccessOutcome(rawValue: 2)
-    /// It was refused: a wrong credential, a locked vault, nothing of that name. Of a change: nothing was changed.
+    /// The event was refused: a wrong credential, a locked vault, an unknown name. A change had no effect.
     public static let refused = AccessOutcome(rawValue: 3)
-    /// The system failed, such as a full disk. Of a change: nothing was changed.
+    /// The system failed, for example with a full disk. A change had no effect.
     public static let failed = AccessOutcome(rawValue: 4)
 
     private static let names: [AccessOutcome: String] = [
         .succeeded: "succeeded", .intended: "intended", .refused: "refused", .failed: "failed",
     ]
 
-    /// The stable name; `outcome-` and the number for one of a newer program.
+    /// The stable name, or `outcome-` and the number for an outcome of a newer program.
     public var name: String { Self.names[self] ?? "outcome-\(rawValue)" }
     /// The stable name.
     public var description: String { name }
 }
 
-/// What an entry is about, as a keyed hash: entries about the same thing have the same one, and without the log's key
-/// it cannot be found by trying names.
+/// The subject of an entry, as a keyed hash. Entries with the same subject have the same hash, and without the log's
+/// key the subject cannot be found by trying names.
 public struct AccessSubject: Hashable, Sendable, CustomStringConvertible {
     package let bytes: Bytes16
 

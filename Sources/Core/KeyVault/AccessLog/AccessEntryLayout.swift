@@ -4,13 +4,13 @@ internal import Sealing
 extension Personalization {
     /// The code of an entry, keyed by the log key.
     static let accessEntry = Personalization("SealedState.ale1")
-    /// The code of an entry by somebody without a key.
+    /// The code of an entry by a writer without a key.
     static let accessUnkeyedEntry = Personalization("SealedState.alu1")
-    /// What an entry is about.
+    /// The hash of an entry's subject.
     static let accessSubject = Personalization("SealedState.als1")
 }
 
-/// Where the fields of an entry lie in its 256 bytes (`docs/access-log.md`). Numbers are little-endian.
+/// The offsets of the fields in an entry's 256 bytes (`docs/access-log.md`). Numbers are little-endian.
 enum AccessEntryLayout {
     static let size = 256
     static let version: UInt16 = 1
@@ -29,7 +29,7 @@ enum AccessEntryLayout {
     static let subject = 40
     static let versionField = 56
     static let executableSize = 58
-    /// The number of the log key: the period that it was made in.
+    /// The number of the log key: the period in which it was created.
     static let keyNumber = 60
     static let executable = 64
 
@@ -37,10 +37,10 @@ enum AccessEntryLayout {
     static let executableCut: UInt32 = 2
     static let followsTornEntry: UInt32 = 4
 
-    /// The code of an entry.
+    /// Returns the code of an entry.
     ///
     /// - Parameters:
-    ///   - chained: 256 bytes: the code before, then the entry's body. In a file they lie one behind the other.
+    /// - chained: 256 bytes: the previous code, then the entry's body, as they are adjacent in a file.
     ///   - key: The log key; empty for an unkeyed entry.
     static func code(of chained: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> Bytes32 {
         let use: Personalization = key.isEmpty ? .accessUnkeyedEntry : .accessEntry
@@ -49,7 +49,7 @@ enum AccessEntryLayout {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A little-endian number.
+    /// Returns a little-endian number.
     func number<Value: FixedWidthInteger>(at offset: Int, as _: Value.Type = Value.self) -> Value {
         Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: Value.self))
     }

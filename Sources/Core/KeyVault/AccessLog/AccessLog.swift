@@ -4,17 +4,17 @@ internal import Sealing
 package import SharedFiles
 internal import Synchronization
 
-/// Who did what with a vault, and when: a file of chained entries beside it (`docs/access-log.md`).
+/// The access log of a vault: a file of chained entries next to it (`docs/access-log.md`).
 ///
-/// Safe for many processes and threads at once. It tells what honest programs did, and whether somebody without the
-/// vault's keys has changed that later; a program that holds the keys can write what it likes.
+/// Safe for many processes and threads at once. It records what honest programs did, and detects later changes by
+/// programs without the vault's keys. A program that has the keys can write any entry.
 package final class AccessLog: Sendable {
-    /// How long an entry waits for others that append; each holds the lock for some microseconds.
+    /// The time that an entry waits for others that append; each holds the lock for some microseconds.
     package static let timeLimit = Duration.milliseconds(250)
-    /// From here on a file rolls over: 32,768 entries.
+    /// The size at which a file rolls over: 32,768 entries.
     package static let maximumSize: Int64 = 8 << 20
 
-    /// How often an entry is tried with the keys of a further look at the vault.
+    /// The number of times that an entry is tried with the keys of another look at the vault.
     private static let attempts = 4
 
     let file: AccessLogFile
@@ -22,16 +22,16 @@ package final class AccessLog: Sendable {
 
     /// The keys in force.
     private var keys: AccessLogKeys { held.withLock { $0 } }
-    /// The number of the key that entries are entered under.
+    /// The number of the key for new entries.
     var keyNumber: UInt32 { keys.number }
 
-    /// The log of the vault in a directory; its file is made with the first entry.
+    /// Creates the log of the vault in a directory; the first entry creates its file.
     ///
     /// - Parameters:
-    ///   - directory: The vault's; the caller has checked who may write there.
-    ///   - mode: Exact permission bits of the files that this makes.
+    ///   - directory: The vault's directory; the caller has checked its permissions.
+    ///   - mode: Exact permission bits of the files that the log creates.
     ///   - keys: The log keys, at least one.
-    ///   - maximumSize: From this size on the file rolls over.
+    ///   - maximumSize: The size at which the file rolls over.
     package init(
         directory: Directory, mode: mode_t, keys: AccessLogKeys, maximumSize: Int64 = AccessLog.maximumSize
     ) {
@@ -39,19 +39,19 @@ package final class AccessLog: Sendable {
         held = Mutex(keys)
     }
 
-    /// Goes on with the keys of a later look at the vault.
+    /// Replaces the keys with those of a later look at the vault.
     func follow(_ keys: AccessLogKeys) { held.withLock { if keys.number >= $0.number { $0 = keys } } }
 
-    /// Enters something that was done, is intended, or was refused.
+    /// Appends an entry for an event that was done, is intended, or was refused.
     ///
     /// - Parameters:
-    ///   - subject: What it is about, such as a service and an account in an encoding of the caller's; only a keyed hash
-    ///     of it is entered.
-    ///   - generation: The vault's, as it was or as the change makes it.
-    ///   - durable: Whether the entry must have reached the disk before this returns. Costs a sync, outside the lock.
-    ///   - timeLimit: How long to wait for others.
+    ///   - subject: The subject, such as a service and an account in the caller's encoding; the entry contains only a
+    ///     keyed hash of it.
+    ///   - generation: The vault's generation at the event, or the one that the change writes.
+    ///   - durable: Whether the entry must be on the disk before this returns. Costs a sync, outside the lock.
+    ///   - timeLimit: The longest wait for the lock.
     /// - Returns: The log's head with this entry.
-    /// - Throws: `FileError`. The log then is as before, except for `.durabilityUnknown`, where the entry stands but its
+    /// - Throws: `FileError`. The log is then unchanged, except for `.durabilityUnknown`: the entry was written but its
     ///   sync failed.
     @discardableResult
     package func append(
@@ -62,15 +62,16 @@ package final class AccessLog: Sendable {
         return try append(entry, durable: durable, timeLimit: timeLimit) { false }
     }
 
-    /// Enters something with the newest key.
+    /// Appends an entry with the newest key.
     ///
-    /// A rekey by another program gives the vault a later key. An entry under the former key behind one under the later key
-    /// would not be authentic.
+    /// A rekey by another program gives the vault a later key. An entry under the former key that follows one under the
+    /// later key would not be authentic.
     /// - Parameters:
-    ///   - isNewest: Whether the caller holds the vault's lock and has read the vault under it: then no later key is authentic.
-    ///   - follow: Reads the vault again and goes on with its keys; answers whether it could. A later key that the vault then
-    ///     does not have was forged: it keeps nobody from an entry.
-    /// - Throws: `FileError`; `.overtaken` where there is an entry under a later key.
+    ///   - isNewest: Whether the caller holds the vault's lock and has read the vault under it: then no later key is
+    ///     authentic.
+    ///   - follow: Reads the vault again and takes its keys; returns whether it succeeded. A later key that the vault
+    ///     then does not contain was forged, and does not prevent the entry.
+    /// - Throws: `FileError`; `.overtaken` if the log has an entry under a later key.
     func append(
         _ entry: NewEntry, isNewest: Bool = false, durable: Bool = false, timeLimit: Duration = AccessLog.timeLimit,
         follow: () -> Bool
@@ -103,15 +104,15 @@ package final class AccessLog: Sendable {
             advice: "It has entries under a later key: open the vault again.")
     }
 
-    /// How entries name a subject: to find those about a known thing.
+    /// Returns the hash of a subject, for finding its entries.
     package func subject(of bytes: [UInt8]) -> AccessSubject {
         keys.withCurrent { AccessSubject(of: bytes, $0) }
     }
 
-    /// Enters an opening that failed, for which there is no key: anybody who may write the file could do the same. The
-    /// next entry with a key covers it.
+    /// Appends an entry for a failed opening, without a key: anyone with write access to the file could do the same.
+    /// The next keyed entry covers it.
     ///
-    /// - Parameter generation: The vault's, as far as its header tells without a key.
+    /// - Parameter generation: The vault's generation, read from its header without a key.
     package static func noteFailedOpening(
         in directory: Directory, mode: mode_t, outcome: AccessOutcome = .refused, generation: UInt64,
         timeLimit: Duration = AccessLog.timeLimit
@@ -123,7 +124,7 @@ package final class AccessLog: Sendable {
     }
 }
 
-/// What is to be entered under the key that is in force then.
+/// An entry before the log has chosen its key.
 struct NewEntry {
     var event: AccessEvent
     var outcome = AccessOutcome.succeeded
@@ -138,16 +139,16 @@ struct NewEntry {
 }
 
 extension AccessLog {
-    /// Reads every entry that is kept, and checks the chain.
+    /// Reads every stored entry, and checks the chain.
     ///
-    /// - Parameter noted: The head as it was noted elsewhere, such as in the vault; nil to check the chain alone.
+    /// - Parameter noted: The head as it was noted elsewhere, such as in the vault; `nil` to check only the chain.
     package func verify(noted: AccessLogHead?) throws(FileError) -> AccessLogVerification {
         try read(noted: noted) { _, _ in }
     }
 
-    /// Hands over every entry that is kept, oldest first, and whether it is authentic in its place.
+    /// Passes every stored entry to `body`, oldest first, and whether it is authentic in its place.
     ///
-    /// Takes no lock, so that it works where the log can't be written, and sees what was there when it began.
+    /// Takes no lock, so that it works if the log is not writable, and reads the entries present when it began.
     package func read(
         noted: AccessLogHead?, _ body: (AccessEntry, _ isAuthentic: Bool) -> Void
     ) throws(FileError) -> AccessLogVerification {
@@ -160,7 +161,7 @@ extension AccessLog {
         return check.result()
     }
 
-    /// Hands over the entries of a vault whose keys are not at hand: nothing says that they are authentic.
+    /// Passes the entries of a vault whose keys are not available to `body`; nothing proves that they are authentic.
     package static func readUnverified(
         in directory: Directory, _ body: (AccessEntry) -> Void
     ) throws(FileError) {
@@ -172,31 +173,31 @@ extension AccessLog {
     }
 }
 
-/// The keys of a vault's access log, one for each period: earlier ones verify what was entered before a rekey.
+/// The keys of a vault's access log, one for each period: earlier ones verify entries from before a rekey.
 package final class AccessLogKeys: Sendable {
     private let keys: [(number: UInt32, secret: SecretBytesBox)]
 
     /// - Parameter keys: At least one, ascending by number.
     init(_ keys: [(number: UInt32, secret: SecretBytesBox)]) { self.keys = keys }
 
-    /// No key: nothing can be entered.
+    /// No keys: no entry can be written.
     static let none = AccessLogKeys([])
 
-    /// A single key.
+    /// Creates the keys from a single key.
     package convenience init(_ key: consuming SecretBytes, number: UInt32 = 1) {
         self.init([(number, SecretBytesBox(key))])
     }
 
-    /// The log keys among a compartment's secrets.
+    /// Unwraps the log keys among a compartment's secrets.
     ///
-    /// - Parameter passingDamage: Whether keys that do not fit their entries are left out; no keys where none is left then.
+    /// - Parameter passingDamage: Whether to leave out keys that do not match their entries; `nil` if no key remains.
     /// - Throws: `VaultError` `.corrupt`, `.outOfMemory`.
     convenience init?(
         _ secrets: SecretTable, period: UInt32, vaultID: [UInt8], root: RootKey, path: String,
         passingDamage: Bool = false
     ) throws(VaultError) {
         var keys: [(number: UInt32, secret: SecretBytesBox)] = []
-        // One of a later period was planted to stay in force after a rekey.
+        // A key of a later period was planted to stay in force after a rekey.
         let entries = secrets.all(.logKey).filter { $0.number <= period }
         try WrappedSecrets.open(entries, passingDamage: passingDamage) { entry, output throws(VaultError) in
             try entry.unwrap(into: output, vaultID: vaultID, root: root, path: path)
@@ -221,12 +222,12 @@ package final class AccessLogKeys: Sendable {
         return try last.secret.secret.withUnsafeBytes(body)
     }
 
-    /// How entries of any period name a subject.
+    /// Returns the hashes of a subject under the keys of all periods.
     func subjects(of bytes: [UInt8]) -> Set<AccessSubject> {
         Set(keys.map { key in key.secret.secret.withUnsafeBytes { AccessSubject(of: bytes, $0) } })
     }
 
-    /// Lends the key of a number; no bytes where there is none.
+    /// Lends the key of a number, or no bytes if it is unknown.
     func with<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard let key = keys.first(where: { $0.number == number }) else { return body(.none) }
         return key.secret.secret.withUnsafeBytes(body)

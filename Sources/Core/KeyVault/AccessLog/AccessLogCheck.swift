@@ -1,25 +1,25 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// Walks along the chain, entry by entry, and remembers what it found.
+/// Checks the chain entry by entry and collects the results.
 struct AccessLogCheck {
     private static let namedBadEntries = 100
 
     private let keys: AccessLogKeys
-    /// The number of the last authentic entry's key: a former member must not go on under an old one.
+    /// The key number of the last authentic entry: a former member must not continue under an old key.
     private var keyNumber: UInt32 = 0
     private let noted: AccessLogHead?
     private var found = AccessLogVerification()
 
-    /// The last entry's code as it stands there.
+    /// The last entry's code as stored.
     private var lastCode: Bytes32?
-    /// The number of the next entry; nil after one that is not authentic.
+    /// The number of the next entry; `nil` after an entry that is not authentic.
     private var expected: UInt64?
-    /// The number that the first kept entry has, told by the first authentic one.
+    /// The number of the first stored entry, computed from the first authentic one.
     private var firstIndex: UInt64?
-    /// How many entries before the first authentic one are not.
+    /// The number of bad entries before the first authentic one.
     private var leadingBad: UInt64 = 0
-    /// The end of the chain, as the last authentic entry tells.
+    /// The end of the chain after the last authentic entry.
     private var end: UInt64?
     private var afterEnd: UInt64 = 0
     private var notedCode: Bytes32?
@@ -31,8 +31,8 @@ struct AccessLogCheck {
         self.noted = noted
     }
 
-    /// Takes the next entry with the code before it; answers nil for one of zeros, of which only what follows tells
-    /// whether a power loss left it.
+    /// Checks the next entry with the code before it. Returns `nil` for an entry of zeros: only the following entries
+    /// show whether a power loss left it.
     mutating func take(
         _ bytes: UnsafeRawBufferPointer, beginning: AccessLogFile.Beginning?
     ) -> (entry: AccessEntry, isAuthentic: Bool)? {
@@ -45,12 +45,13 @@ struct AccessLogCheck {
         }
         takeZerosAsBad()
         let entry = AccessEntry(parsing: entryBytes)
-        // Every version has the fields by which an entry is authentic in its place: one of another version is not tampered.
+        // Every version has the fields that prove authenticity and place: an entry of another version is not tampered
+        // with.
         let isChained = isAuthentic(entry, bytes) && isInPlace(entry, isFirstOfFile: beginning != nil)
         let isAuthentic = isChained && entry.version == Layout.version
         if isChained, !isAuthentic { found.unsupportedCount += 1 }
         let code = Bytes32(bytes.part(Layout.size, Layout.codeSize))
-        // A newer program notes the head of its own entry: whatever its version, it is the noted one.
+        // A newer program notes the head of its own entry, so a noted entry of any version counts.
         if isChained, let noted, noted.count > 0, entry.index == noted.count - 1 { notedCode = code }
         if beginning == .current && files == 1 {
             found.isOlderFileMissing = isAuthentic && entry.event == .continued
@@ -67,7 +68,8 @@ struct AccessLogCheck {
         }
         let code = keys.with(entry.keyNumber) { Layout.code(of: bytes.part(0, Layout.size), key: $0) }
         let isRight = code.withUnsafeBytes { ConstantTime.areEqual($0, bytes.part(Layout.size, Layout.codeSize)) }
-        // A program without a log key enters failed openings alone, in this version: any other entry is a forgery.
+        // In this version a program without a log key writes only failed openings: any other unkeyed entry is a
+        // forgery.
         return isRight && (!entry.isUnkeyed || (entry.event == .openFailed && entry.version == Layout.version))
     }
 
@@ -108,7 +110,7 @@ struct AccessLogCheck {
         }
     }
 
-    /// Ends a file. What is torn at an older one's end is told by the entry that continues it.
+    /// Ends a file. The entry that continues an older file reports its torn end.
     mutating func endFile(remainder: Int) {
         found.endsTorn = remainder != 0 || zeros != 0
         zeros = 0
@@ -133,55 +135,55 @@ struct AccessLogCheck {
     }
 }
 
-/// What a reading of the whole access log found.
+/// The result of reading the whole access log.
 public struct AccessLogVerification: Sendable, Hashable {
-    /// How the log stands to the head that was noted elsewhere.
+    /// The relation of the log to the head that was noted elsewhere.
     public enum NotedHead: Sendable, Hashable {
-        /// None was given.
+        /// No head was given.
         case none
-        /// The noted entry is there, or nothing was noted yet.
+        /// The log contains the noted entry, or no entry was noted yet.
         case found
-        /// The noted entry is older than what is kept, so that it can't be compared.
+        /// The noted entry is older than the stored ones, so it cannot be compared.
         case rolledAway
-        /// The log ends before the noted entry: so many entries are missing at least.
+        /// The log ends before the noted entry: at least this many entries are missing.
         case cutShort(missing: UInt64)
-        /// Another entry stands there, or one that is not authentic.
+        /// The log has another entry in its place, or one that is not authentic.
         case differs
     }
 
-    /// How many entries are kept, whatever they are.
+    /// The number of stored entries of any kind.
     public internal(set) var count = 0
-    /// The number of the first entry that is kept; 0 unless the log rolled over twice.
+    /// The number of the first stored entry; 0 unless the log rolled over twice.
     public internal(set) var firstIndex: UInt64 = 0
-    /// How many entries are not authentic in their place.
+    /// The number of entries that are not authentic in their place.
     public internal(set) var badCount = 0
-    /// The numbers of the first 100 of them, counted on from the last authentic entry before. Where entries are missing,
-    /// the one that follows them is not authentic in its place.
+    /// The numbers of the first 100 of them, counted from the last authentic entry before. If entries are missing, the
+    /// next entry is not authentic in its place.
     public internal(set) var badIndexes: [UInt64] = []
-    /// The number of those entries that nobody changed, and whose version this program does not know.
+    /// The number of unchanged entries of a version that this program does not know.
     public internal(set) var unsupportedCount = 0
-    /// How many entries a crash had torn, all mended by the next entry.
+    /// The number of entries torn by a crash; the entry after each removed its remains.
     public internal(set) var tornCount = 0
-    /// Whether the log ends in an entry that a crash has torn; the next entry mends it.
+    /// `true` if the log ends in an entry torn by a crash; the next entry removes its remains.
     public internal(set) var endsTorn = false
-    /// How many entries without a key stand at the end: whoever may write the file can change them yet.
+    /// The number of unkeyed entries at the end, which anyone with write access to the file can still change.
     public internal(set) var uncoveredCount = 0
-    /// Whether the file that the current one goes on from is missing, or empty.
+    /// `true` if the file that the current one continues is missing or empty.
     public internal(set) var isOlderFileMissing = false
-    /// How many writes of the vault in its period have no entry, as far as the log goes back: their programs log nothing,
-    /// or could not.
+    /// The number of the vault's writes in its period without an entry, as far as the log goes back: their programs do
+    /// not log, or could not.
     public internal(set) var unloggedCount: UInt64 = 0
-    /// How the log stands to the head that was noted.
+    /// The relation of the log to the noted head.
     public internal(set) var notedHead = NotedHead.none
 
-    /// Whether nothing but entries of an unknown version keeps the log from being intact.
+    /// `true` if only entries of an unknown version keep the log from being intact.
     public var isOnlyUnsupported: Bool {
         var others = self
         others.badCount -= unsupportedCount
         return unsupportedCount > 0 && others.isIntact
     }
 
-    /// Whether nothing was found that honest programs and crashes do not explain.
+    /// `true` if honest programs and crashes explain everything in the log.
     public var isIntact: Bool {
         switch notedHead {
         case .none, .found, .rolledAway: badCount == 0 && !isOlderFileMissing

@@ -1,20 +1,21 @@
 internal import SharedFiles
 
 extension AccessLogFile {
-    /// Which of the two files begins.
+    /// The file, of the two, that begins.
     enum Beginning {
         case older, current
     }
 
     private static let entriesAtOnce = 256
 
-    /// Hands over the entries of the older file, then those of the current one, each with the code before it.
+    /// Passes the entries of the older file, then those of the current one, to `body`, each with the code before it.
     ///
     /// - Parameters:
     ///   - body: Gets 288 bytes: the code before, then the entry. A file's first entry is preceded by the code that it
-    ///     carries, if it continues another file, else by zeros. Also gets which file begins with it, if one does.
-    ///   - endOfFile: Gets the number of bytes behind the last whole entry.
-    /// - Throws: `FileError`, `.tooLarge` for what is larger than a log becomes; no file at all is no error.
+    ///     contains, if it continues another file, else by zeros. Also gets the file that begins with the entry, if
+    ///     any.
+    ///   - endOfFile: Gets the number of bytes after the last whole entry.
+    /// - Throws: `FileError`, `.tooLarge` for a file larger than a log can grow. A missing log is no error.
     func forEachEntry(
         _ body: (UnsafeRawBufferPointer, Beginning?) -> Void, atEnd endOfFile: (_ remainder: Int) -> Void
     ) throws(FileError) {
@@ -28,16 +29,16 @@ extension AccessLogFile {
         var current: Descriptor?
     }
 
-    /// Both files of one moment: a roll-over between the two openings would show entries twice, or not at all.
+    /// Opens both files as of one moment: a roll-over between the two openings would repeat entries or omit them.
     private func openFiles() throws(FileError) -> Files {
         for _ in 0..<8 {
             let files = Files(older: try openIfThere(Self.olderLeaf), current: try openIfThere(Self.leaf))
             let (older, current) = (try files.older?.attributes(), try files.current?.attributes())
-            // A roll-over that was interrupted: one file with both names.
+            // An interrupted roll-over leaves one file with both names.
             if let older, let current, older.isSameFile(as: current) {
                 return Files(older: files.older, current: nil)
             }
-            // The older name changes before the current one, so this one unchanged means that neither had.
+            // The older name changes before the current one, so if the current one is unchanged, both were.
             let isOlderNamed = try isNamed(Self.olderLeaf, older)
             let isCurrentNamed = try isNamed(Self.leaf, current)
             if isOlderNamed && isCurrentNamed { return files }
@@ -84,13 +85,13 @@ extension AccessLogFile {
                 if count < entriesAtOnce * size { return endOfFile(count % size) }
                 space.part(0, lead).copyMemory(from: UnsafeRawBufferPointer(space.part(count, lead)))
                 offset += Int64(count)
-                // It may have been made larger since it was opened.
+                // The file may have grown since it was opened.
                 try requireBearable(size: offset, leaf, "read")
             }
         }
     }
 
-    /// Puts the code before a file's first entry in front of it.
+    /// Writes the code that precedes a file's first entry in front of it.
     private static func leadIn(_ space: UnsafeMutableRawBufferPointer) {
         typealias Layout = AccessEntryLayout
         let first = UnsafeRawBufferPointer(space.part(Layout.codeSize, Layout.size))

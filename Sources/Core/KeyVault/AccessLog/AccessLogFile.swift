@@ -3,7 +3,7 @@ package import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// The log's file and the rules for adding to it; knows nothing of what entries say.
+/// The log's file and the rules for appending to it, independent of the meaning of entries.
 final class AccessLogFile: Sendable {
     static let leaf = "access.log"
     static let olderLeaf = "access.log.1"
@@ -13,7 +13,7 @@ final class AccessLogFile: Sendable {
     let mode: mode_t
     let maximumSize: Int64
     private let lock: LockFile
-    /// The file as it was last appended to, kept open. Only touched under `lock`, so nobody waits for this one.
+    /// The file of the last append, kept open. Accessed only under `lock`, so this mutex never blocks.
     private let kept = Mutex(OpenAccessLog?.none)
 
     init(directory: Directory, mode: mode_t, maximumSize: Int64 = AccessLog.maximumSize) {
@@ -23,11 +23,11 @@ final class AccessLogFile: Sendable {
         lock = LockFile(directory: directory, name: Self.lockLeaf, mode: mode)
     }
 
-    /// Adds an entry at the end of the chain.
+    /// Appends an entry to the chain.
     ///
-    /// - Parameter passing: The highest key number of the entries before that the caller has looked for in the vault. A
-    ///   keyed entry behind one of a higher number would not be authentic.
-    /// - Returns: The head with the entry; or the number of a later key, and nothing was added.
+    /// - Parameter passing: The highest key number of earlier entries that the caller has looked up in the vault. A
+    ///   keyed entry after one with a higher number would not be authentic.
+    /// - Returns: The head with the entry; or the number of a later key, and the log is unchanged.
     func append(
         _ draft: AccessDraft, key: UnsafeRawBufferPointer, number: UInt32, passing: UInt32 = .max, durable: Bool,
         timeLimit: Duration
@@ -38,20 +38,20 @@ final class AccessLogFile: Sendable {
             guard case .head = appended, durable else { return (appended, Int32?.none) }
             return (appended, try kept?.duplicate())
         }
-        // Others append while this one waits for the disk.
+        // Other processes append while this one waits for the disk.
         held.unlock()
         if let unsynced {
-            // A copy of the number, closed here whatever the sync answers.
+            // A duplicate of the descriptor, closed here whether or not the sync succeeds.
             let file = Descriptor(owning: unsynced, path: directory.display(Self.leaf))
             try Self.sync(file)
         }
         return appended
     }
 
-    /// The answer to an entry.
+    /// The result of appending an entry.
     enum Appended {
         case head(AccessLogHead)
-        /// An entry under a key of this number, which is later than the writer's, is there.
+        /// The log contains an entry under a key of this number, later than the writer's.
         case laterKey(UInt32)
     }
 
@@ -77,7 +77,8 @@ final class AccessLogFile: Sendable {
         }
     }
 
-    /// Who has no key cannot roll over, and a disk can be too full for it: the file then grows on, but not for ever.
+    /// Without a key a writer cannot roll over, and the disk can be too full for it. The file then keeps growing, but
+    /// only up to a limit.
     private func requireRoom(_ tail: AccessLogTail) throws(FileError) {
         guard tail.size + Int64(AccessEntryLayout.size) > 2 * maximumSize else { return }
         throw FileError(
@@ -85,7 +86,7 @@ final class AccessLogFile: Sendable {
             advice: "It rolls over when a program that can open the vault changes or reads it; free some space first.")
     }
 
-    /// The last entry, in the first half of `space`, from the file that has the name now.
+    /// Reads the last entry of the file that has the name now into the first half of `space`.
     private func readTail(
         _ kept: inout OpenAccessLog?, into space: UnsafeMutableRawBufferPointer
     ) throws(FileError) -> AccessLogTail {
@@ -94,8 +95,8 @@ final class AccessLogFile: Sendable {
         return try kept?.tail(size: size, into: space.part(0, AccessEntryLayout.size)) ?? AccessLogTail()
     }
 
-    /// No file of a log is larger than twice the size at which it rolls over, and the remains of one entry. What is was not
-    /// made by appending, and to look through it, holes and all, could take hours under the lock.
+    /// Refuses a file larger than twice the roll-over size and the remains of one entry. Appending cannot produce such
+    /// a file, and reading it, including holes, could take hours under the lock.
     func requireBearable(size: Int64, _ leaf: String, _ operation: String) throws(FileError) {
         guard size > largestSize else { return }
         let path = directory.display(leaf)
@@ -107,7 +108,7 @@ final class AccessLogFile: Sendable {
 
     private var largestSize: Int64 { 2 * maximumSize + Int64(AccessEntryLayout.size) }
 
-    /// Opens the file that has the name now unless it is the open one; answers its size.
+    /// Opens the file that has the name now unless it is the open one; returns its size.
     private func refresh(_ kept: inout OpenAccessLog?) throws(FileError) -> Int64 {
         do throws(FileError) {
             let facts = try directory.attributes(Self.leaf)
@@ -115,7 +116,7 @@ final class AccessLogFile: Sendable {
         } catch {
             guard error.code == .notFound else { throw error }
         }
-        // First the old one goes: while it was open, no new file could have its inode number.
+        // Close the old file only now: while it was open, no new file could get its inode number.
         kept = nil
         let file = try OpenAccessLog.open(in: directory, mode: mode)
         let size = file.sizeAtOpening
@@ -123,7 +124,7 @@ final class AccessLogFile: Sendable {
         return size
     }
 
-    /// Syncs once: a second try could succeed for data that is lost already.
+    /// Syncs once: a second try could succeed although the data is lost.
     static func sync(_ file: borrowing Descriptor) throws(FileError) {
         if fdatasync(file.rawValue) < 0 {
             throw FileError(.durabilityUnknown, operation: "append to", path: file.path, errno: errno)
@@ -132,14 +133,14 @@ final class AccessLogFile: Sendable {
 }
 
 extension AccessLogFile {
-    /// The older file's name while it is put in place.
+    /// The temporary name of the older file.
     static let passingLeaf = ".access.log.1.new"
 
-    /// Gives the file its older name and starts a new one, whose first entry carries the last code.
+    /// Renames the file to its older name and starts a new one, whose first entry contains the last code.
     ///
-    /// There is a file under `access.log` at every moment: the old one first gets a second name, then the new one takes
-    /// the first name over. A crash between leaves one file with both names, and the next one who appends starts again.
-    /// Best effort: the caller looks at what has the name afterwards.
+    /// The name `access.log` exists at every moment: the old file gets a second name, then the new one replaces the
+    /// first. A crash in between leaves one file with both names, and the next append rolls over again. Best effort:
+    /// the caller then checks which file has the name.
     func rollOver(
         _ tail: AccessLogTail, _ key: UnsafeRawBufferPointer, _ number: UInt32,
         _ space: UnsafeMutableRawBufferPointer, _ kept: inout OpenAccessLog?
@@ -149,7 +150,7 @@ extension AccessLogFile {
             .write(into: space, index: tail.nextIndex, followsTorn: tail.isTorn, key: key, number: number)
         let first = UnsafeRawBufferPointer(space.part(size, size))
         do throws(FileError) {
-            // The new file's first entry must not outlive entries before it.
+            // The new file's first entry must not survive entries before it.
             try kept?.sync()
             try nameOlder()
             try directory.replace(Self.leaf, with: first, mode: mode, durability: .durable)
@@ -164,21 +165,21 @@ extension AccessLogFile {
         try directory.link(Self.leaf, as: Self.passingLeaf)
         let result = renameat(at, Self.passingLeaf, at, Self.olderLeaf)
         let number = errno
-        // rename(2) does nothing where both are names of one file already.
+        // rename(2) does nothing if both names already refer to one file.
         unlinkat(at, Self.passingLeaf, 0)
         if result < 0 { throw FileError(errno: number, operation: "roll over", path: directory.display(Self.leaf)) }
     }
 }
 
-/// How far an access log had come: how many entries, and the code of the last one.
+/// The state of an access log: the number of entries and the code of the last one.
 ///
-/// Noted elsewhere, it lets `AccessLog.verify(noted:)` see that the log was cut short or replaced.
+/// If the head is noted elsewhere, `AccessLog.verify(noted:)` detects a log that was truncated or replaced.
 package struct AccessLogHead: Hashable, Sendable {
     package static let encodedSize = 40
-    /// Of a log without entries.
+    /// The head of a log without entries.
     package static let empty = AccessLogHead(count: 0, code: .zero)
 
-    /// How many entries there were since the vault was made, those that rolled away included.
+    /// The number of entries since the vault was created, including those in files already removed.
     package let count: UInt64
     /// The last entry's code.
     package let code: Bytes32
@@ -196,7 +197,7 @@ package struct AccessLogHead: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Takes apart what `encoded` made; nil for another size, and for a code without entries.
+    /// Decodes the result of `encoded`; `nil` for another size, and for a code without entries.
     package init?(decoding bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.encodedSize else { return nil }
         self = bytes.withUnsafeBytes { bytes in

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import SharedFiles
 
-/// Where the chain goes on.
+/// The end of the chain.
 struct AccessLogTail {
-    /// Bytes up to the end of the last whole entry.
+    /// The number of bytes up to the end of the last whole entry.
     var size: Int64 = 0
     var nextIndex: UInt64 = 0
-    /// Whether the remains of a torn entry lay behind it.
+    /// `true` if the remains of a torn entry follow it.
     var isTorn = false
 }
 
@@ -15,7 +15,7 @@ struct OpenAccessLog: ~Copyable, Sendable {
     private let file: Descriptor
     private let facts: FileAttributes
 
-    /// Opens the file in a directory, making it when it is missing.
+    /// Opens the file in a directory, or creates it.
     static func open(in directory: Directory, mode: mode_t) throws(FileError) -> OpenAccessLog {
         let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(AccessLogFile.leaf, flags, mode: mode, "open")
@@ -31,7 +31,7 @@ struct OpenAccessLog: ~Copyable, Sendable {
         self.facts = facts
     }
 
-    /// Undoes what somebody took from a file that is ours, so that other members can write it as well.
+    /// Restores permissions that were removed from a file of this user, so that other members can write it as well.
     private static func widenMode(
         of file: borrowing Descriptor, _ facts: FileAttributes, _ mode: mode_t
     ) throws(FileError) {
@@ -40,15 +40,15 @@ struct OpenAccessLog: ~Copyable, Sendable {
         }
     }
 
-    /// A new file gets a name that outlives a power loss.
+    /// Syncs the directory, so that a new file's name survives a power loss.
     private static func syncName(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
         if fsync(directory.descriptor.rawValue) < 0 {
             throw FileError(.durabilityUnknown, operation: "create", path: file.path, errno: errno)
         }
     }
 
-    /// A planted FIFO is no log; a second name means that somebody chose which file grows, unless a roll-over that was
-    /// interrupted gave it.
+    /// Refuses a planted FIFO, and a file with a second name: another user could then choose the file that grows. An
+    /// interrupted roll-over may have given it its second name.
     private static func requireLog(_ facts: FileAttributes, in directory: Directory) throws(FileError) {
         let path = directory.display(AccessLogFile.leaf)
         guard facts.kind == .regular else { throw FileError(.notRegularFile, operation: "append to", path: path) }
@@ -65,12 +65,12 @@ struct OpenAccessLog: ~Copyable, Sendable {
 
     func isSameFile(as other: FileAttributes) -> Bool { facts.isSameFile(as: other) }
 
-    /// Finds the end of the chain, and reads the last entry; zeros where there is none.
+    /// Finds the end of the chain, and reads the last entry, or zeros if there is no entry.
     ///
-    /// A size that is no multiple of an entry's is a torn write. Entries of nothing but zeros are what a power loss
-    /// leaves where the size had reached the disk and the content had not.
+    /// A size that is no multiple of an entry's is a torn write. Entries of only zeros result from a power loss after
+    /// the size had reached the disk and before the content had.
     ///
-    /// - Parameter size: The caller has seen that it is no more than a log's may be: so many bytes may have to be read.
+    /// - Parameter size: The caller has checked that it is within a log's limit, because this may read that many bytes.
     func tail(size: Int64, into last: UnsafeMutableRawBufferPointer) throws(FileError) -> AccessLogTail {
         let step = Int64(AccessEntryLayout.size)
         var tail = AccessLogTail(size: size - size % step, isTorn: size % step != 0)
@@ -87,8 +87,8 @@ struct OpenAccessLog: ~Copyable, Sendable {
         return tail
     }
 
-    /// The key number of the last keyed entry; 0 where there is none. A file that continues another one begins with a
-    /// keyed entry, so the older file need not be read.
+    /// Returns the key number of the last keyed entry, or 0 if no entry is keyed. A file that continues another one
+    /// begins with a keyed entry, so the older file need not be read.
     ///
     /// - Parameter space: The last entry, and room for another one.
     func keyNumber(at tail: AccessLogTail, in space: UnsafeMutableRawBufferPointer) throws(FileError) -> UInt32 {
@@ -104,13 +104,14 @@ struct OpenAccessLog: ~Copyable, Sendable {
         return number
     }
 
-    /// Adds whole entries behind the last whole one; torn remains go first. On an error nothing of them stays.
+    /// Appends whole entries after the last whole one and removes torn remains first. On an error no part of them
+    /// remains.
     func add(_ entries: UnsafeRawBufferPointer, at tail: AccessLogTail) throws(FileError) {
         if tail.isTorn { try cut(to: tail.size) }
         do throws(FileError) {
             try file.write(entries)
         } catch {
-            // Best effort: what could not be cut is a torn write to the next one who appends.
+            // Best effort: the next append treats remaining bytes as a torn write.
             try? cut(to: tail.size)
             throw error
         }
@@ -122,10 +123,10 @@ struct OpenAccessLog: ~Copyable, Sendable {
         }
     }
 
-    /// Brings everything to the disk.
+    /// Syncs the file to the disk.
     func sync() throws(FileError) { try AccessLogFile.sync(file) }
 
-    /// A second number of the open file, which the caller closes.
+    /// Returns a duplicate of the descriptor, which the caller closes.
     func duplicate() throws(FileError) -> Int32 {
         let number = fcntl(file.rawValue, F_DUPFD_CLOEXEC, 0)
         if number < 0 {

@@ -2,11 +2,11 @@ internal import Sealing
 internal import SharedFiles
 
 extension Vault {
-    /// Hands over every entry of the access log that is kept, oldest first, and whether it is authentic in its place; and
-    /// checks the chain against the head that the vault noted at its last change, and the vault's writes against the
+    /// Passes every stored entry of the access log to `body`, oldest first, and whether it is authentic in its place.
+    /// Checks the chain against the head that the vault noted at its last change, and the vault's writes against the
     /// entries.
     ///
-    /// - Throws: `VaultError` `.file` or `.denied` where the log cannot be read, and as `current()`.
+    /// - Throws: `VaultError` `.file` or `.denied` if the log cannot be read, and as `current()`.
     package func readAccessLog(
         _ body: (AccessEntry, _ isAuthentic: Bool) -> Void = { _, _ in }
     ) throws(VaultError) -> AccessLogVerification {
@@ -37,8 +37,8 @@ extension Vault {
         return found
     }
 
-    /// The head that `vault.person` noted; nil where the person root is not at hand. A service can note any head in
-    /// `vault`, and none here.
+    /// Returns the head that `vault.person` noted; `nil` if the person root is not available. A service can note any
+    /// head in `vault`, and none here.
     private func personLogHead(of contents: VaultContents) -> AccessLogHead? {
         guard contents.personFile != nil, (try? keys.reachesPerson()) == true else { return nil }
         return try? keys.withPerson { root throws(VaultError) in
@@ -48,8 +48,8 @@ extension Vault {
 }
 
 extension AccessLogVerification {
-    /// Takes over how the log stands to the head that `vault.person` noted. Where the log agrees with the head in
-    /// `vault` and not with this one, it is another log.
+    /// Takes over the result for the head that `vault.person` noted. A log that matches the head in `vault` and not
+    /// this one is another log.
     fileprivate mutating func compare(with other: NotedHead) {
         switch (notedHead, other) {
         case (_, .none), (_, .found), (_, .rolledAway), (.differs, _): break
@@ -60,7 +60,7 @@ extension AccessLogVerification {
 }
 
 extension Vault {
-    /// How the access log names an item.
+    /// Returns the access log's hashes of an item.
     ///
     /// - Throws: `VaultError` `.invalidArgument`, and as `current()`.
     package func accessSubjects(service: String, account: String) throws(VaultError) -> Set<AccessSubject> {
@@ -68,7 +68,7 @@ extension Vault {
         return try current().logKeys?.subjects(of: name.subject) ?? []
     }
 
-    /// How the access log names a slot.
+    /// Returns the access log's hashes of a slot.
     package func accessSubjects(slot id: UInt32) throws(VaultError) -> Set<AccessSubject> {
         try current().logKeys?.subjects(of: Self.subject(id)) ?? []
     }
@@ -91,12 +91,12 @@ extension VaultWrite {
         return entry.outcome == .intended ? [VaultWrite(entry)] : []
     }
 
-    /// The number of writes up to this one, in its period, that have no entry.
+    /// Returns the number of writes up to this one, in its period, without an entry.
     ///
     /// - Parameters:
-    ///   - rekeyed: The writes of rekeys. The completion of one goes some generations on, so that two completions are not
-    ///     two writes of one number: no program wrote those.
-    ///   - isWhole: Whether the log begins with the vault.
+    ///   - rekeyed: The writes of rekeys. Completing a rekey skips some generations, so that two completions do not
+    ///     write the same number; no program wrote the skipped ones.
+    ///   - isWhole: Whether the log starts at the vault's creation.
     fileprivate func unlogged(in logged: Set<VaultWrite>, rekeyed: Set<VaultWrite>, isWhole: Bool) -> UInt64 {
         let writes = logged.filter {
             // No write has generation 0: an entry that names it is forged.
@@ -114,7 +114,7 @@ extension VaultWrite {
 }
 
 extension VaultContents {
-    /// The writes that both files are.
+    /// The writes that the two files contain.
     fileprivate var writes: [VaultWrite] {
         var writes: [VaultWrite] = []
         if let head = serviceHead {
