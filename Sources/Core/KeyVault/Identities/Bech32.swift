@@ -1,19 +1,20 @@
 internal import CryptoPrimitives
 
-/// Bech32 (BIP 173) without its limit of 90 characters, as age uses it: a prefix, `1`, five bits for each character, six
-/// characters of checksum.
+/// Bech32 (BIP 173) without its limit of 90 characters, as age uses it: a prefix, `1`, five bits for each character,
+/// six characters of checksum.
 ///
-/// It writes and reads in place, so that secrets stay in the caller's memory, and it looks nothing up by a secret value.
+/// It reads and writes in place, so that secrets stay in the caller's memory, and never uses a secret value as an
+/// index.
 struct Bech32: Sendable {
-    /// In lower case, without the `1`.
+    /// The prefix in lower case, without the `1`.
     let prefix: StaticString
-    /// The case of the whole text. The other one is refused: one key has one text.
+    /// The case of the whole text. The other case is refused, so that a key has only one text.
     let isUpperCase: Bool
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
     private static let checksumSize = 6
 
-    /// The length of the text of so many bytes.
+    /// Returns the length of the text of `byteCount` bytes.
     func textSize(byteCount: Int) -> Int {
         prefix.utf8CodeUnitCount + 1 + Self.groups(byteCount) + Self.checksumSize
     }
@@ -38,10 +39,10 @@ struct Bech32: Sendable {
         for index in 0..<Self.checksumSize { write(Self.character(checksum.closing(index))) }
     }
 
-    /// Reads exactly as many bytes as there is room for.
+    /// Decodes exactly as many bytes as `bytes` has room for.
     ///
-    /// - Throws: `CryptoError` `.malformedEncoding` for another prefix, case, length or character, a checksum that does not
-    ///   fit, or bits to spare that are not zero.
+    /// - Throws: `CryptoError` `.malformedEncoding` for another prefix, case, length or character, a wrong checksum, or
+    ///   padding bits that are not zero.
     func decode(
         _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer
     ) throws(CryptoError) {
@@ -73,7 +74,7 @@ struct Bech32: Sendable {
         return text.starts(with: expected)
     }
 
-    /// The character in lower case; one of the other case than this text's clears `isGood`.
+    /// Returns the character in lower case; a character of the wrong case clears `isGood`.
     private func lowerCased(_ character: UInt8, _ isGood: inout UInt8) -> UInt8 {
         let isLetter = (character & 0x40) >> 6
         let isLower = (character & 0x20) >> 5
@@ -82,11 +83,11 @@ struct Bech32: Sendable {
     }
 }
 
-/// Five bits at a time; nothing here branches on a value or looks up by one.
+/// Operations on groups of five bits, without branches on values or look-ups by them.
 extension Bech32 {
     private static func groups(_ byteCount: Int) -> Int { (byteCount * 8 + 4) / 5 }
 
-    /// All bits where the value is 0, else none.
+    /// Returns all bits set for 0, else no bits.
     private static func mask(_ value: UInt8) -> UInt8 {
         UInt8(truncatingIfNeeded: (UInt32(value) &- 1) >> 8)
     }
@@ -97,7 +98,7 @@ extension Bech32 {
         (0..<32).reduce(0) { $0 | (alphabet.utf8Start[$1] & mask(group ^ UInt8($1))) }
     }
 
-    /// The five bits of a character, and all bits where there is such a character, else none.
+    /// Returns the five bits of a character, and all bits set if the character is valid, else no bits.
     private static func value(of character: UInt8) -> (group: UInt8, isKnown: UInt8) {
         var (group, isKnown): (UInt8, UInt8) = (0, 0)
         for index in 0..<32 {
@@ -108,14 +109,14 @@ extension Bech32 {
         return (group, isKnown)
     }
 
-    /// Five bits from a byte string, filled up with zeros behind its end.
+    /// Returns five bits of a byte string, padded with zeros after its end.
     private static func group(_ index: Int, of bytes: UnsafeRawBufferPointer) -> UInt8 {
         let (byte, offset) = (index * 5 / 8, index * 5 % 8)
         let pair = UInt16(bytes[byte]) << 8 | (byte + 1 < bytes.count ? UInt16(bytes[byte + 1]) : 0)
         return UInt8(truncatingIfNeeded: pair >> (11 - UInt16(offset))) & 0x1F
     }
 
-    /// Adds five bits to a byte string of zeros; all bits where none were lost behind its end, else none.
+    /// Adds five bits to a byte string of zeros. Returns no bits if a set bit was lost after its end, else all bits.
     private static func put(_ group: UInt8, _ index: Int, into bytes: UnsafeMutableRawBufferPointer) -> UInt8 {
         let (byte, offset) = (index * 5 / 8, index * 5 % 8)
         let pair = UInt16(group) << (11 - UInt16(offset))
@@ -145,10 +146,10 @@ extension Bech32 {
             }
         }
 
-        /// Whether what was added ended with its checksum.
+        /// `true` if the input ended with its checksum.
         var fits: Bool { remainder == 1 }
 
-        /// One of the six groups that close a text, once six zeros were added for them.
+        /// Returns one of the six final groups of a text, after six zeros were added for them.
         func closing(_ index: Int) -> UInt8 {
             UInt8(truncatingIfNeeded: (remainder ^ 1) >> UInt32(5 * (checksumSize - 1 - index))) & 0x1F
         }

@@ -3,19 +3,20 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// A person's or program's own X25519 keys, which open the slots of their recipients. It prints as nothing.
+/// The X25519 keys of a person or program, which open the slots of their recipients. Its description does not show
+/// them.
 ///
-/// Its text is `SEALED-SECRET-KEY-1` and 58 characters; whoever reads it can open what was sealed to it. There may be
-/// several keys, such as an old and a new one; any of them opens.
+/// Its text is `SEALED-SECRET-KEY-1` and 58 characters. Any reader of the text can open what was sealed to it. There
+/// may be several keys, such as an old and a new one; any of them opens.
 public final class Identity: Sendable, CustomStringConvertible {
-    /// One for each key, in the order of the text; at least one.
+    /// The recipients of the keys, in the order of the text; at least one.
     public let recipients: [Recipient]
     let keys: [IdentityKey]
 
-    /// The first key's recipient: the one to give to others.
+    /// The first key's recipient, for sharing with others.
     public var recipient: Recipient { recipients[0] }
 
-    /// - Throws: `VaultError` `.malformedIdentity` for no key at all.
+    /// - Throws: `VaultError` `.malformedIdentity` if there are no keys.
     init(_ keys: [IdentityKey]) throws(VaultError) {
         guard !keys.isEmpty else { throw Self.malformed("It holds no key.") }
         self.keys = keys
@@ -24,7 +25,7 @@ public final class Identity: Sendable, CustomStringConvertible {
         self.recipients = recipients
     }
 
-    /// A fresh key.
+    /// Creates an identity with a random key.
     public static func random() throws(VaultError) -> Identity {
         let key: IdentityKey
         do throws(CryptoError) { key = try IdentityKey(.random(count: X25519.keySize)) } catch {
@@ -33,7 +34,7 @@ public final class Identity: Sendable, CustomStringConvertible {
         return try Identity([key])
     }
 
-    /// Reads an identity's text: one key a line; empty lines and lines that begin with `#` are passed over, as age does.
+    /// Reads an identity's text: one key per line. Empty lines and lines that begin with `#` are skipped, as in age.
     ///
     /// - Throws: `VaultError` `.malformedIdentity` with the number of the line, never its contents.
     public convenience init(text: borrowing SecretBytes) throws(VaultError) {
@@ -45,13 +46,13 @@ public final class Identity: Sendable, CustomStringConvertible {
         VaultError(.malformedIdentity, "read", "the identity", reason)
     }
 
-    /// Says that it is an identity, never which.
+    /// The type's name, without the keys.
     public var description: String { "Identity(…)" }
 }
 
-/// The text of an identity, taken apart in place.
+/// Parses the text of an identity in place.
 enum IdentityText {
-    /// Some 200 keys.
+    /// Enough for some 200 keys.
     static let maximumSize = 16 * 1024
 
     static func keys(in text: UnsafeRawBufferPointer) throws(VaultError) -> [IdentityKey] {
@@ -75,7 +76,8 @@ enum IdentityText {
         return keys
     }
 
-    /// Without spaces, tabs and carriage returns at either end; a slice, so that nothing secret is copied.
+    /// Returns the line without spaces, tabs and carriage returns at either end, as a slice, so that no secret is
+    /// copied.
     private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
         var line = line.drop(while: isBlank)
@@ -85,7 +87,7 @@ enum IdentityText {
 }
 
 extension Identity {
-    /// Reads an identity file and refuses it where others have a right to it. A pipe does as well, for at most 10
+    /// Reads an identity file; refuses it if others have rights to it. A pipe is accepted, and read for at most 10
     /// seconds.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.malformedIdentity`, `.denied` or `.file`.
@@ -93,7 +95,7 @@ extension Identity {
         try self.init(text: try Self.contents(path))
     }
 
-    /// Makes a file of mode 0600 that holds this identity; one that exists is never written over.
+    /// Creates a file of mode 0600 with this identity; never overwrites an existing file.
     ///
     /// - Throws: `VaultError` `.file`, `.denied`.
     public func write(to path: String) throws(VaultError) {
@@ -103,7 +105,7 @@ extension Identity {
             guard let leaf = path.lastComponent, leaf.kind == .regular else {
                 throw FileError(.invalidName, operation: "write the identity", path: path.string)
             }
-            // The dot follows a link in the parent's own name, which a person may well have.
+            // The dot follows a link in the parent's own name, which is legitimate.
             let parent = try Directory.open(path.removingLastComponent().pushing("."))
             try text.withUnsafeBytes { text throws(FileError) in
                 try parent.createExclusively(leaf.string, with: text, mode: 0o600)
@@ -111,7 +113,7 @@ extension Identity {
         }
     }
 
-    /// Each key behind a comment with its recipient.
+    /// Returns the text of all keys, each after a comment with its recipient.
     private func text() -> SecretBytes {
         let comments = recipients.map { Array("# recipient: \($0)\n".utf8) }
         let size = comments.reduce(0) { $0 + $1.count + IdentityKey.textSize + 1 }
@@ -141,7 +143,7 @@ extension Identity {
     }
 }
 
-/// One X25519 key of an identity.
+/// An X25519 key of an identity.
 final class IdentityKey: Sendable {
     static let encoding = Bech32(prefix: "sealed-secret-key-", isUpperCase: true)
     static let textSize = encoding.textSize(byteCount: X25519.keySize)

@@ -1,14 +1,14 @@
 internal import CryptoPrimitives
 
-/// Whom a vault can be opened by: the public half of an ``Identity``. Its text begins with `sealed1` and may be known to
-/// anybody.
+/// The public half of an ``Identity``, to which a vault's slot is sealed. Its text begins with `sealed1` and is not
+/// secret.
 public struct Recipient: Sendable, Hashable, CustomStringConvertible {
     static let encoding = Bech32(prefix: "sealed", isUpperCase: false)
 
     let key: X25519.PublicKey
 
-    /// - Throws: `VaultError` `.malformedIdentity` for a key that would make every slot for it useless: one of low order,
-    ///   which everybody can open, or one in a form that no identity has, which nobody can.
+    /// - Throws: `VaultError` `.malformedIdentity` for a key that would make every slot for it useless: one of low
+    ///   order, which anyone can open, or one in a form that no identity has, which no identity can open.
     init(_ key: X25519.PublicKey) throws(VaultError) {
         self.key = key
         let malformed = Self.malformed("It is no X25519 public key that can be sealed to.")
@@ -50,12 +50,12 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Never names the text: a person may have given the secret half by mistake.
+    /// Returns an error that does not contain the text, because the user may have entered the secret half by mistake.
     private static func malformed(_ reason: String) -> VaultError {
         VaultError(.malformedIdentity, "read", "the recipient", reason, advice: "Copy it again, whole.")
     }
 
-    /// Whether the number is below 2^255 - 19 and the highest bit is clear (RFC 7748, section 5).
+    /// Returns whether the number is below 2^255 - 19 and the highest bit is clear (RFC 7748, section 5).
     private static func isCanonical(_ bytes: [UInt8]) -> Bool {
         guard bytes[31] & 0x80 == 0 else { return false }
         return bytes[31] != 0x7F || bytes[1..<31].contains { $0 != 0xFF } || bytes[0] < 0xED
