@@ -1,19 +1,19 @@
 internal import CryptoPrimitives
 package import Sealing
 
-/// What a roster says of one record.
+/// A roster's decision on one record.
 package enum Authorisation: Sendable, Hashable {
     /// No pattern governs the name: holders of the group's keys may write it.
     case notGoverned
     /// Its writer has the right.
     case authorised(WriterID)
-    /// Nobody with the right has written it; the reason is a sentence.
+    /// Its writer is unknown or lacks the right; the reason is a sentence.
     case refused(String)
-    /// It was signed by a roster of that version, which is newer than this one.
+    /// The record was signed under a roster of that version, which is newer than this one.
     case rosterBehind(version: UInt64, isKnownWriter: Bool)
 }
 
-/// An opened record as a roster judges it.
+/// The evidence by which a roster judges an opened record.
 package struct RecordEvidence {
     package let name: String
     package let header: BlobHeader
@@ -21,7 +21,7 @@ package struct RecordEvidence {
     /// The hash that was signed (`SignedRecord.digest`); empty for an unsigned record.
     package let digest: [UInt8]
 
-    /// - Parameter contents: Without the trailer.
+    /// - Parameter contents: The contents without the trailer.
     package init(
         group: String, name: String, header: BlobHeader, trailer: RecordTrailer?, contents: UnsafeRawBufferPointer
     ) {
@@ -39,7 +39,7 @@ package struct RecordEvidence {
 extension SignedRoster {
     /// Judges a record: governed or not, signed, by a known writer with the right, with a signature that verifies.
     ///
-    /// - Parameter verify: Checks the signature; the caller may remember what it verified before.
+    /// - Parameter verify: Checks the signature; the caller may cache results.
     package func authorise(
         _ record: RecordEvidence, verify: (WriterPublicKey, RecordTrailer, [UInt8]) -> Bool = WriterPublicKey.verify
     ) -> Authorisation {
@@ -73,7 +73,8 @@ extension SignedRoster {
         return .authorised(writer.id)
     }
 
-    /// Why a writer must not write or delete a name; nil where it may, or where the name is not governed.
+    /// Returns the reason why a writer must not write or delete a name; `nil` if it may, or if the name is not
+    /// governed.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         guard let rule = rule(for: name) else { return nil }
         guard let writer else { return "Its name is governed and this program has no writer key." }
@@ -87,7 +88,7 @@ extension SignedRoster {
 }
 
 extension WriterPublicKey {
-    /// Whether a record's signature is this writer's.
+    /// Returns whether a record's signature is this writer's.
     package static func verify(_ key: WriterPublicKey, _ trailer: RecordTrailer, _ digest: [UInt8]) -> Bool {
         (try? key.key.verify(trailer.signature, of: SigningContext.writer.message(digest))) != nil
     }

@@ -3,7 +3,8 @@ internal import CryptoPrimitives
 extension Identity {
     /// Reads an identity file whose keys may be protected by a passphrase.
     ///
-    /// - Parameter passphrase: Asked once, and only for a file with a protected key; without it such a file is `.locked`.
+    /// - Parameter passphrase: Called once, and only for a file with a protected key; without it such a file is
+    ///   `.locked`.
     /// - Throws: `VaultError` `.locked`, `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
     public convenience init(
         contentsOf path: String, passphrase: (() throws(VaultError) -> Passphrase)?
@@ -12,7 +13,7 @@ extension Identity {
         try self.init(Self.keys(in: text, path, passphrase: passphrase))
     }
 
-    /// Creates a file of mode 0600 that holds this identity under a passphrase; one that exists is never written over.
+    /// Creates a file of mode 0600 with this identity under a passphrase; never overwrites an existing file.
     ///
     /// - Throws: `VaultError` `.invalidArgument` for costs below 2 passes over 19 MiB; `.file`, `.denied`.
     public func write(to path: String, protectedBy protection: KeyProtection) throws(VaultError) {
@@ -76,7 +77,7 @@ extension Identity {
 }
 
 extension IdentityKey {
-    /// A copy of the scalar, by way of its text.
+    /// Returns a copy of the scalar, through its text.
     fileprivate func scalarCopy() throws(CryptoError) -> SecretBytes {
         let text = SecretBytes(count: Self.textSize) { encode(into: $0) }
         return try SecretBytes(count: X25519.keySize) { bytes throws(CryptoError) in

@@ -3,11 +3,11 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// A kind of secret key that has a text of its own: one Bech32 prefix for the plain form, one for the protected form.
+/// A kind of secret key with its own text: one Bech32 prefix for the plain form, one for the protected form.
 struct KeyTextKind: Sendable {
     /// The kind's name in errors.
     let noun: String
-    /// What a text that is none is.
+    /// The error code for an invalid text.
     var malformedCode = VaultError.Code.malformedKey
     let plain: Bech32
     let protected: Bech32
@@ -33,12 +33,12 @@ struct KeyTextKind: Sendable {
     }
 }
 
-/// The lines of a text file of secret keys. Empty lines and lines that begin with `#` are passed over, as age does.
+/// The lines of a text file of secret keys. Empty lines and lines that begin with `#` are skipped, as in age.
 enum KeyText {
     /// The largest file in bytes.
     static let maximumSize = 16 * 1024
 
-    /// A secret key as a file holds it.
+    /// A secret key in its file's form.
     enum Line: ~Copyable {
         case plain(SecretBytes)
         case protected(ProtectedKey)
@@ -78,7 +78,8 @@ enum KeyText {
         return .protected(try bytes.withUnsafeBytes { bytes throws(CryptoError) in try ProtectedKey(Array(bytes)) })
     }
 
-    /// Without spaces, tabs and carriage returns at either end; a slice, so that nothing secret is copied.
+    /// Returns the line without spaces, tabs and carriage returns at either end, as a slice, so that no secret is
+    /// copied.
     private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
         var line = line.drop(while: isBlank)
@@ -86,7 +87,7 @@ enum KeyText {
         return line
     }
 
-    /// The text of one key behind a comment with its public half.
+    /// Returns the text of one key after a comment with its public half.
     ///
     /// - Parameter write: Writes the line of the key, without its line end.
     static func text(
@@ -101,7 +102,7 @@ enum KeyText {
     }
 }
 
-/// The files of secret keys: mode 0600, never written over.
+/// The files of secret keys: mode 0600, never overwritten.
 enum KeyTextFile {
     /// Reads a file that only its owner may read.
     ///
@@ -117,7 +118,7 @@ enum KeyTextFile {
         }
     }
 
-    /// Creates a file of mode 0600; one that exists is never written over.
+    /// Creates a file of mode 0600; never overwrites an existing file.
     static func write(_ text: borrowing SecretBytes, to path: String, _ kind: KeyTextKind) throws(VaultError) {
         let path = FilePath(path)
         let operation = "write \(kind.noun)"
@@ -125,7 +126,7 @@ enum KeyTextFile {
             guard let leaf = path.lastComponent, leaf.kind == .regular else {
                 throw FileError(.invalidName, operation: operation, path: path.string)
             }
-            // The dot follows a link in the parent's own name, which a person may well have.
+            // The dot follows a link in the parent's own name, which is legitimate.
             let parent = try Directory.open(path.removingLastComponent().pushing("."))
             try text.withUnsafeBytes { text throws(FileError) in
                 try parent.createExclusively(leaf.string, with: text, mode: 0o600)

@@ -8,14 +8,14 @@ internal import SystemPackage
 /// of the vault and of the group's roster. They decide which person keys count (`docs/vault.md`, rule V14).
 struct KnownTeam {
     let place: VaultPlace
-    /// Nil also where a person accepts a vault whatever was remembered of it.
+    /// Also `nil` if a person accepts a vault regardless of the memory.
     let memory: PlaceMemory?
-    /// Whether the vault is opened to be certified: then a person key without any certificate does.
+    /// `true` if the vault is opened to be certified: then a person key without any certificate is accepted.
     let isCertifying: Bool
-    /// The team key that a person replaces because it is lost: what the vault and this user's memories say of it does not
-    /// count. The program and the machine have to name another one first.
+    /// The lost team key that a person replaces: its entries in the vault and in this user's memories do not count. The
+    /// program and the machine have to name another key first.
     let lostKey: TeamPublicKey?
-    /// What this user accepted of the group's roster, or why that cannot be read.
+    /// The group's roster that this user accepted, or the reason why it cannot be read.
     private let accepted: Result<RosterMemory.Contents?, VaultError>
 
     init(place: VaultPlace, memory: PlaceMemory?, _ options: VaultOptions = VaultOptions()) {
@@ -28,14 +28,14 @@ struct KnownTeam {
         }
     }
 
-    /// The present team key, and those that named it through their successors.
+    /// The present team key, and its predecessors.
     struct Keys {
         var present: TeamPublicKey?
         var former: [TeamPublicKey] = []
     }
 
-    /// - Throws: `VaultError` `.wrongTeamKey` where two sources name different keys and no accepted roster says that one
-    ///   succeeded the other; the reasons why a source cannot be read: what is known then is not known.
+    /// - Throws: `VaultError` `.wrongTeamKey` if two sources name different keys and no accepted roster says that one
+    ///   succeeded the other; the reason why a source cannot be read, because the known key is then undetermined.
     func keys() throws(VaultError) -> Keys {
         let lost = lostKeys
         let accepted = try accepted.get().flatMap { lost.contains($0.teamKey) ? nil : $0 }
@@ -53,15 +53,15 @@ struct KnownTeam {
         return Keys(present: roster.roster.team, former: roster.teamKeys.dropLast())
     }
 
-    /// The lost key and, where the accepted roster is its own, the keys that it succeeded.
+    /// The lost key and, if the accepted roster is its own, its predecessors.
     private var lostKeys: [TeamPublicKey] {
         guard let lostKey else { return [] }
         guard let roster = (try? accepted.get())?.roster, roster.roster.team == lostKey else { return [lostKey] }
         return roster.teamKeys
     }
 
-    /// The keys that vouch for a vault by a holder's memory code while it is certified: the holder may have made the code
-    /// before another key was named in the vault.
+    /// The keys that vouch for a vault by a holder's memory code while it is certified: the holder may have computed
+    /// the code before the vault named another key.
     var certifyingKeys: [[UInt8]] {
         isCertifying ? (try? keys().present).flatMap { $0 }.map { [$0.key.bytes] } ?? [] : []
     }
@@ -74,19 +74,19 @@ struct KnownTeam {
                 + "remembers: sealctl roster verify.")
     }
 
-    /// The oldest state that the accepted roster names. What cannot be read is reported with the records.
+    /// The oldest state that the accepted roster names. Reading records reports an unreadable roster.
     var floor: VaultFloor { (try? accepted.get())?.roster?.roster.floor ?? VaultFloor() }
 
     // MARK: Judging a register
 
-    /// Judges a register that parsed, before any credential is tried.
+    /// Checks a parsed register before any credential is tried.
     ///
     /// - Throws: `VaultError` `.rolledBack` for a state below the roster's lowest one; `.replaced` for a person key
     ///   that the team key has not certified; `.wrongTeamKey`, and as `keys()`.
     func check(_ register: Register) throws(VaultError) {
         try check(register.state)
         guard register.person != nil else {
-            // Services know the last person key: it vouches for nothing that a team key could confirm.
+            // Services know the last person key, so it proves nothing that a team key could confirm.
             guard floor.period == 0 else {
                 throw .replaced(
                     place.path, "It has no persons, and the group's roster counts only periods of certified persons.")
@@ -98,8 +98,7 @@ struct KnownTeam {
         let own = register.team
         let isCertified = own.map { last.isCertified(by: $0, vaultID: register.vaultID) } ?? false
         if isCertified, own == keys.present ?? own { return }
-        // Until its successor certifies the vault, a former team key vouches for the persons that were accepted before,
-        // and for nobody new.
+        // Until its successor certifies the vault, a former team key vouches only for the persons accepted before.
         let isFormer = own.map(keys.former.contains) ?? false
         if isCertified, isFormer, isCertifying || memory?.personKey == last.key.bytes { return }
         if isCertifying, register.teamKey == nil || isCertified && own.map(lostKeys.contains) == true { return }
@@ -111,7 +110,7 @@ struct KnownTeam {
                 : "Ask who shares it with you who replaced it; the team key's holder knows which persons it certified.")
     }
 
-    /// The team keys that named the register's, by the accepted roster.
+    /// Returns the predecessors of the register's team key in the accepted roster.
     func formerKeys(of register: Register) -> [[UInt8]] {
         guard let own = register.team, let keys = try? keys(), keys.present == own else { return [] }
         return keys.former.map(\.key.bytes)
@@ -125,12 +124,12 @@ struct KnownTeam {
 
     // MARK: Certifying
 
-    /// The certificate of a new person key.
+    /// Returns the certificate of a new person key.
     ///
     /// - Parameters:
     ///   - vault: The team key that the vault, or the backup that it is restored from, names.
-    ///   - team: The team key at hand; nil for none.
-    /// - Returns: No signature where no team key is known and none is at hand.
+    ///   - team: The available team key, if any.
+    /// - Returns: An empty signature if no team key is known or available.
     /// - Throws: `VaultError` `.teamKeyNeeded`; `.wrongTeamKey` for another key than the present one; `.noRoster`.
     func certificate(
         of key: Ed25519.PublicKey, vaultID: [UInt8], period: UInt32, vault: TeamPublicKey?, by team: TeamKey?
@@ -152,8 +151,8 @@ struct KnownTeam {
 }
 
 extension KnownTeam {
-    /// Programs that know a team key refuse every record while they have no roster of it. A group without a container has
-    /// no records.
+    /// Requires a roster of the team key: programs that know the key refuse every record without one. A group without a
+    /// container has no records.
     ///
     /// - Throws: `VaultError` `.noRoster`; `.containerAway` for a container that cannot be used.
     private func requireRoster(of team: TeamPublicKey) throws(VaultError) {
@@ -169,7 +168,7 @@ extension KnownTeam {
         }
         let standing = try RosterAuthority.find(
             group, in: container.root, home: place.home, teamKey: team)?.standing()
-        // Whatever is in the container: the roster that was accepted goes on.
+        // The accepted roster stays in force for any contents of the container.
         if standing?.roster?.roster.team == team { return }
         if case .refused(let error) = standing?.condition {
             throw VaultError(
@@ -188,13 +187,13 @@ extension KnownTeam {
 }
 
 extension VaultPlace {
-    /// What this user remembers of the group's roster; nil for an access group that is no app group.
+    /// The user's memory of the group's roster; `nil` for an access group that is no app group.
     var rosterMemory: RosterMemory? {
         (try? AppGroup(accessGroup.identifier)).map { RosterMemory(of: $0, in: home) }
     }
 
-    /// Accepts the roster in the group's container where a team key is known: it may name the key's successor, or a later
-    /// lowest period. Where it cannot be accepted the one that was accepted last goes on.
+    /// Accepts the roster in the group's container if a team key is known: it may name the key's successor, or a later
+    /// lowest period. If it cannot be accepted, the last accepted one stays in force.
     ///
     /// - Parameter remembered: The team key that this user remembers of the vault.
     func followRoster(_ remembered: TeamPublicKey?) {
@@ -207,9 +206,9 @@ extension VaultPlace {
             group, in: container.root, home: home, teamKey: teamKey, vaultTeamKey: remembered)
     }
 
-    /// - Throws: `VaultError` `.wrongTeamKey` where another team key is known, from whichever source; as `KnownTeam.keys()`.
-    /// - Parameter lostKey: The team key that a person replaces because it is lost; it counts only where the program or
-    ///   the machine states it.
+    /// - Throws: `VaultError` `.wrongTeamKey` if any source names another team key; as `KnownTeam.keys()`.
+    /// - Parameter lostKey: The lost team key that a person replaces; it counts only if the program or the machine
+    ///   states it.
     package func requireKnown(_ key: TeamPublicKey, replacing lostKey: TeamPublicKey? = nil) throws(VaultError) {
         var options = VaultOptions()
         options.lostTeamKey = lostKey
@@ -217,11 +216,13 @@ extension VaultPlace {
         guard known == nil || known == key else { throw .wrongTeamKey(path, given: key, known) }
     }
 
-    /// The team key that has certified the vault's persons, and the state for which the key vouches; nil where this user's
-    /// programs have not opened the vault with that key or would refuse it, and for a vault without persons or team key.
+    /// The team key that has certified the vault's persons, and the state that it certifies. `nil` if this user's
+    /// programs have not opened the vault with that key or would refuse it, and for a vault without persons or team
+    /// key.
     package var certification: (team: TeamPublicKey, state: VaultFloor)? { certification(replacing: nil) }
 
-    /// The same while a person replaces a lost team key, whatever the program and the machine state by now.
+    /// Returns the same while a person replaces a lost team key, whether or not the program and the machine state it by
+    /// now.
     package func certification(replacing lostKey: TeamPublicKey?) -> (team: TeamPublicKey, state: VaultFloor)? {
         guard let memory = try? memory.load(), memory.team != nil, let directory = try? openDirectory(),
             let files = try? VaultFiles.read(
@@ -240,9 +241,9 @@ extension PlaceMemory {
 }
 
 extension VaultError.Code {
-    /// The group has records and no roster of the team key, without which they would all be refused.
+    /// The group has records but no roster of the team key, so all of them would be refused.
     public static let noRoster = VaultError.Code(rawValue: "noRoster")
-    /// The vault has a team key, which has to certify a new person key, and it was not given.
+    /// The vault's team key has to certify a new person key, and was not given.
     public static let teamKeyNeeded = VaultError.Code(rawValue: "teamKeyNeeded")
 }
 
@@ -254,7 +255,7 @@ extension VaultError {
             advice: "Give the file of the present team key. Where it is lost, a person replaces it: --replaces KEY.")
     }
 
-    /// A vault that the roster has ended.
+    /// Returns the error for a vault in a state before the roster's lowest one.
     package static func belowFloor(_ path: String, _ state: VaultFloor, _ lowest: VaultFloor) -> VaultError {
         VaultError(
             .rolledBack, "open the vault", path,
@@ -267,28 +268,29 @@ extension VaultError {
     }
 }
 
-/// The team key that the administrator of a machine states for a group: `/etc/sealedstate/<group>.team`, a line
-/// `sealedteam1…`; empty lines and lines that begin with `#` are passed over.
+/// The team key that the machine's administrator states for a group: `/etc/sealedstate/<group>.team`, a line
+/// `sealedteam1…`. Empty lines and lines that begin with `#` are skipped.
 package struct TeamKeySettings: Sendable {
     /// The directory of the files.
     package let directory: String
 
     package init(directory: String) { self.directory = directory }
 
-    /// Those of the system; tests put others in their place for the length of a call.
+    /// The system's settings; tests replace them for the length of a call.
     @TaskLocal package static var current = TeamKeySettings(directory: "/etc/sealedstate")
 
     private static let maximumSize = 4096
 
-    /// The file of a group.
+    /// Returns the path of a group's file.
     package func path(of group: AccessGroup) -> String { "\(directory)/\(group.identifier).team" }
 
-    /// The key that the file states; nil only where there is no file.
+    /// Returns the key that the file states; `nil` only if the file does not exist.
     ///
-    /// - Throws: `VaultError` `.unsafeFile` for a file that others than root and this user may change, `.malformedKey`, `.file`.
+    /// - Throws: `VaultError` `.unsafeFile` for a file that users other than root and this one may change,
+    ///   `.malformedKey`, `.file`.
     package func teamKey(of group: AccessGroup) throws(VaultError) -> TeamPublicKey? {
         let path = path(of: group)
-        // The usual case, at the price of one call.
+        // The usual case, at the cost of one system call.
         if access(path, F_OK) != 0 && errno == ENOENT { return nil }
         let bytes: [UInt8]
         do throws(FileError) {

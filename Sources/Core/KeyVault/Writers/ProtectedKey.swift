@@ -3,21 +3,21 @@ internal import Sealing
 
 /// A secret key under a passphrase (docs/writers.md, section "Protected keys").
 ///
-/// Argon2id, then one keyed hash gives the key of the box and a commitment: a form opens under one passphrase only, and
-/// another passphrase and a changed form have the same answer.
+/// Argon2id, then one keyed hash gives the key of the box and a commitment. A form opens under only one passphrase, and
+/// the error does not distinguish another passphrase from a changed form.
 struct ProtectedKey: Sendable {
     /// Version 1, reserved 3, passes 4, memory 4, salt 16, public key 32, commitment 32, box 48.
     static let size = 140
     private static let headSize = 60
     private static let boxOffset = 92
     private static let version: UInt8 = 1
-    /// The least that a protected form may cost: 2 passes over 19 MiB.
+    /// The minimum cost of a protected form: 2 passes over 19 MiB.
     static let leastPasses: UInt32 = 2, leastMemoryKiB: UInt32 = 19 * 1024
 
     private let bytes: [UInt8]
     private let costs: Argon2id.Parameters
 
-    /// Reads a protected form; nothing is derived yet.
+    /// Parses a protected form; derives no key yet.
     ///
     /// - Throws: `CryptoError` `.malformedEncoding`, `.parameterOutOfRange` for costs out of bounds.
     init(_ bytes: [UInt8]) throws(CryptoError) {
@@ -34,7 +34,7 @@ struct ProtectedKey: Sendable {
 
     /// Protects a secret key.
     ///
-    /// - Throws: `CryptoError` `.parameterOutOfRange` for costs below the least, `.outOfMemory`.
+    /// - Throws: `CryptoError` `.parameterOutOfRange` for costs below the minimum, `.outOfMemory`.
     init(
         _ secret: borrowing SecretBytes, publicKey: [UInt8], kind: KeyTextKind, passphrase: Passphrase,
         costs: PassphraseCosts
@@ -52,7 +52,7 @@ struct ProtectedKey: Sendable {
         bytes = head + commitment + box
     }
 
-    /// The secret key.
+    /// Returns the secret key.
     ///
     /// - Throws: `CryptoError` `.authenticationFailed` for another passphrase or a changed form; `.outOfMemory`.
     func secret(kind: KeyTextKind, passphrase: Passphrase) throws(CryptoError) -> SecretBytes {
@@ -80,7 +80,7 @@ struct ProtectedKey: Sendable {
         }
     }
 
-    /// The public key that the form states; the secret has to have it.
+    /// The public key that the form states; it must match the secret.
     var publicKey: [UInt8] { Array(bytes[28..<Self.headSize]) }
 
     /// Writes the text, `KeyTextKind.protectedSize` characters.
@@ -88,8 +88,8 @@ struct ProtectedKey: Sendable {
         bytes.withUnsafeBytes { kind.protected.encode($0, into: text) }
     }
 
-    // Zero is safe: the key of the box is used once, since equal keys need equal salts, passphrases and public keys, and so
-    // equal secrets.
+    // Zero is safe, because the key of the box is used once: equal keys need equal salts, passphrases and public keys,
+    // and so equal secrets.
     private static let nonce = [UInt8](repeating: 0, count: XChaCha20Poly1305.nonceSize)
 
     private static func check(_ costs: Argon2id.Parameters) throws(CryptoError) {
@@ -99,7 +99,7 @@ struct ProtectedKey: Sendable {
         }
     }
 
-    /// The key of the box (32 bytes), then the commitment (32 bytes).
+    /// Derives the key of the box (32 bytes), then the commitment (32 bytes).
     private static func derive(
         _ head: [UInt8], _ kind: KeyTextKind, _ passphrase: Passphrase, _ costs: Argon2id.Parameters
     ) throws(CryptoError) -> SecretBytes {
@@ -107,7 +107,7 @@ struct ProtectedKey: Sendable {
         let stretched = try salt.withRawBytes { salt throws(CryptoError) in
             try Argon2id.deriveKey(passphrase: passphrase.bytes, salt: salt, parameters: costs, count: 32)
         }
-        // The prefix is hashed as well: a form of one kind is never one of another.
+        // The hash covers the prefix, so that forms of different kinds never match.
         let prefix = UnsafeBufferPointer(
             start: kind.protected.prefix.utf8Start, count: kind.protected.prefix.utf8CodeUnitCount)
         let input = Array(prefix) + [0] + head
@@ -141,7 +141,7 @@ struct ProtectedKey: Sendable {
 }
 
 extension VaultError {
-    /// What a protected form that does not open means.
+    /// Returns the error for a protected form that does not open.
     init(opening error: CryptoError, _ kind: KeyTextKind, _ subject: String) {
         switch error.code {
         case .authenticationFailed:

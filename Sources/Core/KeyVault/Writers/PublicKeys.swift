@@ -1,7 +1,7 @@
 package import CryptoPrimitives
 package import Sealing
 
-/// The public half of a ``WriterKey``. Its text begins with `sealedwriter1` and may be known to anybody.
+/// The public half of a ``WriterKey``. Its text begins with `sealedwriter1` and is not secret.
 public struct WriterPublicKey: Hashable, Sendable, CustomStringConvertible {
     static let encoding = Bech32(prefix: "sealedwriter", isUpperCase: false)
 
@@ -25,7 +25,7 @@ public struct WriterPublicKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { PublicKeyText.text(key, Self.encoding) }
 }
 
-/// The public half of a ``TeamKey``. Its text begins with `sealedteam1` and may be known to anybody.
+/// The public half of a ``TeamKey``. Its text begins with `sealedteam1` and is not secret.
 public struct TeamPublicKey: Hashable, Sendable, CustomStringConvertible {
     static let encoding = Bech32(prefix: "sealedteam", isUpperCase: false)
 
@@ -33,7 +33,7 @@ public struct TeamPublicKey: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ key: Ed25519.PublicKey) { self.key = key }
 
-    /// Nil for bytes that are no canonical key of the prime-order group.
+    /// Returns `nil` for bytes that are no canonical key of the prime-order group.
     init?(bytes: [UInt8]) {
         guard let key = try? Ed25519.PublicKey(validating: bytes) else { return nil }
         self.init(key)
@@ -46,7 +46,7 @@ public struct TeamPublicKey: Hashable, Sendable, CustomStringConvertible {
         self.init(try PublicKeyText.key(text, Self.encoding, "sealedteam1", secret: "SEALED-"))
     }
 
-    /// Whether a signature of a hash of 64 bytes is this key's.
+    /// Returns whether a signature of a hash of 64 bytes is this key's.
     package func hasSigned(_ digest: [UInt8], _ signature: [UInt8]) -> Bool {
         (try? key.verify(signature, of: SigningContext.team.message(digest))) != nil
     }
@@ -66,7 +66,7 @@ private enum PublicKeyText {
             }
             return try Ed25519.PublicKey(validating: bytes.withUnsafeBytes { Array($0) })
         } catch {
-            // Never names the text: a person may have given the secret half by mistake.
+            // The error does not contain the text, because the user may have entered the secret half by mistake.
             throw VaultError(
                 error,
                 meaning: VaultError(
@@ -89,7 +89,7 @@ private enum PublicKeyText {
 extension VaultError.Code {
     /// The file or text is no key of that kind, or is damaged.
     public static let malformedKey = VaultError.Code(rawValue: "malformedKey")
-    /// The roster is none, or is damaged.
+    /// The file is no roster, or is damaged.
     public static let malformedRoster = VaultError.Code(rawValue: "malformedRoster")
     /// The roster is not signed by the group's team key, or two sources name different team keys.
     public static let wrongTeamKey = VaultError.Code(rawValue: "wrongTeamKey")

@@ -3,7 +3,7 @@ internal import Sealing
 
 /// The roster's bytes (docs/writers.md, section "Roster"): a head, parts, the team key's signature.
 extension Roster {
-    /// The largest file in bytes, checked before anything is allocated.
+    /// The largest file in bytes, checked before memory is allocated.
     package static let maximumSize = 1 << 20
     static let maximumWriters = 1024, maximumRules = 1024, maximumGrants = 256, maximumSuccessions = 64
     static let maximumRetained = 16_384, maximumNameSize = 512
@@ -95,11 +95,11 @@ extension Roster {
             group: group, id: id, version: version, signedAt: signedAt, team: team, writers: parts.writers,
             rules: parts.rules, successions: parts.successions, floor: parts.floor,
             unknownParts: parts.unknown)
-        // One roster has one text: order, duplicates and unused bits are decided by writing it again.
+        // A roster has only one encoding: encoding it again detects wrong order, duplicates and unused bits.
         guard encoded.elementsEqual(bytes) else { throw .malformedRoster("Its parts are not in canonical form.") }
     }
 
-    /// The parts of a roster on the way in.
+    /// The parts of a roster while it is parsed.
     private struct RosterParts {
         var writers: [Writer] = []
         var rules: [Rule] = []
@@ -149,7 +149,7 @@ extension Roster.RetainedRecord {
     }
 }
 
-/// Takes a roster's bytes apart; running past their end is a malformed roster.
+/// Parses a roster's bytes; a read past their end throws `.malformedRoster`.
 struct RosterReader {
     private var rest: ArraySlice<UInt8>
 
@@ -185,7 +185,7 @@ struct RosterReader {
         }
     }
 
-    /// A small number in 8 bytes.
+    /// Reads a small number in 8 bytes.
     private mutating func number() throws(VaultError) -> UInt8 {
         let value: UInt64 = try integer()
         guard value < 256 else { throw .unsupportedRoster("Reserved bytes are set.") }

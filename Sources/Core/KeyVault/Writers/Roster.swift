@@ -2,24 +2,24 @@ package import Sealing
 
 /// A group's list of writers and of the names that each may write (docs/writers.md, section "Roster").
 ///
-/// It does no input or output. Whatever parses serialises to the same bytes.
+/// It does no input or output. A parsed roster serialises to the same bytes.
 package struct Roster: Sendable, Hashable {
     /// A program with a writer key.
     package struct Writer: Sendable, Hashable {
         package enum State: UInt8, Sendable {
-            /// It may write.
+            /// The writer may write.
             case active = 1
-            /// It writes no more; the records that the roster lists stay valid.
+            /// The writer no longer writes; the records that the roster lists stay valid.
             case retired = 2
-            /// None of its records is valid.
+            /// All records of the writer are invalid.
             case revoked = 3
         }
 
         package let publicKey: WriterPublicKey
-        /// For people.
+        /// A name for users.
         package var label: String
         package var state: State
-        /// What stays valid of a retired writer; empty for every other.
+        /// The records of a retired writer that stay valid; empty for every other.
         package var retained: Set<RetainedRecord>
 
         package init(
@@ -34,11 +34,11 @@ package struct Roster: Sendable, Hashable {
         package var id: WriterID { publicKey.id }
     }
 
-    /// One record of a retired writer that stays valid.
+    /// A record of a retired writer that stays valid.
     package struct RetainedRecord: Sendable, Hashable {
         package let name: String
         package let sequence: UInt64
-        /// The first 32 bytes of the hash that was signed.
+        /// The first 32 bytes of the signed hash.
         package let digest: [UInt8]
 
         package init(name: String, sequence: UInt64, signedDigest: [UInt8]) {
@@ -48,7 +48,7 @@ package struct Roster: Sendable, Hashable {
         }
     }
 
-    /// What a writer may do with the records of a pattern.
+    /// The rights of a writer on the records of a pattern.
     package struct Rights: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -57,7 +57,7 @@ package struct Roster: Sendable, Hashable {
         package static let all: Rights = [.write, .delete]
     }
 
-    /// The writers of the names that a pattern governs. Without any, nobody may write them.
+    /// The writers of the names that a pattern governs. Without writers, the names are read-only.
     package struct Rule: Sendable, Hashable {
         package let pattern: GovernedPattern
         package var grants: [WriterID: Rights]
@@ -68,41 +68,41 @@ package struct Roster: Sendable, Hashable {
         }
     }
 
-    /// A statement by which a team key named the next one.
+    /// A statement by which a team key names its successor.
     package struct Succession: Sendable, Hashable {
         package let former: TeamPublicKey
         package let next: TeamPublicKey
         package let signature: [UInt8]
     }
 
-    /// A part of a kind that this version does not know and that is not critical; it is kept byte for byte.
+    /// A part that is not critical and of a kind that this version does not know, kept byte for byte.
     package struct UnknownPart: Sendable, Hashable {
         package let type: UInt16
         package let bytes: [UInt8]
     }
 
     package let group: String
-    /// Random; the same in every version.
+    /// A random id, the same in every version.
     package let id: Bytes16
-    /// From 1; each signed roster has a higher one.
+    /// The version from 1; each signed roster has a higher one.
     package var version: UInt64
     /// Milliseconds since 1970, for people.
     package var signedAt: UInt64
     /// The key that signs it.
     package var team: TeamPublicKey
-    /// By id, ascending.
+    /// The writers by id, ascending.
     package private(set) var writers: [Writer]
-    /// By pattern, ascending.
+    /// The rules by pattern, ascending.
     package private(set) var rules: [Rule]
-    /// From the first team key to the one that signs, in order.
+    /// The successions from the first team key to the signing one, in order.
     package var successions: [Succession]
     /// The oldest state of the group's vault that readers accept.
     package var floor: VaultFloor
     package let unknownParts: [UnknownPart]
 
     /// - Parameters:
-    ///   - writers: Of one id the last one counts.
-    ///   - rules: Of one pattern the last one counts.
+    ///   - writers: If two have the same id, the last one counts.
+    ///   - rules: If two have the same pattern, the last one counts.
     package init(
         group: String, id: Bytes16, version: UInt64, signedAt: UInt64, team: TeamPublicKey, writers: [Writer] = [],
         rules: [Rule] = [], successions: [Succession] = [], floor: VaultFloor = VaultFloor(),
@@ -122,7 +122,7 @@ package struct Roster: Sendable, Hashable {
         for rule in rules { set(rule) }
     }
 
-    /// The writer of an id.
+    /// Returns the writer of an id.
     package func writer(_ id: WriterID) -> Writer? { writers.first { $0.id == id } }
 
     /// Adds a writer, or replaces the one of the same key.
@@ -141,20 +141,20 @@ package struct Roster: Sendable, Hashable {
     /// Removes the rule of a pattern.
     package mutating func remove(_ pattern: GovernedPattern) { rules.removeAll { $0.pattern == pattern } }
 
-    /// The rule that governs a name: that of the longest pattern; nil where none does.
+    /// Returns the rule that governs a name, the one with the longest pattern; `nil` if the name is not governed.
     package func rule(for name: String) -> Rule? {
         rules.filter { $0.pattern.governs(name) }.max { $0.pattern.precision < $1.pattern.precision }
     }
 
-    /// What a writer may do with a name, by its rule alone; nil where no rule governs the name.
+    /// Returns the rights of a writer on a name by its rule alone; `nil` if no rule governs the name.
     package func rights(of writer: WriterID, for name: String) -> Rights? {
         rule(for: name).map { $0.grants[writer] ?? [] }
     }
 }
 
-/// Which names a rule governs: one name, or all names below whole segments.
+/// The names that a rule governs: one name, or all names below whole segments.
 ///
-/// As text: `accounts/ada`, `accounts/*`, or `*` for every name that is not the library's own.
+/// The text is `accounts/ada`, `accounts/*`, or `*` for every name that is not the library's own.
 package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConvertible {
     package enum Kind: UInt8, Sendable {
         case name = 1
@@ -189,8 +189,8 @@ package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConv
         }
     }
 
-    /// Whether a record's name is one of these. `a/*` governs `a/b`, neither `a` nor `ab`. `*` does not govern names that
-    /// begin with `_sealed/`: those are governed only where a pattern names them.
+    /// Returns whether it governs a record's name. `a/*` governs `a/b`, neither `a` nor `ab`. `*` does not govern names
+    /// that begin with `_sealed/`; only a pattern that contains this prefix does.
     package func governs(_ name: String) -> Bool {
         let (name, path) = (name.utf8, path.utf8)
         switch kind {
@@ -201,7 +201,7 @@ package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConv
         }
     }
 
-    /// The longest pattern counts: a name before every prefix, then the prefix with the most bytes.
+    /// The rank of a pattern: a name before every prefix, then the prefix with the most bytes.
     var precision: Int { kind == .name ? Int.max : path.utf8.count }
 
     package static func < (left: Self, right: Self) -> Bool {
@@ -210,7 +210,8 @@ package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConv
 
     private static let reserved = Array("_sealed/".utf8)
 
-    /// The rules of record names (docs/app-groups.md): segments of letters, digits, `.`, `_`, `-`, none with a dot at the start.
+    /// Returns whether a text is a record name (docs/app-groups.md): segments of letters, digits, `.`, `_`, `-`, none
+    /// with a leading dot.
     private static func isName(_ text: String) -> Bool {
         guard (1...512).contains(text.utf8.count) else { return false }
         let segments = text.utf8.split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -232,15 +233,17 @@ package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConv
 }
 
 extension Bytes16 {
-    /// Byte by byte, from the first.
+    /// Compares byte by byte, from the first.
     func isAfter(_ other: Bytes16) -> Bool {
         withUnsafeBytes { left in other.withUnsafeBytes { right in right.lexicographicallyPrecedes(left) } }
     }
 }
 
-/// A state of a vault by its two periods, as a roster names the oldest one that readers accept (`docs/vault.md`, rule V12).
+/// A state of a vault by its two periods, with which a roster names the oldest one that readers accept
+/// (`docs/vault.md`, rule V12).
 ///
-/// The vault's period alone would not do: a former person can begin any number of periods with the person key that they knew.
+/// The vault's period alone is not enough: a former person can begin any number of periods with the person key that
+/// they knew.
 package struct VaultFloor: Sendable, Hashable {
     /// The vault's period; 0 for any.
     package var period: UInt32 = 0
@@ -252,14 +255,14 @@ package struct VaultFloor: Sendable, Hashable {
         self.keyPeriod = keyPeriod
     }
 
-    /// The higher number of both states for each of the periods.
+    /// Returns the higher of each of the two periods.
     package func raised(to other: VaultFloor) -> VaultFloor {
         VaultFloor(period: max(period, other.period), keyPeriod: max(keyPeriod, other.keyPeriod))
     }
 
-    /// Whether a later state has a higher number than this one.
+    /// Returns whether a later state has a higher number than this one.
     package func isBelow(_ state: VaultFloor) -> Bool { raised(to: state) != self }
 
-    /// Whether a vault's state is older than this one.
+    /// Returns whether a vault's state is older than this one.
     package func isAbove(_ state: VaultFloor) -> Bool { state.period < period || state.keyPeriod < keyPeriod }
 }

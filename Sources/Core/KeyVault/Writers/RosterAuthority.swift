@@ -4,17 +4,17 @@ package import Sealing
 package import SharedFiles
 internal import Synchronization
 
-/// What is known of the roster's file in the container, for tools and messages.
+/// The condition of the roster's file in the container, for tools and messages.
 package enum RosterCondition: Sendable, Equatable {
-    /// It is the roster that counts.
+    /// The file is the roster in force.
     case current
-    /// There is no file; the roster that was accepted last goes on.
+    /// The file is missing; the last accepted roster stays in force.
     case missing
-    /// It is older than the one that was accepted last, which goes on.
+    /// The file is older than the last accepted roster, which stays in force.
     case older(version: UInt64)
-    /// It has the version of the one that was accepted last and other bytes; the accepted one goes on.
+    /// The file has the version of the last accepted roster but other bytes; the accepted one stays in force.
     case forked
-    /// It is not the group's: not signed by the team key, of another roster id, damaged, or of an unknown format.
+    /// The file is not the group's: not signed by the team key, of another roster id, damaged, or of an unknown format.
     case refused(VaultError)
 
     /// The stable name for machine-readable output.
@@ -29,18 +29,18 @@ package enum RosterCondition: Sendable, Equatable {
     }
 }
 
-/// Decides which roster counts for a store, and judges records by it.
+/// Decides which roster is in force for a store, and judges records by it.
 ///
-/// It exists only where a team key is known: from the program, the system's settings or this user's memory. A new roster is
-/// noticed within a second, as a changed vault is, and at once where a record would be refused.
+/// An authority requires a known team key: from the program, the system's settings or this user's memory. It notices a
+/// new roster within a second, as a changed vault, and at once if a record would be refused.
 package final class RosterAuthority: Sendable {
-    /// What counts now.
+    /// The roster in force and its file's condition.
     package struct Standing: Sendable {
-        /// The roster that counts; nil where a team key is known and no roster of it was ever accepted.
+        /// The roster in force; `nil` if a team key is known and no roster of it was ever accepted.
         package var roster: SignedRoster?
-        /// The file in the container.
+        /// The condition of the file in the container.
         package var condition: RosterCondition
-        /// Why the acceptance could not be remembered.
+        /// The reason why the acceptance could not be remembered.
         package var notRemembered: VaultError?
     }
 
@@ -54,18 +54,18 @@ package final class RosterAuthority: Sendable {
     private let container: Directory
     private let memory: RosterMemory
     private let home: GroupsHome
-    /// The keys that the program and the system state.
+    /// The keys in the program and the system's settings.
     private let stated: [TeamPublicKey]
     private let state: Mutex<State>
     private let verified: VerifiedSignatures
     private let timer = LookTimer()
 
-    /// The authority of a group's container; nil where no team key is known.
+    /// Returns the authority of a group's container; `nil` if no team key is known.
     ///
     /// - Parameters:
     ///   - teamKey: The key that the program states.
     ///   - vaultTeamKey: The key that the group's vault names.
-    /// - Throws: `VaultError` for settings or a memory that cannot be read: what is known then is not known.
+    /// - Throws: `VaultError` for settings or a memory that cannot be read, because the known key is then undetermined.
     package static func find(
         _ group: AppGroup, in container: Directory, home: GroupsHome, teamKey: TeamPublicKey?,
         vaultTeamKey: TeamPublicKey? = nil
@@ -76,7 +76,7 @@ package final class RosterAuthority: Sendable {
         for key in [teamKey, vaultTeamKey, settings].compactMap({ $0 }) where !stated.contains(key) {
             stated.append(key)
         }
-        // Before the stamp: what is stored in between is looked at again. Only a file that is not there is none.
+        // Read before the stamp: what is stored in between is read again. Only a missing file counts as no memory.
         let remembered = try memory.load()
         if stated.isEmpty && remembered == nil { return nil }
         return RosterAuthority(group, container, home, memory, stated, remembered, nil)
@@ -100,7 +100,7 @@ package final class RosterAuthority: Sendable {
         state = Mutex(State(standing: standing, file: file, memory: stamp))
     }
 
-    /// The same for the container that has the group's place now.
+    /// Returns the same authority for the container that now has the group's place.
     package func moved(to container: Directory) -> RosterAuthority {
         RosterAuthority(
             group, container, home, memory, stated, (try? memory.load()) ?? remembered, memory.stamp, verified)
@@ -114,20 +114,20 @@ package final class RosterAuthority: Sendable {
 
     // MARK: Which roster counts
 
-    /// What counts now; looks at the files once a second at most.
+    /// Returns the present state; reads the files at most once a second.
     package func standing() -> Standing {
         if timer.isDue() { look() }
         return state.withLock { $0.standing }
     }
 
-    /// Looks at the files now.
+    /// Reads the files now.
     ///
-    /// - Returns: Whether another roster counts than before.
+    /// - Returns: Whether the roster in force changed.
     @discardableResult
     package func look() -> Bool {
         let (file, note) = (Self.stamp(in: container), memory.stamp)
         let known = state.withLock { $0 }
-        // A file that could not be judged for good is read again each time.
+        // A file without a stamp could not be judged conclusively, so it is read again each time.
         guard known.file != file || known.memory != note || file == nil else { return false }
         let before = known.standing.roster
         let remembered =
@@ -136,7 +136,7 @@ package final class RosterAuthority: Sendable {
             group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
         let stamp = memory.stamp
         state.withLock { state in
-            // What this process accepted before never goes back.
+            // This process never returns to an older roster than the one it accepted.
             guard !(state.standing.roster?.isNewer(than: standing.roster) ?? false) else { return }
             state = State(standing: standing, file: file, memory: stamp)
         }
@@ -153,7 +153,7 @@ package final class RosterAuthority: Sendable {
     ) -> Standing {
         let keys = stated + (remembered.map { [$0.teamKey] } ?? [])
         var accepted = remembered?.roster.flatMap { roster in keys.allSatisfy(roster.isOfTeam) ? roster : nil }
-        // In this process only: a memory that cannot be written.
+        // A roster accepted only in this process, because the memory is not writable.
         if let previous, previous.isNewer(than: accepted), keys.allSatisfy(previous.isOfTeam) { accepted = previous }
         guard hasFile else { return Standing(roster: accepted, condition: .missing) }
         do throws(VaultError) {
@@ -164,7 +164,7 @@ package final class RosterAuthority: Sendable {
                 if error.code == .notFound { return Standing(roster: accepted, condition: .missing) }
                 throw VaultError(error, "read the roster")
             }
-            // The signature of the same bytes was verified before.
+            // The signature of these bytes was verified before.
             if let accepted, accepted.bytes == bytes { return Standing(roster: accepted, condition: .current) }
             let found = try SignedRoster(verifying: bytes, group: group.identifier)
             return take(found, after: accepted, keys, memory)
@@ -173,7 +173,7 @@ package final class RosterAuthority: Sendable {
         }
     }
 
-    /// Accepts a roster that was found, or says why the one before it goes on.
+    /// Accepts the found roster, or returns why its predecessor stays in force.
     private static func take(
         _ found: SignedRoster, after accepted: SignedRoster?, _ keys: [TeamPublicKey], _ memory: RosterMemory
     ) -> Standing {
@@ -209,13 +209,13 @@ package final class RosterAuthority: Sendable {
 
     // MARK: Judging records
 
-    /// Whether records of a name are judged: governed by the roster, or possibly so while there is none.
+    /// Returns whether records of a name are judged: governed by the roster, or possibly so while there is no roster.
     package func governs(_ name: String) -> Bool {
         guard let roster = standing().roster else { return true }
         return roster.rule(for: name) != nil
     }
 
-    /// Judges an opened record. Where it would be refused the roster's file is looked at once more.
+    /// Judges an opened record. Before refusing it, reads the roster's file once more.
     package func authorise(_ record: RecordEvidence) -> Authorisation {
         let first = judge(record, standing().roster)
         switch first {
@@ -231,10 +231,10 @@ package final class RosterAuthority: Sendable {
         }
     }
 
-    /// Signs the hash of a record that is about to be written (`SignedRecord.digest`).
+    /// Signs the hash of a record before it is written (`SignedRecord.digest`).
     ///
-    /// The signature counts as verified in this process, like one that was read before: the next write of the record opens
-    /// what this one wrote, and would verify it.
+    /// The signature counts as verified in this process, as if it had been read: the next write of the record opens
+    /// this one, and would verify it.
     package func sign(
         _ digest: [UInt8], rosterVersion: UInt64, of name: NameTag, with writer: WriterKey
     ) -> RecordTrailer {
@@ -243,7 +243,7 @@ package final class RosterAuthority: Sendable {
         return trailer
     }
 
-    /// Why a writer must not write or delete a name now, after a look at the file; nil where it may.
+    /// Returns the reason why a writer must not write or delete a name now, after reading the file; `nil` if it may.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         func reason() -> String? {
             guard let roster = state.withLock({ $0.standing.roster }) else { return Self.noRoster }
@@ -258,16 +258,17 @@ package final class RosterAuthority: Sendable {
 }
 
 extension SignedRoster {
-    /// Whether this one is a later version of the same roster, or the other one is none.
+    /// Returns whether this is a later version of the same roster, or the other one is `nil`.
     fileprivate func isNewer(than other: SignedRoster?) -> Bool {
         guard let other else { return true }
         return roster.id == other.roster.id && roster.version > other.roster.version
     }
 }
 
-/// Signatures that verified or were made here, by what was signed: a record that is read again costs its hash only.
+/// Signatures that were verified or created here, by the signed hash: reading a record again then costs only its hash.
 ///
-/// Never by the blob's commitment: a holder of the group's keys can seal other contents under the same header.
+/// They are never stored by the blob's commitment, because a holder of the group's keys can seal other contents under
+/// the same header.
 private final class VerifiedSignatures: Sendable {
     private struct Entry: Hashable {
         let key: WriterPublicKey
@@ -286,7 +287,7 @@ private final class VerifiedSignatures: Sendable {
         return true
     }
 
-    /// Remembers a signature that this process has made with the secret key.
+    /// Remembers a signature that this process has created with the secret key.
     func remember(_ key: WriterPublicKey, _ trailer: RecordTrailer, _ digest: [UInt8], of name: NameTag) {
         remember(Entry(key: key, digest: digest, signature: trailer.signature), of: name)
     }

@@ -1,12 +1,12 @@
 package import AppGroups
 internal import SharedFiles
 
-/// The roster's file in a group's container: readable by every member, replaced whole.
+/// The roster's file in a group's container: readable by every member, replaced as a whole.
 package enum RosterFile {
     /// The place of the roster in the lock file of the container's records.
     private static let lockRange = LockRange(slot: 0x726F_7374_6572)
 
-    /// The file's bytes; nil where there is none.
+    /// Returns the file's bytes; `nil` if the file does not exist.
     ///
     /// - Throws: `VaultError` `.file`, `.denied`, `.unsafeFile`.
     package static func read(in container: GroupContainer) throws(VaultError) -> [UInt8]? {
@@ -18,13 +18,12 @@ package enum RosterFile {
         }
     }
 
-    /// Puts a roster in place of the one that is there, and remembers it for this user.
+    /// Replaces the roster's file, and remembers the roster for this user.
     ///
-    /// - Parameter isAnew: Whether a person begins a roster anew because the team key of the one before is lost: then it is
-    ///   remembered in the place of that one.
-    /// - Throws: `VaultError` `.olderRoster` where another program has signed this version or a later one meanwhile,
-    ///   `.replaced` where it has made another roster;
-    ///   `.lockTimeout`, `.durabilityUnknown`, `.denied`, `.file`.
+    /// - Parameter isAnew: Whether a person starts a new roster because the previous team key is lost: then it replaces
+    ///   that roster in the memory.
+    /// - Throws: `VaultError` `.olderRoster` if another program has meanwhile signed this version or a later one,
+    ///   `.replaced` if it has created another roster; `.lockTimeout`, `.durabilityUnknown`, `.denied`, `.file`.
     package static func put(
         _ roster: SignedRoster, in container: GroupContainer, home: GroupsHome, isAnew: Bool = false
     ) throws(VaultError) {
@@ -46,7 +45,7 @@ package enum RosterFile {
     private static func replace(
         with roster: SignedRoster, in container: GroupContainer, isAnew: Bool
     ) throws(VaultError) {
-        // A roster of another key, or whatever else is there, is replaced: it must not keep the team from signing.
+        // A roster of another key, or any other content, is replaced: it must not prevent the team from signing.
         let bytes = try? read(in: container)
         if !isAnew, let bytes, bytes != roster.bytes,
             let there = try? SignedRoster(verifying: bytes, group: roster.roster.group),

@@ -4,15 +4,15 @@ internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
-/// A user's memory of a group's team key and of the roster that was accepted last: a ``MemoryFile``, replaced durably.
+/// A user's memory of a group's team key and of the last accepted roster: a ``MemoryFile``, replaced durably.
 ///
-/// It is a file of its own, not a part of ``PlaceMemory``: a group may have a roster and no vault, and a copy of a vault that
-/// is opened at another place has the same roster (docs/decisions/0026).
+/// It is separate from ``PlaceMemory``: a group may have a roster and no vault, and a copy of a vault opened at another
+/// place has the same roster (docs/decisions/0026).
 package struct RosterMemory: Sendable {
-    /// What is remembered.
+    /// The remembered values.
     package struct Contents: Sendable, Hashable {
         package var teamKey: TeamPublicKey
-        /// The roster's whole file; nil where a person accepted a team key before any roster.
+        /// The accepted roster; `nil` if a person accepted a team key before any roster.
         package var roster: SignedRoster?
 
         package init(teamKey: TeamPublicKey, roster: SignedRoster?) {
@@ -28,11 +28,11 @@ package struct RosterMemory: Sendable {
     private static let maximumSize = headSize + Roster.maximumSize + checkSize
 
     private let file: MemoryFile
-    /// The file of the other directory of memories, which counts as well.
+    /// The file in the other directory of memories, which counts as well.
     private let otherFile: MemoryFile?
     private let group: String
 
-    /// The memory of this process's user.
+    /// Creates the memory of this process's user.
     package init(of group: AppGroup, in home: GroupsHome) {
         let files = home.memoryDirectories("Rosters").map {
             MemoryFile(directory: $0, leaf: "\(group.identifier).roster")
@@ -44,12 +44,12 @@ package struct RosterMemory: Sendable {
     /// The file's path, for messages.
     package var path: String { file.directory.appending(file.leaf).string }
 
-    /// Which file it is and when it was written last; nil for none.
+    /// The identity and the last change of the file; `nil` without a file.
     package var stamp: RosterFileStamp? { (file.attributes ?? otherFile?.attributes).map(RosterFileStamp.init) }
 
-    /// What is remembered in both directories; nil only where neither has a file.
+    /// Returns the contents of both directories; `nil` only if neither has a file.
     ///
-    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is, and for files of different teams;
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left unchanged, and for files of different teams;
     ///   `.unsafeFile`, `.denied`, `.file`.
     package func load() throws(VaultError) -> Contents? {
         let known = try load(file)
@@ -78,9 +78,10 @@ package struct RosterMemory: Sendable {
         return contents
     }
 
-    /// Remembers what is newer than what is there; something newer that another process stored meanwhile stays.
+    /// Stores contents that are newer than the present ones; keeps newer contents that another process stored
+    /// meanwhile.
     ///
-    /// - Returns: What is remembered by now.
+    /// - Returns: The contents now stored.
     /// - Throws: `VaultError` `.durabilityUnknown`, `.lockTimeout`, `.denied`, `.file`; `.corrupt`.
     @discardableResult
     package func store(_ contents: Contents) throws(VaultError) -> Contents {
@@ -95,7 +96,7 @@ package struct RosterMemory: Sendable {
         return remembered
     }
 
-    /// Remembers the roster of a team key that a person names, also where another team's was remembered.
+    /// Remembers the roster of a team key that a person names, even if another team's was remembered.
     ///
     /// - Throws: `VaultError` `.wrongTeamKey` for a key that the remembered roster has ended; those of `store`.
     package func accept(_ contents: Contents, naming key: TeamPublicKey) throws(VaultError) {
@@ -116,7 +117,7 @@ package struct RosterMemory: Sendable {
         }
     }
 
-    /// Remembers exactly this, whatever was there: for a person's decision.
+    /// Overwrites the memory with exactly these contents, for a person's decision.
     package func overwrite(_ contents: Contents) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { Self.encode(contents) }
         otherFile?.remove()
@@ -148,7 +149,7 @@ package struct RosterMemory: Sendable {
             let key = TeamPublicKey(try reader.publicKey())
             let roster = Array(try reader.take(Int(size)))
             guard reader.isAtEnd else { return nil }
-            // Verified when it was stored: a program that could change it could change the team key as well.
+            // The roster was verified when it was stored: a program that can change it can change the team key as well.
             return Contents(
                 teamKey: key, roster: roster.isEmpty ? nil : try SignedRoster(trusting: roster, group: group))
         } catch {
@@ -158,7 +159,7 @@ package struct RosterMemory: Sendable {
 }
 
 extension RosterMemory.Contents {
-    /// Whether it says more than another one: a higher version of the same roster, or a roster where there was none.
+    /// Returns whether it is newer than the known contents: a higher version of the same roster, or a first roster.
     fileprivate func isNewer(than known: Self) -> Bool {
         guard let roster else { return false }
         guard let other = known.roster else { return roster.isOfTeam(known.teamKey) }
@@ -167,7 +168,7 @@ extension RosterMemory.Contents {
     }
 }
 
-/// Which file a name stood for at one moment, and in which state.
+/// The identity of a named file and its state at one moment.
 package struct RosterFileStamp: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64

@@ -1,10 +1,10 @@
 internal import CryptoPrimitives
 package import Sealing
 
-/// A roster with the signature of its team key. The only ways to one are signing it and verifying it.
+/// A roster with the signature of its team key. It results only from signing or verifying.
 package struct SignedRoster: Sendable, Hashable {
     package let roster: Roster
-    /// The whole file.
+    /// The bytes of the whole file.
     package let bytes: [UInt8]
     private let rulesByName: [String: Roster.Rule]
     private let rulesByPrefix: [String: Roster.Rule]
@@ -40,13 +40,13 @@ package struct SignedRoster: Sendable, Hashable {
             throw VaultError(
                 .tooLarge, "sign", "the roster", "It has \(body.count) bytes; \(Roster.maximumSize) are allowed.")
         }
-        // What readers refuse is not signed.
+        // Parse the bytes, so that no roster is signed that readers refuse.
         let parsed = try Roster(parsing: body[...])
         self.init(parsed, bytes: body + key.sign(Self.digest(body[...])))
     }
 
-    /// Verifies a roster's file: format, group, the signature of the key that it names, its chain of team keys. Whether that
-    /// key is the group's is for the caller, by ``isOfTeam(_:)``.
+    /// Verifies a roster's file: format, group, the signature of the key that it names, its chain of team keys. The
+    /// caller checks that the key is the group's, with ``isOfTeam(_:)``.
     ///
     /// - Throws: `VaultError` `.malformedRoster`, `.unsupported`, `.wrongGroup`, `.wrongTeamKey`.
     package init(verifying bytes: [UInt8], group: String) throws(VaultError) {
@@ -60,7 +60,7 @@ package struct SignedRoster: Sendable, Hashable {
         try requireChain()
     }
 
-    /// The same for bytes that were verified before, by the memory of this user.
+    /// Parses bytes that were verified before, for this user's memory.
     ///
     /// - Throws: `VaultError` `.malformedRoster`, `.unsupported`, `.wrongGroup`.
     init(trusting bytes: [UInt8], group: String) throws(VaultError) {
@@ -80,7 +80,7 @@ package struct SignedRoster: Sendable, Hashable {
         BLAKE2b.hash(Array(body), personalization: .roster, count: 64)
     }
 
-    /// Each team key named the next one, and the last one signs.
+    /// Requires that each team key named its successor and that the last one signs.
     private func requireChain() throws(VaultError) {
         var previous: TeamPublicKey?
         for step in roster.successions {
@@ -107,15 +107,15 @@ package struct SignedRoster: Sendable, Hashable {
         return BLAKE2b.hash(input, personalization: .teamSuccession, count: 64)
     }
 
-    /// Every team key of the group, the present one last.
+    /// All team keys of the group, the present one last.
     package var teamKeys: [TeamPublicKey] { roster.successions.map(\.former) + [roster.team] }
 
-    /// Whether a team key that is known is the present one, or named it through its successors.
+    /// Returns whether a known team key is the present one or one of its predecessors.
     package func isOfTeam(_ known: TeamPublicKey) -> Bool { teamKeys.contains(known) }
 
     // MARK: Judging
 
-    /// The rule of the longest pattern that governs a name.
+    /// Returns the rule with the longest pattern that governs a name.
     package func rule(for name: String) -> Roster.Rule? {
         if let rule = rulesByName[name] { return rule }
         if rulesByPrefix.isEmpty { return nil }
@@ -124,16 +124,16 @@ package struct SignedRoster: Sendable, Hashable {
             path = path[..<slash]
             if let rule = rulesByPrefix[String(path)] { return rule }
         }
-        // `*` alone: every name but the library's own.
+        // The pattern `*`: every name but the library's own.
         return rulesByPrefix[""].flatMap { $0.pattern.governs(name) ? $0 : nil }
     }
 
-    /// The label of a writer, for people.
+    /// Returns the label of a writer, for users.
     package func label(of writer: WriterID) -> String? { roster.writer(writer)?.label }
 }
 
 extension Roster {
-    /// The roster with another team key, which the present one names.
+    /// Returns the roster with another team key, named by the present one.
     package func succeeded(by next: TeamPublicKey, naming key: TeamKey) throws(VaultError) -> Roster {
         guard key.publicKey == team, successions.count < Self.maximumSuccessions,
             next != team, !successions.contains(where: { $0.former == next })

@@ -1,7 +1,7 @@
 public import CryptoPrimitives
 package import Sealing
 
-/// An Ed25519 pair of either kind with the text form of its seed.
+/// An Ed25519 key pair of either kind, with the text form of its seed.
 final class SigningSecret: Sendable {
     let publicKey: Ed25519.PublicKey
     private let pair: Ed25519.SigningKey
@@ -16,7 +16,7 @@ final class SigningSecret: Sendable {
 
     func sign(_ message: [UInt8]) -> [UInt8] { pair.sign(message) }
 
-    /// The text of the file, plain or protected.
+    /// Returns the text of the file, plain or protected.
     func text(
         _ kind: KeyTextKind, comment: String, _ protection: KeyProtection?
     ) throws(VaultError) -> SecretBytes {
@@ -35,9 +35,9 @@ final class SigningSecret: Sendable {
         }
     }
 
-    /// Reads the one key of a text.
+    /// Reads the single key of a text.
     ///
-    /// - Parameter passphrase: Asked only for a protected key.
+    /// - Parameter passphrase: Called only for a protected key.
     static func read(
         _ text: borrowing SecretBytes, _ kind: KeyTextKind, _ subject: String,
         passphrase: (() throws(VaultError) -> Passphrase)?
@@ -81,7 +81,7 @@ final class SigningSecret: Sendable {
     }
 }
 
-/// A passphrase for a key's file and the costs of a guess.
+/// A passphrase for a key's file and its costs.
 public struct KeyProtection: Sendable {
     let passphrase: Passphrase
     let costs: PassphraseCosts
@@ -93,10 +93,10 @@ public struct KeyProtection: Sendable {
     }
 }
 
-/// The secret key by which one program signs the records that it writes. It prints as its public half.
+/// The secret key with which a program signs the records that it writes. Its description is its public half.
 ///
-/// A program that can read the key's file can speak for this writer, so it belongs out of reach of the group's other
-/// programs: another unix user, a unit's credential, a sandbox.
+/// A program that can read the key's file can sign as this writer, so keep the file inaccessible to the group's other
+/// programs: under another unix user, in a unit's credential, in a sandbox.
 public final class WriterKey: Sendable, CustomStringConvertible {
     /// The public half, which a roster lists.
     public let publicKey: WriterPublicKey
@@ -107,7 +107,7 @@ public final class WriterKey: Sendable, CustomStringConvertible {
         self.secret = secret
     }
 
-    /// A fresh key.
+    /// Creates a random key.
     public static func random() throws(VaultError) -> WriterKey {
         do throws(CryptoError) { return WriterKey(try SigningSecret(seed: .random(count: Ed25519.seedSize))) } catch {
             throw KeyTextKind.writer.malformed("\(error).")
@@ -116,7 +116,7 @@ public final class WriterKey: Sendable, CustomStringConvertible {
 
     /// Reads a writer key's text: `SEALED-WRITER-KEY-1…`, or the protected form.
     ///
-    /// - Parameter passphrase: Asked only for the protected form; without it that form is `.locked`.
+    /// - Parameter passphrase: Called only for the protected form; without it that form is `.locked`.
     /// - Throws: `VaultError` `.malformedKey`, `.locked`, `.wrongPassphrase`, `.outOfMemory`.
     public convenience init(
         text: borrowing SecretBytes, passphrase: (() throws(VaultError) -> Passphrase)? = nil
@@ -124,7 +124,7 @@ public final class WriterKey: Sendable, CustomStringConvertible {
         self.init(try SigningSecret.read(text, .writer, "the writer key", passphrase: passphrase))
     }
 
-    /// Reads a writer key's file and refuses it where others have a right to it.
+    /// Reads a writer key's file; refuses it if others have rights to it.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.denied`, `.file`, and as for its text.
     public convenience init(
@@ -134,7 +134,7 @@ public final class WriterKey: Sendable, CustomStringConvertible {
         self.init(try SigningSecret.read(text, .writer, path, passphrase: passphrase))
     }
 
-    /// Creates a file of mode 0600 that holds this key; one that exists is never written over.
+    /// Creates a file of mode 0600 with this key; never overwrites an existing file.
     public func write(to path: String, protectedBy protection: KeyProtection? = nil) throws(VaultError) {
         let text = try secret.text(.writer, comment: "public key: \(publicKey)", protection)
         try KeyTextFile.write(text, to: path, .writer)
@@ -150,11 +150,11 @@ public final class WriterKey: Sendable, CustomStringConvertible {
     public var description: String { "WriterKey(\(publicKey))" }
 }
 
-/// The secret key that signs a group's rosters. It prints as its public half.
+/// The secret key that signs a group's rosters. Its description is its public half.
 ///
-/// It is used seldom and kept offline, protected by a passphrase.
+/// It is rarely used, kept offline and protected by a passphrase.
 public final class TeamKey: Sendable, CustomStringConvertible {
-    /// The public half, which programs, system settings and memories know.
+    /// The public half, which programs, system settings and memories contain.
     public let publicKey: TeamPublicKey
     private let secret: SigningSecret
 
@@ -163,7 +163,7 @@ public final class TeamKey: Sendable, CustomStringConvertible {
         self.secret = secret
     }
 
-    /// A fresh key.
+    /// Creates a random key.
     public static func random() throws(VaultError) -> TeamKey {
         do throws(CryptoError) { return TeamKey(try SigningSecret(seed: .random(count: Ed25519.seedSize))) } catch {
             throw KeyTextKind.team.malformed("\(error).")
@@ -172,7 +172,7 @@ public final class TeamKey: Sendable, CustomStringConvertible {
 
     /// Reads a team key's text: `SEALED-TEAM-KEY-1…`, or the protected form.
     ///
-    /// - Parameter passphrase: Asked only for the protected form; without it that form is `.locked`.
+    /// - Parameter passphrase: Called only for the protected form; without it that form is `.locked`.
     /// - Throws: `VaultError` `.malformedKey`, `.locked`, `.wrongPassphrase`, `.outOfMemory`.
     public convenience init(
         text: borrowing SecretBytes, passphrase: (() throws(VaultError) -> Passphrase)? = nil
@@ -180,7 +180,7 @@ public final class TeamKey: Sendable, CustomStringConvertible {
         self.init(try SigningSecret.read(text, .team, "the team key", passphrase: passphrase))
     }
 
-    /// Reads a team key's file and refuses it where others have a right to it.
+    /// Reads a team key's file; refuses it if others have rights to it.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.denied`, `.file`, and as for its text.
     public convenience init(
@@ -190,13 +190,13 @@ public final class TeamKey: Sendable, CustomStringConvertible {
         self.init(try SigningSecret.read(text, .team, path, passphrase: passphrase))
     }
 
-    /// Creates a file of mode 0600 that holds this key; one that exists is never written over.
+    /// Creates a file of mode 0600 with this key; never overwrites an existing file.
     public func write(to path: String, protectedBy protection: KeyProtection? = nil) throws(VaultError) {
         let text = try secret.text(.team, comment: "public key: \(publicKey)", protection)
         try KeyTextFile.write(text, to: path, .team)
     }
 
-    /// Signs a hash of 64 bytes whose personalisation says what it is of.
+    /// Signs a hash of 64 bytes whose personalisation states its subject.
     package func sign(_ digest: [UInt8]) -> [UInt8] { secret.sign(SigningContext.team.message(digest)) }
 
     /// The public half.

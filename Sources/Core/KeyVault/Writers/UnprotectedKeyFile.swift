@@ -4,9 +4,9 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// A file with a secret key that no passphrase protects: a program that can read the file has the key.
+/// A file with a secret key without a passphrase: a program that can read the file has the key.
 package struct UnprotectedKeyFile: Sendable {
-    /// Whose key it is.
+    /// The kind of the key's owner.
     package enum Kind: String, Sendable, CaseIterable {
         case identity
         case writerKey
@@ -23,13 +23,13 @@ package struct UnprotectedKeyFile: Sendable {
 
     package let path: String
     package let kind: Kind
-    /// Of an identity: the recipients of its unprotected keys.
+    /// For an identity, the recipients of its unprotected keys.
     private let recipients: [Recipient]
 
-    /// Returns `nil` for a file whose keys are protected, one that holds none, and one that cannot be read.
+    /// Returns `nil` for a file whose keys are protected, a file without keys, and a file that cannot be read.
     ///
     /// A pipe is not read: its contents are for the program that it was opened for.
-    /// - Parameter isStated: Whether a person or a program named it: then links are followed.
+    /// - Parameter isStated: Whether a person or a program named the file: then links are followed.
     package init?(path: String, isStated: Bool = true) {
         var status = stat()
         guard (isStated ? stat(path, &status) : lstat(path, &status)) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -45,7 +45,7 @@ package struct UnprotectedKeyFile: Sendable {
         return nil
     }
 
-    /// The unprotected key files among those that are stated and those at the usual place of keys.
+    /// Returns the unprotected key files among the stated ones and those at the usual place of keys.
     package static func all(stated: [String], in home: GroupsHome) -> [UnprotectedKeyFile] {
         let usual =
             (try? Directory.open(home.keysPath).entries())?.map { home.keysPath.appending($0.name).string } ?? []
@@ -56,16 +56,16 @@ package struct UnprotectedKeyFile: Sendable {
             .compactMap { UnprotectedKeyFile(path: $0, isStated: false) }
     }
 
-    /// The slots of a group's vault, none where it has no vault; nil where they cannot be read.
+    /// Returns the slots of a group's vault, empty without a vault; `nil` if they cannot be read.
     package static func slots(of group: AccessGroup, in home: GroupsHome) -> [SlotSummary]? {
         do throws(VaultError) { return try Vault.status(group, in: home).slots } catch {
             return error.code == .absent ? [] : nil
         }
     }
 
-    /// Whether it is the identity of a slot that opens what is available *when unlocked*; nil where that is unknown.
+    /// Returns whether it is the identity of a slot that opens *when unlocked*; `nil` if unknown.
     ///
-    /// - Parameter slots: The slots of the vault; nil where they cannot be read.
+    /// - Parameter slots: The slots of the vault; `nil` if they cannot be read.
     package func reachesWhenUnlocked(_ slots: [SlotSummary]?) -> Bool? {
         guard let slots else { return kind == .identity ? nil : false }
         let own = Set(recipients)
@@ -74,7 +74,7 @@ package struct UnprotectedKeyFile: Sendable {
         }
     }
 
-    /// The recipients of the unprotected keys of a text; `nil` where it has no such key.
+    /// Returns the recipients of the unprotected keys of a text; `nil` if it has no such key.
     private static func plainKeys(in text: borrowing SecretBytes, _ kind: Kind) throws(VaultError) -> [Recipient]? {
         var recipients: [Recipient] = []
         var isPlain = false

@@ -1,26 +1,28 @@
 public import AppGroups
 internal import CryptoPrimitives
 
-/// Team keys: the offline key of a group that says which person keys count (`docs/vault.md`, sections 5 and 10).
+/// Team keys: the offline key of a group that certifies person keys (`docs/vault.md`, sections 5 and 10).
 extension Vault {
-    /// The team key that the vault names and that has certified its person key; nil without one, and without persons.
+    /// The team key that the vault names and that has certified its person key; `nil` without such a key or without
+    /// persons.
     public var teamKey: TeamPublicKey? { heldContents.register?.team }
 
-    /// Certifies the vault's person key and names the team key in the vault. From then on a rekey that renews the person key
-    /// needs the team key, and users who have seen it recognise the vault by it.
+    /// Certifies the vault's person key and names the team key in the vault. From then on a rekey that renews the
+    /// person key needs the team key, and users who have seen it recognise the vault by it.
     ///
-    /// A person does it once, and again after the team key has named a successor. The vault is opened although no team key
-    /// has certified it yet, so compare the fingerprint first: a person key that was certified counts for everybody.
+    /// A person does it once, and again after the team key has named a successor. The vault is opened although no team
+    /// key has certified it yet, so compare the fingerprint first: all users accept a certified person key.
     /// - Parameters:
     ///   - team: The team key.
-    ///   - credential: A person's.
-    ///   - fingerprint: The fingerprint that was compared; nil certifies the vault that is there.
-    ///   - lostKey: The team key that the vault names and that is lost: `team` takes its place. It counts only where
-    ///     neither the program nor the machine states the lost key. Users who know it refuse the vault until they accept it.
+    ///   - credential: A person's credential.
+    ///   - fingerprint: The fingerprint that was compared; `nil` certifies the present vault.
+    ///   - lostKey: The lost team key that the vault names and `team` replaces. It counts only if neither the program
+    ///     nor the machine states the lost key. Users who know it refuse the vault until they accept it.
     /// - Returns: The vault, with another fingerprint than before.
-    /// - Throws: `VaultError` `.alreadyExists` where the key has certified it already; `.wrongTeamKey` for another key than
-    ///   the known one; `.noRoster` where the group has a container and no roster of the key; `.replaced` for another fingerprint, and for a person key that a key which the vault names has not
-    ///   certified; `.locked` without a person; those of opening and changing a vault.
+    /// - Throws: `VaultError` `.alreadyExists` if the key has certified it already; `.wrongTeamKey` for another key
+    ///   than the known one; `.noRoster` if the group has a container and no roster of the key; `.replaced` for another
+    ///   fingerprint, and for a person key not certified by a key that the vault names; `.locked` without a person;
+    ///   those of opening and changing a vault.
     @discardableResult
     public static func certify(
         _ accessGroup: AccessGroup, in home: GroupsHome, by team: TeamKey,
@@ -50,9 +52,9 @@ extension AccessEvent {
 }
 
 extension VaultDraft {
-    /// The certificate of a new person key; names the team key in the register.
+    /// Returns the certificate of a new person key, and names the team key in the register.
     mutating func certificate(of key: Ed25519.PublicKey, period: UInt32) throws(VaultError) -> [UInt8] {
-        // A damaged memory refuses neither a restored vault nor one that follows one given up.
+        // A damaged memory must not block a restored vault or the successor of an abandoned one.
         let memory = isNew ? try? place.memory.load() : try place.memory.load()
         let certificate = try KnownTeam(place: place, memory: memory).certificate(
             of: key, vaultID: vaultID, period: period, vault: register.team, by: certifier)
@@ -72,7 +74,7 @@ extension VaultDraft {
                 .alreadyExists, "certify the persons of", place.path, "This team key has certified them already.",
                 advice: "Nothing is to be done.")
         }
-        // The key that the vault names was judged when it was opened: none, or a former one.
+        // The opening has checked the key that the vault names: no key, or a former one.
         let known = KnownTeam(place: place, memory: try place.memory.load(), options)
         last.certificate = try known.certificate(
             of: last.key, vaultID: vaultID, period: last.period, vault: register.team, by: team)
