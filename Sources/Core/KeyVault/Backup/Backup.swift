@@ -2,17 +2,17 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// A backup file, opened: its contents are still wrapped under its own root.
+/// An opened backup file: its contents are still wrapped under its own root.
 struct Backup {
     let path: String
     let root: RootKey
-    /// Of the vault that it was made of, where keys are taken.
+    /// The register of the backed-up vault, if keys are taken.
     let register: Register?
-    /// Empty where no keys are taken.
+    /// Empty if no keys are taken.
     let keyring: [KeyringEntry]
-    /// Empty where no items are taken.
+    /// Empty if no items are taken.
     let items: [ItemEntry]
-    /// Empty where no keys are taken.
+    /// Empty if no keys are taken.
     let tokenKeys: [TokenKeyEntry]
     let rotation: RotationFields
     private let contents: CompartmentContents
@@ -21,7 +21,7 @@ struct Backup {
 
     var vaultID: [UInt8] { contents.head.vaultID }
 
-    /// Opens a file that a person named.
+    /// Opens a file by a path that the user gave.
     ///
     /// - Throws: `VaultError` `.notAnExport` for a vault in use, before any credential is tried; `.corrupt`,
     ///   `.unsupported`, `.wrongGroup`; the refusals of the credential; `.file`, `.denied`, `.unsafeFile`.
@@ -92,31 +92,31 @@ struct Backup {
         return values
     }
 
-    /// The ids of all its keys, destroyed ones too: blobs under them are not unknown.
+    /// The ids of all its keys, including destroyed ones: blobs under them are not unknown.
     var keyIDs: Set<KeyID> { Set(keyring.map { KeySummary($0).id }) }
 
-    /// The keys that open something for a vault that takes them.
+    /// The keys that still open blobs for a vault that imports them.
     var liveKeyIDs: Set<KeyID> { Set(keyring.filter { $0.state != .destroyed }.map { KeySummary($0).id }) }
 
-    /// Whether something in it needs a person.
+    /// `true` if its contents need a person.
     var holdsWhenUnlocked: Bool {
         items.contains { $0.accessibility.protection == .whenUnlocked }
             || keyring.contains { $0.state != .destroyed && $0.protection == .whenUnlocked }
     }
 
-    /// Whether a vault that is made of it continues the vault of the backup.
+    /// `true` if a vault created from it continues the vault of the backup.
     var continuesVault: Bool {
         register != nil && contents.secrets.last(.watermarkKey) != nil && contents.secrets.last(.personSeed) != nil
     }
 
-    /// A draft that continues the vault of the backup: the same id, the next period, and a person key that the backup's
-    /// person key signs, so that no user has to accept it. Without that key it is a new vault, of the first period that has
-    /// the epochs of the backup's keys and of one more.
+    /// Returns a draft that continues the vault of the backup: the same id, the next period, and a person key that the
+    /// backup's person key signs, so that no user has to accept it. Without that key it is a new vault, in the first
+    /// period with room for the epochs of the backup's keys and one more.
     ///
     /// - Parameters:
     ///   - knownPeriod: The period that this user remembers of the place.
-    ///   - lowestPeriod: The lowest one that readers of the group's roster accept.
-    /// - Throws: `VaultError` `.tooLarge` where no period is left.
+    ///   - lowestPeriod: The lowest period that readers of the group's roster accept.
+    /// - Throws: `VaultError` `.tooLarge` if no period is left.
     func restoredDraft(
         _ place: VaultPlace, knownPeriod: UInt32, lowestPeriod: UInt32
     ) throws(VaultError) -> VaultDraft {
@@ -140,7 +140,7 @@ struct Backup {
         return draft
     }
 
-    /// Puts everything into a vault that is being made, with epochs and states as they were.
+    /// Adds all contents to the draft of a new vault, with their epochs and states.
     ///
     /// - Returns: The value files of its items.
     func fill(_ draft: inout VaultDraft) throws(VaultError) -> [(role: CompartmentRole, name: String, bytes: [UInt8])] {
@@ -172,7 +172,7 @@ struct Backup {
         return files
     }
 
-    /// Names of *when unlocked*: those of items, and of records where the vault has the same watermark key.
+    /// Lists the names of *when unlocked*: those of items, and of records if the vault has the same watermark key.
     func listNames(in draft: inout VaultDraft) {
         guard draft.hasPersons else { return }
         for entry in items where entry.accessibility.protection == .whenUnlocked {
@@ -183,7 +183,7 @@ struct Backup {
         for tag in names.tags { _ = draft.names.insert(tag) }
     }
 
-    /// A key for a vault's compartment: same id, epoch, class and date.
+    /// Returns a key for a vault's compartment: same id, epoch, class and date.
     func carried(
         _ entry: KeyringEntry, to target: CompartmentDraft, _ draft: VaultDraft, as state: KeyState? = nil
     ) throws(VaultError) -> KeyringEntry {
@@ -194,7 +194,7 @@ struct Backup {
         }
     }
 
-    /// Token keys that a vault does not know, to check digests with.
+    /// Returns token keys that a vault does not know, for checking digests only.
     func carriedTokenKeys(to draft: VaultDraft, knowing known: [TokenKeyEntry]) throws(VaultError) -> [TokenKeyEntry] {
         var carried: [TokenKeyEntry] = []
         for entry in tokenKeys where !known.contains(where: { $0.keyID == entry.keyID }) {
@@ -209,7 +209,7 @@ struct Backup {
         return carried
     }
 
-    /// An item, sealed again for a vault's compartment. Its value passes through secret memory.
+    /// Returns an item sealed again for a vault's compartment. Its value passes through secret memory.
     func carried(
         _ entry: ItemEntry, to target: CompartmentDraft, _ draft: VaultDraft
     ) throws(VaultError) -> ItemValues.Sealed {
@@ -251,7 +251,7 @@ extension VaultDraft {
 }
 
 extension ItemName {
-    /// The name of an item that is in a table, and so was found to be text.
+    /// Creates the name of an item in a table, whose bytes are checked text.
     init(_ entry: ItemEntry, path: String) throws(VaultError) {
         try self.init(
             service: String(decoding: entry.service, as: UTF8.self),
@@ -259,13 +259,13 @@ extension ItemName {
     }
 }
 
-/// Which part of a vault goes into a backup, or comes out of one.
+/// The part of a vault that goes into a backup or is taken from one.
 public enum BackupContents: Sendable, Hashable, CaseIterable {
     /// Sealing keys and items.
     case everything
-    /// Sealing keys alone: what opens the group's sealed files.
+    /// Only sealing keys, which open the group's sealed files.
     case keysOnly
-    /// Items alone.
+    /// Only items.
     case itemsOnly
 
     var includesKeys: Bool { self != .itemsOnly }

@@ -1,15 +1,15 @@
 internal import Sealing
 internal import SharedFiles
 
-/// Adds a backup to a vault that is there. The vault's own entries win, and nothing is renumbered: a blob's header names its
-/// epoch, and that has to be the epoch which the vault has for the blob's key.
+/// Adds a backup to an existing vault. The vault's own entries win, and nothing is renumbered: a blob's header names
+/// its epoch, which must be the vault's epoch of the blob's key.
 struct BackupMerge {
     let backup: Backup
     let replacesItems: Bool
     let directory: Directory
 
-    /// - Returns: What came in, and the items of each changed compartment, whose value files stay.
-    /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is of no use then.
+    /// - Returns: The report, and the items of each changed compartment, whose value files stay.
+    /// - Throws: `VaultError` `.epochClash`, `.locked`, `.tooLarge`, `.corrupt`; the draft is then unusable.
     func merge(
         into draft: inout VaultDraft
     ) throws(VaultError) -> (ImportReport, kept: [(CompartmentRole, [ItemEntry])]) {
@@ -50,11 +50,11 @@ struct BackupMerge {
         let path = draft.place.path(of: compartment.role)
         let active = compartment.keyring.active(protection)?.epoch
         var next: UInt32?
-        // The active key has the highest epoch: of two blobs with one sequence the later epoch is ahead.
+        // The active key has the highest epoch: of two blobs with one sequence, the later epoch counts as newer.
         if let highest = added.map(\.epoch).max(), active.map({ $0 < highest }) ?? true {
             next = try compartment.beginEpoch(protection, vaultID: draft.vaultID, at: draft.now, path: path)
         }
-        // Before the rotation is changed, which is a part of the compartment.
+        // Before the rotation changes, because it is part of the compartment.
         draft.set(compartment)
         retire(protection, before: active, in: &draft)
         if next != nil { draft.beginResealing(protection) }
@@ -62,7 +62,8 @@ struct BackupMerge {
         report.keysAdded += added
     }
 
-    /// The vault's own reader refuses an epoch that its period does not have; the active key's has to be a still later one.
+    /// Requires an epoch within the vault's period, which its reader checks. The active key's epoch must be later
+    /// still.
     private func requireRoom(
         for entry: KeyringEntry, in compartment: CompartmentDraft, _ place: VaultPlace
     ) throws(VaultError) {
@@ -76,8 +77,9 @@ struct BackupMerge {
                 + " the backup's items alone (--items-only), or restore it in the vault's place (--set-vault-aside).")
     }
 
-    /// Epochs that a completed rotation has ended elsewhere do not come back with their keys. Blobs that are sealed here now
-    /// stay readable: no epoch from the active one on is refused, and nothing more while a rotation is under way here.
+    /// Keeps refusing epochs that a completed rotation elsewhere has ended, although their keys are imported. Blobs
+    /// sealed here now stay readable: the active epoch and later ones are not refused, and a rotation under way here
+    /// changes nothing.
     private func retire(_ protection: ProtectionClass, before active: UInt32?, in draft: inout VaultDraft) {
         let there = protection == .whenUnlocked ? backup.register?.person?.rotation : backup.rotation
         guard draft.rotation(of: protection).stage != .resealing, let active, let there else { return }
@@ -112,7 +114,7 @@ struct BackupMerge {
     }
 }
 
-/// Decides key by key what a keyring takes from another one.
+/// Decides for each key of one keyring what another keyring takes.
 private struct KeyringMerge {
     private let path: String
     private var entries: [KeyID: KeySummary] = [:]
@@ -125,7 +127,7 @@ private struct KeyringMerge {
 
     enum Decision {
         case unknown, known, destroyedHere, nothingToTake
-        /// The key as it is here.
+        /// The key as the vault has it.
         case destroyedThere(KeySummary)
     }
 

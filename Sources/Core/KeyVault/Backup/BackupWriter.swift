@@ -2,18 +2,18 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Makes a backup's bytes: a compartment file of its own, with a fresh root and both compartments' contents.
+/// Creates a backup's bytes: a compartment file with its own random root and both compartments' contents.
 ///
-/// A credential that opens a backup gives its contents of that day, and the key with which it can be restored as the same
-/// vault; nothing in it opens the vault itself.
+/// A credential that opens a backup gives its contents at that time, and the key with which it can be restored as the
+/// same vault; nothing in it opens the vault itself.
 struct BackupWriter {
     let draft: VaultDraft
     let contents: BackupContents
     private let directory: Directory
     private let makers: [any SlotMaker]
 
-    /// - Throws: `VaultError` `.invalidArgument` for slots that a backup cannot have; `.locked` where a part of what is
-    ///   asked for is locked: no backup is silently partial.
+    /// - Throws: `VaultError` `.invalidArgument` for slots that a backup cannot have; `.locked` if requested contents
+    ///   are locked: no backup is silently partial.
     init(
         of draft: VaultDraft, in directory: Directory, _ contents: BackupContents, for slots: [NewSlot]
     ) throws(VaultError) {
@@ -30,12 +30,12 @@ struct BackupWriter {
             advice: "Unlock it (sealctl vault unlock), or open it with a passphrase or identity.")
     }
 
-    /// The items that may leave the machine, if any are asked for, with their compartments.
+    /// Returns the requested items that may leave the machine, with their compartments.
     func items() throws(VaultError) -> [(entry: ItemEntry, source: CompartmentDraft)] {
         try candidates().filter { !$0.entry.accessibility.isThisDeviceOnly }
     }
 
-    /// The others.
+    /// Returns the requested items that must stay on this machine.
     func leftOut() throws(VaultError) -> [ItemEntry] {
         try candidates().map(\.entry).filter(\.accessibility.isThisDeviceOnly)
     }
@@ -51,7 +51,7 @@ struct BackupWriter {
         for compartment in [draft.service, draft.person].compactMap(\.self) {
             var compartment = compartment
             for entry in try compartment.loadItems(draft.place).entries {
-                // Planted under the name of a person's item.
+                // An item planted under the name of a person's item.
                 let tag = draft.tagger.tag(try ItemName(entry, path: draft.place.path))
                 if compartment.role == .service, personNames.contains(tag) { continue }
                 found.append((entry, compartment))
@@ -60,15 +60,15 @@ struct BackupWriter {
         return found
     }
 
-    /// The whole file.
+    /// Returns the bytes of the whole file.
     ///
-    /// - Throws: `VaultError` `.corrupt`, also where an item was changed after the draft was read; `.outOfMemory`,
+    /// - Throws: `VaultError` `.corrupt`, also if an item was changed after the draft was read; `.outOfMemory`,
     ///   `.tooCostly`, `.tooLarge`, `.file`.
     func file() throws(VaultError) -> [UInt8] {
         let root = RootKey.random()
         var backup = CompartmentDraft(new: .backup, root: root, period: draft.register.period)
         backup.generation = 1
-        // Before the slots: a backup that another program overtakes costs no derivation of keys.
+        // Before the slots: a backup that another program overtakes then costs no key derivation.
         let values = try addItems(to: &backup)
         backup.slots = try slots(for: root)
         if contents == .everything { try addSecrets(to: &backup) }
@@ -92,7 +92,7 @@ struct BackupWriter {
         let bytes = try backup.file(
             draft.place, vaultID: draft.vaultID, register: contents == .everything ? draft.register.signedBytes : [],
             names: parts, at: draft.now)
-        // Nobody finds out on the day when it is needed that it does not open.
+        // Open the backup once now, so that a defect shows before it is needed.
         _ = try Backup(CompartmentFile(bytes, path: draft.place.path), root, draft.place, .everything)
         return bytes
     }
@@ -116,7 +116,7 @@ struct BackupWriter {
             let values = ItemValues(vaultID: draft.vaultID, path: draft.place.path(of: source.role))
             let carried = try values.rewrapped(entry, from: source.root, to: backup.root, in: draft.vaultID)
             let file = entry.isInline ? nil : try ValueFiles(directory: directory, role: source.role).read(entry)
-            // A damaged value is found while its owner can still do something about it.
+            // Find a damaged value while its owner can still fix it.
             try values.check(entry, file: file, root: source.root)
             files[Array(entry.valueID)] = file
             try table.insert(carried, path: draft.place.path)
@@ -133,7 +133,8 @@ struct BackupWriter {
 }
 
 extension BackupWriter {
-    /// Only credentials that a person keeps elsewhere: a key file or a credential of this machine would be lost with it.
+    /// Creates the makers of slots with credentials that a person stores elsewhere: this machine's key files and
+    /// credentials would be lost with it.
     private static func makers(_ slots: [NewSlot], _ place: VaultPlace) throws(VaultError) -> [any SlotMaker] {
         guard (1...CompartmentHead.maximumSlots).contains(slots.count) else {
             throw VaultError(

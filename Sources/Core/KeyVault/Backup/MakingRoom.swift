@@ -3,13 +3,13 @@ internal import Glibc
 internal import Sealing
 internal import SharedFiles
 
-/// Takes what is there out of a new vault's way, under the vault's lock, and remembers what went where.
+/// Sets existing files aside for a new vault, under the vault's lock, and records their new paths.
 ///
-/// Everything is renamed, or gets a second name or a copy; nothing is rewritten or deleted: whatever step is the last one before
-/// a crash, every file is there whole, under its old name or its new one.
+/// Every file is renamed, or gets a second name or a copy; nothing is rewritten or deleted. After a crash at any step
+/// every file exists whole, under its old name or its new one.
 struct MakingRoom {
     private let place: VaultPlace
-    /// Ends the new names: `abandoned-` and the time, such as `abandoned-20261121T070342Z`.
+    /// The end of the new names: `abandoned-` and the time, such as `abandoned-20261121T070342Z`.
     let suffix = "abandoned-\(UTCStamp.now())"
     /// The vault's own files.
     private(set) var files: [SetAsideFile] = []
@@ -18,33 +18,34 @@ struct MakingRoom {
 
     init(in place: VaultPlace) { self.place = place }
 
-    /// Sets the vault aside, and its access log, whose chain only its own key continues. The vault goes first: a vault
-    /// without its log would look as if the log had been cut short.
+    /// Sets the vault aside, and its access log, whose chain only its own key continues. The vault is first: a vault
+    /// without its log would look as if the log had been truncated.
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAside(in directory: Directory) throws(VaultError) {
         try setAside(VaultPlace.leaves + Self.valueLeaves + Self.logLeaves, in: directory)
     }
 
-    /// Sets the service compartment and its values aside, and nothing else. The compartment keeps its name until its successor
-    /// takes it: a rekey that is killed in between still finds what is left to carry on.
+    /// Sets only the service compartment and its values aside. The compartment keeps its name until its successor takes
+    /// it, so that a rekey killed in between still finds the contents to carry on.
     ///
-    /// - Parameter withLog: Whether the access log goes as well: no other compartment has the keys of its entries.
+    /// - Parameter withLog: Whether to set the access log aside as well: no other compartment has the keys of its
+    ///   entries.
     /// - Throws: `VaultError` `.file`.
     mutating func setAsideService(in directory: Directory, withLog: Bool) throws(VaultError) {
         try setAside([CompartmentRole.service.leaf], in: directory, keepingNames: true)
         try setAside([ItemValues.leaf(.service)] + (withLog ? Self.logLeaves : []), in: directory)
     }
 
-    /// The access log's files as they are now.
+    /// Returns the access log's present files.
     static func logs(in directory: Directory) -> [String: FileAttributes] {
         var found: [String: FileAttributes] = [:]
         for leaf in logLeaves { found[leaf] = try? directory.attributes(leaf) }
         return found
     }
 
-    /// Sets those files of an access log aside that were there before. Between then and now another program may have
-    /// begun the new vault's log: that one stays.
+    /// Sets aside those files of an access log that existed before. Another program may have begun the new vault's log
+    /// since; that one stays.
     ///
     /// - Throws: `VaultError` `.file`.
     mutating func setAside(_ logs: [String: FileAttributes], in directory: Directory) throws(VaultError) {
@@ -59,8 +60,8 @@ struct MakingRoom {
     private static let valueLeaves = CompartmentRole.allCases.filter { $0 != .backup }.map(ItemValues.leaf)
     private static let logLeaves = [AccessLogFile.leaf, AccessLogFile.olderLeaf, AccessLogFile.passingLeaf]
 
-    /// - Parameter keepingNames: Whether a file gets the new name beside the old one. What cannot be kept so, such as a
-    ///   directory, is renamed.
+    /// - Parameter keepingNames: Whether a file gets the new name in addition to the old one. An entry without a second
+    ///   name, such as a directory, is renamed.
     private mutating func setAside(
         _ leaves: [String], in directory: Directory, keepingNames: Bool = false
     ) throws(VaultError) {
@@ -77,11 +78,11 @@ struct MakingRoom {
         }
     }
 
-    /// Gives a file a second name; or its bytes, where the system protects links to a file that this user may not write.
+    /// Gives a file a second name, or copies it if the system protects links to files that this user may not write.
     ///
-    /// A copy is for the keys of a compartment whose index alone is damaged. It never takes the space that its successor
-    /// needs: what is there may be a member's sparse file.
-    /// - Returns: Whether the file has both names.
+    /// A copy preserves the keys of a compartment of which only the index is damaged. It never takes the space that its
+    /// successor needs, because the present file may be a member's sparse file.
+    /// - Returns: Whether the file now has both names.
     private func keep(_ leaf: String, as new: String, in directory: Directory) -> Bool {
         if (try? directory.link(leaf, as: new)) != nil { return true }
         guard let file = try? CompartmentFile.open(.service, in: directory, passingMode: true) else { return false }
@@ -94,8 +95,8 @@ struct MakingRoom {
         return (try? directory.createExclusively(new, with: bytes, mode: directory.fileMode)) != nil
     }
 
-    /// Runs `body` while no program is writing a record: one that had its key before would put another blob in place
-    /// behind it. Whoever comes later finds no vault, and so no key.
+    /// Runs `body` while no program is writing a record: a program that got its key before would put another blob in
+    /// place afterwards. Later programs find no vault, and so no key.
     ///
     /// - Throws: `VaultError` `.lockTimeout`, before `body` was run, or what `body` throws.
     static func whileWritersWait(
@@ -111,7 +112,7 @@ struct MakingRoom {
         writers.unlock()
     }
 
-    /// Sees that there is a quarantine to move to, while everything is still in its place.
+    /// Creates the quarantine if it is missing, before any file is moved.
     static func prepareQuarantine(in container: GroupContainer?) throws(VaultError) {
         guard let container else { return }
         try VaultError.onFiles(moving) { () throws(FileError) in
@@ -119,7 +120,7 @@ struct MakingRoom {
         }
     }
 
-    /// A rename leads from no file system to another: told while everything is in its place.
+    /// Checks that every rename stays within one file system, before any file is moved.
     ///
     /// - Throws: `VaultError` `.otherFileSystem`; `.file`.
     static func requireReach(
@@ -143,7 +144,7 @@ struct MakingRoom {
         }
     }
 
-    /// Nil for what is gone meanwhile.
+    /// Returns `nil` for a directory that was removed meanwhile.
     private static func device(of directory: String, in root: Directory) throws(VaultError) -> UInt64? {
         do throws(FileError) {
             return try root.directory(directory).attributes(".").device
@@ -155,13 +156,12 @@ struct MakingRoom {
 
     private static let moving = "move sealed files to quarantine"
 
-    /// Moves every blob of the group into a folder of its own in the container's quarantine, each under the path that it
-    /// had.
+    /// Moves every blob of the group into its own folder in the container's quarantine, each under its former path.
     ///
-    /// - Throws: `VaultError` `.file`. Whoever keeps sealing is told of by the look that every new vault is preceded by.
+    /// - Throws: `VaultError` `.file`. The check before every new vault reports programs that continue to seal.
     mutating func quarantineBlobs(_ birthGuard: KeyBirthGuard) throws(VaultError) {
         guard let container = birthGuard.container else { return }
-        // A second round is for streams, whose writers take no lock.
+        // The second round is for streams, whose writers take no lock.
         for _ in 0..<4 {
             let found = try birthGuard.orphans()
             if found.isEmpty { return }
@@ -176,7 +176,7 @@ struct MakingRoom {
         let folder = try quarantine.freeName(suffix)
         let split = paths.map(\.splitAtLastSlash)
         var start = 0
-        // A directory's files follow each other in a walk: it is opened, and synced, once.
+        // A walk lists a directory's files in sequence, so the directory is opened and synced once.
         while start < split.count {
             let parent = split[start].parent
             let leaves = split[start...].prefix { $0.parent == parent }.map(\.leaf)
@@ -186,14 +186,14 @@ struct MakingRoom {
             for leaf in leaves where try source.moveIfThere(leaf, to: target) {
                 blobs.append(SetAsideFile(from: source.display(leaf), to: target.display(leaf)))
             }
-            // The new names first: a power loss may show a file under both, never under none.
+            // Sync the new names first: a power loss may leave a file under both names, never without a name.
             try target.syncNames()
             try source.syncNames()
             start += leaves.count
         }
     }
 
-    /// Runs the making of the new vault; what was set aside by then is told with its failure.
+    /// Runs the creation of the new vault and adds the files set aside so far to its failure.
     mutating func naming<Result>(
         _ body: (inout MakingRoom) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -210,17 +210,17 @@ struct MakingRoom {
 }
 
 extension String {
-    /// The part before the last `/`, empty where there is none, and the part after it.
+    /// The part before the last `/`, empty without a slash, and the part after it.
     fileprivate var splitAtLastSlash: (parent: String, leaf: String) {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", self) }
         return (String(self[..<slash]), String(self[utf8.index(after: slash)...]))
     }
 }
 
-/// Renaming across directories, which are open: no path that somebody may have changed meanwhile is walked again.
+/// Renaming across open directories: no path that another user may have changed is resolved again.
 extension Directory {
-    /// The name, or with `-2`, `-3`, … behind it the first that is free. Who holds the vault's lock is the only one who
-    /// gives such names.
+    /// Returns the first free name: the given one, or with `-2`, `-3`, … appended. Only the holder of the vault's lock
+    /// creates such names.
     func freeName(_ name: String) throws(FileError) -> String {
         var number = 1
         while true {
@@ -230,14 +230,14 @@ extension Directory {
         }
     }
 
-    /// Renames something in this directory, whatever it is; a link is moved itself.
+    /// Renames any entry of this directory; a link is moved itself.
     func move(_ leaf: String, to target: Directory, as name: String) throws(FileError) {
         if renameat(descriptor.rawValue, leaf, target.descriptor.rawValue, name) < 0 {
             throw FileError(errno: errno, operation: "set aside", path: display(leaf))
         }
     }
 
-    /// - Returns: False where nothing has that name any more, or something is in the target's place.
+    /// - Returns: `false` if the source no longer exists or the target already does.
     func moveIfThere(_ leaf: String, to target: Directory) throws(FileError) -> Bool {
         guard try exists(leaf), try !target.exists(leaf) else { return false }
         do throws(FileError) {

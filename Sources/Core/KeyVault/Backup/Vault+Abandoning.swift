@@ -2,24 +2,27 @@ public import AppGroups
 public import SharedFiles
 
 extension Vault {
-    /// Gives up what can no longer be opened, and starts anew with an empty vault.
+    /// Gives up a vault that can no longer be opened and creates an empty one.
     ///
-    /// The new vault is made first, but for its name, so that what keeps it from being made is told while everything is as
-    /// it was. Then, under the vault's lock, while no program is writing a record, in this order: the old vault's file, in whatever state, is renamed to `vault.abandoned-`
-    /// and the time; its access log too; every sealed file of the group is moved to a folder `abandoned-` and the time in
-    /// the container's quarantine, under the path that it had; the new vault gets its name, its first key in a higher epoch
-    /// than any of those files claims. Nothing is deleted or overwritten.
+    /// The new vault is created first, except for its name, so that an obstacle is reported before anything changes.
+    /// Then, under the vault's lock and while no program is writing a record, the steps in this order are: The old
+    /// vault's file, in any state, is renamed to `vault.abandoned-` and the time, and so is its access log. Every
+    /// sealed file of the group is moved to a folder `abandoned-` and the time in the container's quarantine, under its
+    /// former path. The new vault gets its name, with a first key in a higher epoch than any of those files states.
+    /// Nothing is deleted or overwritten.
     ///
-    /// Whoever is killed on the way leaves every file whole, and no vault: programs are told `.absent` or `.orphanedBlobs`
-    /// then, and make no key while one of the sealed files is still in its place. Abandoning again goes on from there;
-    /// giving the files their old names back undoes it.
+    /// If the process is killed in between, every file is whole and there is no vault. Programs then get `.absent` or
+    /// `.orphanedBlobs`, and create no key while one of the sealed files is still in its place. Abandoning again
+    /// continues from there; renaming the files back undoes it.
     /// - Parameters:
-    ///   - slots: What will open the new vault: one at least.
-    ///   - sharing: Who shares a vault directory that has to be made; one that is there stays as it is.
-    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed where one is known.
-    /// - Throws: `VaultError` `.durabilityUnknown` where the new vault is in place, and may not outlive a power loss;
-    ///   `.otherFileSystem` where sealed files lie on a mounted one, and nothing was moved; `.orphanedBlobs` while another program keeps sealing streams under the old key;
-    ///   `.lockTimeout` while one keeps a record locked; those of making a vault. What was moved by then is told.
+    ///   - slots: The slots of the new vault, at least one.
+    ///   - sharing: The sharing of a vault directory that has to be created; an existing directory stays as it is.
+    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed if a team key is
+    ///     known.
+    /// - Throws: `VaultError` `.durabilityUnknown` if the new vault is in place but may not survive a power loss;
+    ///   `.otherFileSystem` if sealed files are on another mounted file system, and nothing was moved; `.orphanedBlobs`
+    ///   while another program continues to seal streams under the old key; `.lockTimeout` while a program keeps a
+    ///   record locked; those of creating a vault. The error names the files moved so far.
     public static func abandon(
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
         certifiedBy team: TeamKey? = nil, options: VaultOptions = VaultOptions()
@@ -35,7 +38,7 @@ extension Vault {
                         () throws(VaultError) in
                         try MakingRoom.prepareQuarantine(in: birthGuard.container)
                         try MakingRoom.requireReach(of: birthGuard.orphans(), in: birthGuard.container)
-                        // The vault first: from then on no program gets its key for another write.
+                        // Move the vault first: from then on no program gets its key for another write.
                         try room.setAside(in: directory)
                         try room.quarantineBlobs(birthGuard)
                     }
@@ -45,17 +48,17 @@ extension Vault {
     }
 }
 
-/// What was given up, where it lies now, and what took its place.
+/// The result of abandoning a vault: the new paths of the old files, and the new epoch.
 public struct AbandonReport: Sendable, Hashable {
-    /// The old vault's file and its access log, as far as there were any.
+    /// The old vault's file and its access log, if they existed.
     public let setAside: [SetAsideFile]
     /// The group's sealed files, now in the container's quarantine.
     public let quarantined: [SetAsideFile]
-    /// The epoch of the new vault's first key; higher than any that the old files claim.
+    /// The epoch of the new vault's first key, higher than any that the old files state.
     public let epoch: UInt32
 }
 
-/// A file that was given another name, and is otherwise as it was.
+/// A file that was renamed and is otherwise unchanged.
 public struct SetAsideFile: Sendable, Hashable {
     /// Its former path.
     public let from: String

@@ -5,26 +5,26 @@ internal import SystemPackage
 extension Vault {
     /// Writes a backup: one file that restores the vault on this machine or another.
     ///
-    /// The file has keys of its own, and nothing in it opens the vault that it was made from. Values and keys pass one at
-    /// a time through secret memory; only the finished, sealed file reaches the disk, with mode 0600, under a name that
-    /// was free. The access log says that a backup is about to be made, and then that it was.
+    /// The file has its own keys, and nothing in it opens the original vault. Values and keys pass one at a time
+    /// through secret memory. Only the finished, sealed file reaches the disk, with mode 0600, under a free name. The
+    /// access log records the intention and then the export.
     /// - Parameters:
-    ///   - path: The new file. Its directory is taken as it is.
-    ///   - slots: What opens it, one at least: passphrases and recipients, none of them unattended.
-    ///   - contents: What goes in.
-    /// - Returns: What went in, and the items marked `…ThisDeviceOnly` that did not.
-    /// - Throws: `VaultError` `.alreadyExists` for a name that is taken; `.invalidArgument` for other slots; `.locked` where
-    ///   a part of what was asked for is locked; `.corrupt` for a value that does not fit its entry; `.outOfMemory`,
-    ///   `.tooCostly`; `.lockTimeout` where other programs kept changing items, and one of them held the vault's lock;
-    ///   `.file`, `.denied`; those of every look at the vault. Nothing is left behind then. `.durabilityUnknown` where
-    ///   the backup is there, and a power loss may take it away.
+    ///   - path: The new file. Its directory must exist.
+    ///   - slots: The slots that open it, at least one: passphrases and recipients, none of them unattended.
+    ///   - contents: The contents to include.
+    /// - Returns: The included contents, and the omitted items marked `…ThisDeviceOnly`.
+    /// - Throws: `VaultError` `.alreadyExists` for an existing name; `.invalidArgument` for other slots; `.locked` if
+    ///   requested contents are locked; `.corrupt` for a value that does not match its entry; `.outOfMemory`,
+    ///   `.tooCostly`; `.lockTimeout` if other programs kept changing items, and one of them held the vault's lock;
+    ///   `.file`, `.denied`; those of every look at the vault. Then no file remains. `.durabilityUnknown` if the backup
+    ///   exists but may not survive a power loss.
     public func export(
         to path: String, for slots: [NewSlot], contents contentsKind: BackupContents = .everything
     ) throws(VaultError) -> ExportReport {
         do throws(VaultError) {
             let target = try BackupTarget(path)
             let (writer, bytes) = try backup(contentsKind, for: slots)
-            // Before the file is there: no backup is made that the log does not know of.
+            // Before the file exists, so that no backup exists without an entry in the log.
             note(.exported, outcome: .intended)
             try target.create(bytes)
             note(.exported)
@@ -41,18 +41,18 @@ extension Vault {
         }
     }
 
-    /// How often a backup that another program's change overtook is begun again before it takes the vault's lock.
+    /// The number of tries of a backup overtaken by another program's change, before it takes the vault's lock.
     private static var maximumOvertaken: Int { 3 }
 
-    /// Makes a backup's bytes. A writer may replace an item, and remove the old value file, between the looks at the index
-    /// and at that file: then the vault is read again, and in the end under its lock, which keeps writers out.
+    /// Creates a backup's bytes. Between reading the index and reading a value file, a writer may replace the item and
+    /// remove the old file. Then the vault is read again, and finally under its lock, which excludes writers.
     private func backup(
         _ kind: BackupContents, for slots: [NewSlot]
     ) throws(VaultError) -> (BackupWriter, [UInt8]) {
         for _ in 0..<Self.maximumOvertaken {
             let contents = try current()
             do throws(VaultError) { return try backup(of: contents, kind, for: slots) } catch {
-                // The same files: the value is damaged, and stays so.
+                // The vault is unchanged, so the value is damaged and a retry would not help.
                 guard error.code == .corrupt, try current().marks != contents.marks else { throw error }
             }
         }
@@ -79,7 +79,7 @@ extension Vault {
     }
 }
 
-/// The place of a backup that is to be written: a name that is free, in a directory that a person chose.
+/// The path of a new backup: a free name in a directory that the user chose.
 struct BackupTarget {
     let path: String
     let directory: Directory
@@ -91,8 +91,8 @@ struct BackupTarget {
         self.leaf = leaf
     }
 
-    /// - Throws: `VaultError` `.invalidArgument` for what names no file, `.alreadyExists` where there is something,
-    ///   `.file` or `.denied` where the directory cannot be opened.
+    /// - Throws: `VaultError` `.invalidArgument` for a path that names no file, `.alreadyExists` for an existing name,
+    ///   `.file` or `.denied` if the directory cannot be opened.
     init(_ text: String) throws(VaultError) {
         let path = FilePath(text)
         guard !text.utf8.contains(0), !text.hasSuffix("/"), let leaf = path.lastComponent, leaf.kind == .regular else {
@@ -101,7 +101,7 @@ struct BackupTarget {
         self.path = text
         self.leaf = leaf.string
         do throws(FileError) {
-            // The dot follows a link in the directory's own name, which a person may well have.
+            // The dot follows a link in the directory's own name, which is legitimate.
             directory = try Directory.open(path.removingLastComponent().pushing("."))
             guard try !directory.exists(leaf.string) else { throw FileError(.alreadyExists, operation: "", path: text) }
         } catch {
@@ -109,10 +109,10 @@ struct BackupTarget {
         }
     }
 
-    /// Writes the file whole, or nothing: never over one that is there.
+    /// Writes the whole file or nothing, and never overwrites an existing one.
     ///
-    /// - Throws: `VaultError` `.alreadyExists`, `.file`, `.denied`; `.durabilityUnknown` where the file is there, and a
-    ///   power loss may take it away.
+    /// - Throws: `VaultError` `.alreadyExists`, `.file`, `.denied`; `.durabilityUnknown` if the file exists but may not
+    ///   survive a power loss.
     func create(_ bytes: [UInt8]) throws(VaultError) {
         do throws(FileError) {
             try bytes.withRawBytes { bytes throws(FileError) in
@@ -139,25 +139,25 @@ struct BackupTarget {
 }
 
 extension FileError {
-    /// The same failure with an advice that knows what the file was.
+    /// Returns the same failure with an advice for this use of the file.
     func advising(_ advice: String) -> FileError {
         FileError(code, operation: operation, path: path, errno: errno, advice: advice)
     }
 }
 
-/// What went into a backup, and what did not.
+/// The included and omitted contents of a backup.
 public struct ExportReport: Sendable, Hashable {
-    /// The file that was made.
+    /// The path of the new file.
     public let path: String
     /// Its size in bytes.
     public let size: Int
-    /// How many items it holds.
+    /// The number of its items.
     public let itemCount: Int
-    /// Items that were left out because they are marked `…ThisDeviceOnly`; empty where no item was asked for.
+    /// Items omitted because they are marked `…ThisDeviceOnly`; empty if no items were requested.
     public let leftOut: [VaultItem]
-    /// Its sealing keys, without anything secret. Destroyed ones are named there; nothing of them is left to keep.
+    /// Its sealing keys, without secrets. Destroyed ones are listed without a key.
     package let keys: [KeySummary]
 
-    /// How many sealing keys it holds, destroyed ones not counted.
+    /// The number of its sealing keys, without destroyed ones.
     public var keyCount: Int { keys.count { $0.state != .destroyed } }
 }

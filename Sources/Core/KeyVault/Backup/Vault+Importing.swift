@@ -4,32 +4,31 @@ public import SharedFiles
 internal import SystemPackage
 
 extension Vault {
-    /// Brings a backup in.
+    /// Imports a backup.
     ///
-    /// Where there is no vault, one is made with the backup's keys, in their epochs, and its items. Blobs whose keys
-    /// the backup holds do not stand in its way; others do, as for any new vault. Of a backup of everything, sealing
-    /// goes on in a new epoch and a rotation begins; otherwise the keys keep their states.
+    /// Without an existing vault, a vault is created with the backup's keys, in their epochs, and its items. Blobs
+    /// under the backup's keys do not prevent it; other blobs do, as for any new vault. After a backup of everything,
+    /// sealing continues in a new epoch and a rotation begins; otherwise the keys keep their states.
     ///
-    /// Where there is a vault, the backup is added to it in one change, or not at all. Keys that it does not know come in
-    /// to open only; keys that were destroyed there stay destroyed; items that it has stay and are named, unless they are
-    /// to be replaced.
+    /// An existing vault gets the whole backup in one change, or nothing. Keys that it does not know become
+    /// opening-only; keys that were destroyed there stay destroyed; items that it already has stay and are reported,
+    /// unless they are to be replaced.
     ///
-    /// Whoever could write the file and knows its passphrase or a recipient decides what comes in: import only backups
-    /// whose origin is known. A recipient slot proves nothing about who made it.
+    /// An author of the file who knows its passphrase or a recipient decides its contents: import only backups of known
+    /// origin. A recipient slot proves nothing about the author.
     /// - Parameters:
     ///   - path: The backup.
-    ///   - backup: What opens it: a passphrase or an identity.
-    ///   - accessGroup: The group that it was made from.
-    ///   - credential: What opens the vault that is there.
-    ///   - slots: What will open a vault that is made, and is not needed before; without any, what `credential` stands
-    ///     for.
-    ///   - importing: What is taken, and what happens to what is there.
-    ///   - team: The team key, which certifies the person key of a vault that is made; needed where one is known.
-    /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code for
-    ///   the backup; `.invalidArgument` where it holds what needs a person and no slot of a new vault reaches that;
-    ///   `.epochClash` for a backup of another vault; `.locked` where the vault's part that it belongs to is locked;
-    ///   `.orphanedBlobs`, `.tooLarge`; those of opening, making and changing a vault. Nothing was brought in then;
-    ///   with `.durabilityUnknown` all of it was, and a power loss may take it away.
+    ///   - backup: The credential of the backup: a passphrase or an identity.
+    ///   - accessGroup: The group that was backed up.
+    ///   - credential: The credential of the existing vault.
+    ///   - slots: The slots of a new vault, not needed for an existing one; by default the slot of `credential`.
+    ///   - importing: The contents to take, and the treatment of existing contents.
+    ///   - team: The team key, which certifies the person key of a new vault; needed if a team key is known.
+    /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code
+    ///   for the backup; `.invalidArgument` if its contents need a person and no slot of a new vault reaches them;
+    ///   `.epochClash` for a backup of another vault; `.locked` if the compartment that it belongs to is locked;
+    ///   `.orphanedBlobs`, `.tooLarge`; those of opening, creating and changing a vault. Nothing was imported then.
+    ///   With `.durabilityUnknown` everything was, but may not survive a power loss.
     public static func `import`(
         from path: String, opening backup: VaultCredential, _ accessGroup: AccessGroup, in home: GroupsHome,
         with credential: VaultCredential = .automatic, slots: [NewSlot] = [],
@@ -55,7 +54,8 @@ extension Vault {
             importing)
     }
 
-    /// The vault that is there; nil where none is, whatever this user's programs remember of one: a backup brings it back.
+    /// Opens the existing vault; returns `nil` if it is missing, even if this user's programs remember it, because the
+    /// backup restores it.
     private static func openUnlessGone(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
     ) throws(VaultError) -> Vault? {
@@ -78,7 +78,7 @@ extension Vault {
         let (report, kept) = try change(.imported, needsPerson: needsPerson) { draft throws(VaultError) in
             try merge.merge(into: &draft)
         }
-        // The backup is in: a failure leaves the files of replaced values to the next change.
+        // The import is complete: after a failure the next change removes the files of replaced values.
         try? sweep(kept)
         return report
     }
@@ -113,7 +113,7 @@ struct BackupRestoring {
                 try creation.run(noting: .imported) { directory, birthGuard throws(VaultError) in
                     try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
                         () throws(VaultError) in
-                        // What stands in the way of the new vault is told while everything is as it was.
+                        // Report obstacles to the new vault before anything changes.
                         try birthGuard.check(knowing: backup.liveKeyIDs)
                         try room.setAside(in: directory)
                     }
@@ -133,7 +133,7 @@ struct BackupRestoring {
 }
 
 extension NewSlot {
-    /// Whether it gives what needs a person.
+    /// `true` if it opens contents that need a person.
     var reachesWhenUnlocked: Bool {
         switch self {
         case .passphrase, .recipient(_, unattended: false), .identity(_, unattended: false): true
@@ -142,19 +142,19 @@ extension NewSlot {
     }
 }
 
-/// How a backup is brought in.
+/// The options of an import.
 public struct ImportOptions: Sendable, Hashable {
-    /// What is taken from it.
+    /// The contents to take.
     public var contents: BackupContents
-    /// Whether the backup's items replace those of the same service and account.
+    /// `true` to replace items of the same service and account by the backup's.
     public var replacesItems: Bool
-    /// Whether a vault that is there, in whatever state, is set aside first instead of being added to. Its file stays
-    /// beside the new one under the name `vault.abandoned-` and the time.
+    /// `true` to set an existing vault, in any state, aside instead of adding to it. Its file stays beside the new one
+    /// under the name `vault.abandoned-` and the time.
     public var setsVaultAside: Bool
-    /// Who shares a vault that is made. One that takes another's place is shared as that one was.
+    /// The sharing of a new vault. A vault that replaces another keeps that one's sharing.
     public var sharing: Sharing
 
-    /// The defaults: everything, added to what is there, replacing nothing.
+    /// Creates the options; by default everything is added to the existing vault and nothing is replaced.
     public init(
         contents: BackupContents = .everything, replacesItems: Bool = false, setsVaultAside: Bool = false,
         sharing: Sharing = .ownerOnly
@@ -166,33 +166,33 @@ public struct ImportOptions: Sendable, Hashable {
     }
 }
 
-/// What came out of a backup, and what stayed as it was.
+/// The imported contents of a backup, and the contents that did not change.
 public struct ImportReport: Sendable, Hashable {
-    /// Whether a vault was made for it.
+    /// `true` if a vault was created.
     public internal(set) var isNewVault = false
-    /// Where a vault that was there was set aside to, with its access log.
+    /// The files of an existing vault that was set aside, with its access log.
     public internal(set) var setAside: [SetAsideFile] = []
     /// Items that the vault did not have.
     public internal(set) var itemsAdded: [VaultItem] = []
-    /// Items whose former value is gone; only where replacing was asked for.
+    /// Items whose former value was replaced; only if replacing was requested.
     public internal(set) var itemsReplaced: [VaultItem] = []
-    /// The backup's items that were left out, because the vault has one of the same service and account.
+    /// The backup's items that were omitted because the vault has items of the same service and account.
     public internal(set) var itemsLeft: [VaultItem] = []
-    /// The epoch that sealing goes on with, where a rotation to it has begun; nil where none has.
+    /// The epoch in which sealing continues, if a rotation to it has begun; otherwise `nil`.
     ///
-    /// It begins where a key of a later epoch than the active one came in, because readers refuse a write of an earlier
-    /// epoch as a replay; and where a vault was restored from a backup of everything, because former members may know the
-    /// key that was active in the backup.
+    /// A rotation begins if a key of a later epoch than the active one was imported, because readers refuse a write of
+    /// an earlier epoch as a replay. It also begins if a vault was restored from a backup of everything, because former
+    /// members may know the backup's active key.
     public internal(set) var rotationEpoch: UInt32?
-    /// Sealing keys that came in.
+    /// Sealing keys that were imported.
     package internal(set) var keysAdded: [KeySummary] = []
-    /// Sealing keys that the vault had already, left as they are.
+    /// Sealing keys that the vault already had, unchanged.
     package internal(set) var keysKnown: [KeySummary] = []
-    /// Sealing keys that were destroyed here, and stay so, though the backup has them.
+    /// Sealing keys that the backup has but that were destroyed here, and stay destroyed.
     package internal(set) var keysStillDestroyed: [KeySummary] = []
-    /// Sealing keys that were destroyed where the backup was made, and are still here: as they are in the vault.
+    /// Sealing keys that were destroyed in the backup and still exist here, unchanged.
     package internal(set) var keysDestroyedThere: [KeySummary] = []
 
-    /// How many sealing keys came in.
+    /// The number of imported sealing keys.
     public var keyCount: Int { keysAdded.count }
 }
