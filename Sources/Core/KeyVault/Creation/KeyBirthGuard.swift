@@ -2,21 +2,21 @@ internal import AppGroups
 internal import Sealing
 internal import SharedFiles
 
-/// Refuses the birth of a key while blobs exist that only a lost key can open.
+/// Refuses to create a key while blobs exist that only a lost key can open.
 ///
-/// A vault that was deleted or not yet restored looks like a first start. Making a new key then would turn a missing
-/// file into lost data, so the container is searched first: any blob of this group under a key that the vault does not
-/// know counts, copies in quarantine do not: quarantine is not entered, so nothing in it stands in anybody's way.
+/// A vault that was deleted or not yet restored looks like a first start. A new key would then turn a missing file into
+/// lost data, so the container is searched first. Any blob of this group under a key that the vault does not know
+/// counts. Copies in quarantine do not count: the search skips the quarantine, so its contents block nothing.
 struct KeyBirthGuard {
-    /// How many offenders an error lists.
+    /// The number of files that an error lists.
     private static let listed = 5
 
     let accessGroup: AccessGroup
-    /// The group's container, where there is one.
+    /// The group's container, if it exists.
     let container: GroupContainer?
 
-    /// - Throws: `VaultError` `.containerAway` for one that the registry has and that is not there: what is sealed in it may
-    ///   need a lost key; `.unsafeFile`, `.denied` or `.file` for one that cannot be opened.
+    /// - Throws: `VaultError` `.containerAway` for a registered container that is missing, because blobs in it may need
+    ///   a lost key; `.unsafeFile`, `.denied` or `.file` for a container that cannot be opened.
     init(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) {
         self.accessGroup = accessGroup
         // An access group that is no app group has no container, and nothing is sealed under its keys there.
@@ -25,7 +25,7 @@ struct KeyBirthGuard {
             return
         }
         do throws(AppGroupError) {
-            // Whoever makes the vault is entitled to the access group, which need not be one of its app groups.
+            // The vault's creator is entitled to the access group, which need not be one of its app groups.
             container = try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
         } catch {
             guard error.code == .containerMissing else {
@@ -46,13 +46,13 @@ struct KeyBirthGuard {
             advice: error.advice)
     }
 
-    /// A sealed file that stands in the way of a new key.
+    /// A sealed file that prevents a new key.
     struct Orphan {
         let path: String
-        /// The epoch that its header claims, unverified; 0 if a newer version wrote it.
+        /// The epoch that its header states, unverified; 0 if a newer version wrote it.
         let epoch: UInt32
 
-        /// `nil` for a file that needs none but the known keys.
+        /// Returns `nil` for a file that needs only the known keys.
         init?(_ path: String, _ finding: SealedBlobScan.Finding, _ known: Set<KeyID>) {
             switch finding {
             case .blob(let claimed) where !known.contains(claimed.keyID): epoch = claimed.epoch
@@ -63,14 +63,14 @@ struct KeyBirthGuard {
         }
     }
 
-    /// - Parameter known: The keys that the new vault will hold.
-    /// - Throws: `VaultError` `.orphanedBlobs`, naming them; `.file` when the container cannot be searched.
+    /// - Parameter known: The keys of the new vault.
+    /// - Throws: `VaultError` `.orphanedBlobs`, naming them; `.file` if the container cannot be searched.
     func check(knowing known: Set<KeyID> = []) throws(VaultError) {
         let orphans = try orphans(knowing: known)
         guard orphans.isEmpty else { throw refusal(orphans) }
     }
 
-    /// Every blob of the group whose key is not known.
+    /// Returns every blob of the group whose key is unknown.
     func orphans(knowing known: Set<KeyID> = []) throws(VaultError) -> [Orphan] {
         var orphans: [Orphan] = []
         try search { path, finding in
@@ -79,14 +79,14 @@ struct KeyBirthGuard {
         return orphans
     }
 
-    /// The epoch that a new vault's first key gets: one more than any that the group's blobs in quarantine claim, and
-    /// those that are about to go there. They are of a vault that was given up; should its keys come back, no two have
-    /// one epoch.
+    /// Returns the epoch of a new vault's first key: one more than any that the group's blobs in quarantine, or about
+    /// to go there, state. They belong to a vault that was given up; if its keys are restored, no two keys share an
+    /// epoch.
     func firstEpoch(after orphans: [Orphan] = []) -> UInt32 {
         var highest = orphans.map(\.epoch).filter { $0 <= Self.highestBelievedEpoch }.max() ?? 0
         guard let quarantine = try? container?.root.directory(ContainerLayout.quarantine) else { return highest + 1 }
-        // A file of the quarantine that cannot be read is passed over: it keeps nobody from creating a vault.
-        // What was moved there is below a folder of its own.
+        // An unreadable file of the quarantine is skipped: it must not prevent the creation of a vault. Quarantined
+        // files are below a folder of their own.
         let depth = SealedBlobScan.maximumDepth + 1
         scan.visit(quarantine, includingQuarantine: true, maximumDepth: depth) { entry, finding in
             guard case .success(let finding) = finding, let blob = Orphan(entry.path, finding, []),
@@ -97,13 +97,14 @@ struct KeyBirthGuard {
         return highest + 1
     }
 
-    /// The last epoch of period 1,024, half of all numbers: a group gets there by giving its vault up again and again, each of
-    /// which begins beyond the bound of its period. A planted header that claims more must not use the epochs up.
+    /// The last epoch of period 1,024, half of all numbers. A group gets there only if it gives its vault up again and
+    /// again, each time beyond the bound of the period. A planted header with a higher epoch must not use up the
+    /// numbers.
     static let highestBelievedEpoch = KeyringEntry.maximumEpoch(period: 1024)
 
-    /// The number of the group's blobs that claim each key, unverified.
+    /// Returns the number of the group's blobs that state each key, unverified.
     ///
-    /// - Throws: `VaultError` `.file` when the container cannot be searched.
+    /// - Throws: `VaultError` `.file` if the container cannot be searched.
     func keyUses() throws(VaultError) -> [KeyID: Int] {
         var uses: [KeyID: Int] = [:]
         try search { _, finding in
@@ -116,13 +117,13 @@ struct KeyBirthGuard {
 
     private var scan: SealedBlobScan { SealedBlobScan(group: accessGroup.identifier) }
 
-    /// Visits every file of the container outside the quarantine that is, or may be, a sealed blob of the group.
+    /// Visits every file outside the container's quarantine that is, or may be, a sealed blob of the group.
     private func search(_ visit: (String, SealedBlobScan.Finding) -> Void) throws(VaultError) {
         guard let container else { return }
         try scan.visit(container.root) { entry, finding throws(VaultError) in
             switch finding {
             case .success(let finding): visit(entry.path, finding)
-            // A directory with a name that is no UTF-8 cannot be opened by its text, and is "not found".
+            // A directory with a name that is no UTF-8 cannot be opened by its text; opening it fails with "not found".
             case .failure where !entry.isText:
                 throw VaultError(
                     .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is no UTF-8.",

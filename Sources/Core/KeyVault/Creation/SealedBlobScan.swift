@@ -2,16 +2,16 @@ internal import AppGroups
 package import Sealing
 package import SharedFiles
 
-/// A search for the sealed blobs of one group in a directory tree, by the headers that the files claim. Nothing is verified.
+/// A search for the sealed blobs of one group in a directory tree, by the unverified headers of the files.
 package struct SealedBlobScan: Sendable {
-    /// The directories of a container are searched to this depth.
+    /// The depth to which the directories of a container are searched.
     package static let maximumDepth = 64
 
     /// The kind of file that its first bytes show.
     package enum Finding {
         /// A sealed blob of the group, or of a vault of the group.
         case blob(BlobHeader)
-        /// A blob of a newer version, which is of this group as far as can be read.
+        /// A blob of a newer version that is of this group as far as it can be read.
         case newer(SealingError)
         /// Any other file.
         case other(SealingError)
@@ -31,7 +31,7 @@ package struct SealedBlobScan: Sendable {
         groupTag = BlobContext(group: group, kind: .record, name: "").groupTag
     }
 
-    /// Visits every regular file of a tree, and everything that cannot be read, in the order of the walk.
+    /// Visits every regular file of a tree, and every entry that cannot be read, in the order of the walk.
     ///
     /// - Parameter visit: Takes the entry, and its finding or the error of reading it.
     func visit<Failure: Error>(
@@ -45,8 +45,8 @@ package struct SealedBlobScan: Sendable {
         }
     }
 
-    /// Whether an entry of a container is searched: not the space that is reserved for deletions, and of the quarantine only
-    /// on demand.
+    /// Returns whether an entry of a container is searched: never the space reserved for deletions, and the quarantine
+    /// only on demand.
     package func includes(_ entry: WalkEntry, andQuarantine: Bool) -> Bool {
         (andQuarantine || !Self.isInQuarantine(entry.path)) && !ContainerLayout.isReserve(entry.path)
     }
@@ -55,9 +55,10 @@ package struct SealedBlobScan: Sendable {
         path == ContainerLayout.quarantine || path.hasPrefix(ContainerLayout.quarantine + "/")
     }
 
-    /// The first bytes of a file, or the error of reading it; `nil` for an entry that is no regular file or was removed.
+    /// Returns the first bytes of a file, or the error of reading it; `nil` for an entry that is no regular file or was
+    /// removed.
     package func prefix(of entry: WalkEntry, in root: Directory) -> Result<Prefix, FileError>? {
-        // First: no directory of such a name can be entered, and its files are not seen.
+        // Checked first: no directory of such a name can be entered, and its files are not visited.
         if !entry.isText, entry.kind == .regular || entry.kind == .directory {
             return .failure(FileError(.invalidName, operation: "examine", path: root.display(entry.path)))
         }
@@ -80,8 +81,9 @@ package struct SealedBlobScan: Sendable {
         }
     }
 
-    /// Of a newer format only the number is known: a larger number is a letter, so a text that begins with the magic. Of
-    /// the known format the group's tag can be read.
+    /// Returns whether the bytes may be a blob of this group. For a newer format only the version number is known; 32
+    /// or more is a character, and the file a text that begins with the magic. For the known format the group's tag is
+    /// checked.
     private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
         if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
         let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
@@ -90,8 +92,8 @@ package struct SealedBlobScan: Sendable {
 }
 
 extension SealedBlobScan {
-    /// The path of a sealed file in the container of an access group whose vault is gone, for the error of the commands that
-    /// need the vault; `nil` if there is none, or the container cannot be searched.
+    /// Returns the path of a sealed file in the container of an access group whose vault is missing, for the errors of
+    /// commands that need the vault; `nil` if the container has no such file or cannot be searched.
     package static func firstOrphan(of group: AccessGroup, in home: GroupsHome) -> (container: String, path: String)? {
         guard let orphans = try? KeyBirthGuard(group, in: home), let container = orphans.container,
             let first = try? orphans.orphans().first

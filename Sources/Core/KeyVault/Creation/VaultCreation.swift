@@ -4,11 +4,11 @@ internal import Sealing
 public import SharedFiles
 
 extension Vault {
-    /// Opens the vault, or creates it together with its first key where there is none.
+    /// Opens the vault, or creates it with its first key if it does not exist.
     ///
-    /// The first key is created once: under the vault's lock, never while a vault exists that cannot be opened, never where
-    /// this user's programs have opened another one, and never while the group's container holds blobs of this group that a
-    /// new key could not open.
+    /// The first key is created once, under the vault's lock. It is not created if a vault exists that cannot be
+    /// opened, if this user's programs have opened another one, or if the group's container has blobs of this group
+    /// that a new key could not open.
     /// - Throws: `VaultError`; as for `open`, and `.orphanedBlobs`, `.containerAway` or `.lockTimeout`.
     public static func openOrCreate(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
@@ -27,12 +27,13 @@ extension Vault {
     /// Creates the vault with its first key.
     ///
     /// - Parameters:
-    ///   - slots: The slots that open it: one at least.
-    ///   - sharing: Whether the members of a unix group share it.
-    ///   - credential: The credential of one of the slots: the vault is opened with it.
-    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed where one is known.
-    /// - Throws: `VaultError`, `.alreadyExists` where there is a vault, whatever its state; `.missing` where this user's
-    ///   programs have opened one that is gone.
+    ///   - slots: The slots that open it, at least one.
+    ///   - sharing: The sharing among the members of a unix group.
+    ///   - credential: The credential of one of the slots, which opens the vault.
+    ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed if a team key is
+    ///     known.
+    /// - Throws: `VaultError`, `.alreadyExists` if a vault exists in any state; `.missing` if this user's programs have
+    ///   opened one that is now missing.
     public static func create(
         _ accessGroup: AccessGroup, in home: GroupsHome, slots: [NewSlot], sharing: Sharing = .ownerOnly,
         openingWith credential: VaultCredential, certifiedBy team: TeamKey? = nil,
@@ -58,16 +59,16 @@ struct VaultCreation {
     func run(openingWith credential: VaultCredential, mayExist: Bool) throws(VaultError) -> Vault {
         let vault = try underLock(openingWith: credential) { directory, lock, makers throws(VaultError) in
             var opening = options
-            // It would take the lock that is held here.
+            // Settling would take the lock that is held here.
             opening.settles = false
-            // Another process may have made it between our look and our lock: its key is the key.
+            // Another process may have created the vault between our look and our lock: its key is then used.
             if mayExist, !Self.isHalfMade(place),
                 let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options)
             {
                 return vault
             }
             let new = try vaultForAFreePlace(in: directory, makers)
-            // A credential that does not open it is refused before it is there.
+            // A credential that does not open the vault is refused before the vault exists.
             _ = try CredentialOpening(
                 slots: new.slots, vaultID: new.vaultID, register: new.register, place
             ).open(with: credential)
@@ -84,7 +85,7 @@ struct VaultCreation {
         return vault
     }
 
-    /// Creates the vault without opening it: a person who makes it for others need not have a credential of it.
+    /// Creates the vault without opening it: a person who creates it for others may have no credential for it.
     ///
     /// - Parameter event: A further entry of the new access log.
     /// - Returns: The epoch of its active key.
@@ -93,7 +94,7 @@ struct VaultCreation {
         try underLock { directory, lock, makers throws(VaultError) in
             let new = try vaultForAFreePlace(in: directory, makers)
             let doubt = try write(new, in: directory, under: lock)
-            // A damaged memory would refuse the vault that a backup has brought back.
+            // A damaged memory would refuse the restored vault.
             if plan.backup != nil, (try? place.memory.load()) == nil { place.memory.remove() }
             note(event, of: new, in: directory)
             if let doubt { throw doubt }
@@ -101,7 +102,7 @@ struct VaultCreation {
         }
     }
 
-    /// Begins the access log of a vault that is made without opening it.
+    /// Begins the access log of a vault that is created without being opened.
     private func note(_ event: AccessEvent, of new: NewVault, in directory: Directory) {
         guard options.accessLog != .off else { return }
         let log = AccessLog(directory: directory, mode: directory.fileMode, keys: new.logKeys)
@@ -109,12 +110,12 @@ struct VaultCreation {
         for event in [.created, event] { _ = try? log.append(event, outcome: .succeeded, generation: write.encoded) }
     }
 
-    /// Creates the vault in the place of an old one, without opening it. A directory that is there stays shared as it is.
+    /// Creates the vault in the place of an old one, without opening it. An existing directory keeps its sharing.
     ///
-    /// - Parameter makeRoom: Takes the old files out of the way. Run under the lock, when the new vault is complete in
-    ///   memory: a reason why it cannot be made is reported while everything is as it was.
+    /// - Parameter makeRoom: Sets the old files aside. Called under the lock when the new vault is complete in memory,
+    ///   so that an obstacle to its creation is reported before anything changes.
     /// - Returns: The epoch of its active key.
-    /// - Throws: `VaultError`; `.durabilityUnknown` where the vault was made, the errors of `makeRoom`.
+    /// - Throws: `VaultError`; `.durabilityUnknown` if the vault was created, the errors of `makeRoom`.
     func run(
         noting event: AccessEvent, makingRoom makeRoom: (Directory, KeyBirthGuard) throws(VaultError) -> Void
     ) throws(VaultError) -> UInt32 {
@@ -125,13 +126,13 @@ struct VaultCreation {
             try requireNamed(lock)
             try VaultError.onTheWay { () throws(VaultError) in try makeRoom(directory, birthGuard) }
             try requireFreePlace(in: directory, birthGuard, isGivenUp: true)
-            // A stream that was ended meanwhile may claim more than all that was seen before.
+            // A stream that ended meanwhile may state a higher epoch than the blobs seen before.
             let firstEpoch = birthGuard.firstEpoch()
             if plan.backup == nil, new.epoch < firstEpoch {
                 new = try VaultError.onTheWay { () throws(VaultError) in try newVault(makers, firstEpoch: firstEpoch) }
             }
             let doubt = try write(new, in: directory, under: lock)
-            // Not before: until the new vault is there, this user's programs must not take its place for a free one.
+            // Only now: until the new vault exists, this user's programs must not treat its place as free.
             place.memory.remove()
             note(event, of: new, in: directory)
             if let doubt { throw doubt }
@@ -143,7 +144,7 @@ struct VaultCreation {
         openingWith credential: VaultCredential? = nil,
         _ body: (Directory, borrowing HeldLock, [any SlotMaker]) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
-        // A fault of a slot's credential shows before anything is made.
+        // Faults of a slot's credential are thrown before anything is created.
         let makers = try makers(openingWith: credential)
         let directory = try VaultError.onTheWay { () throws(VaultError) in
             try VaultError.onFiles(Self.making) { () throws(FileError) in
@@ -158,7 +159,8 @@ struct VaultCreation {
         return result
     }
 
-    /// - Parameter credential: What opens the new vault: the slot of its recipient is made by its holder.
+    /// - Parameter credential: The credential that opens the new vault: if it is an identity, its holder creates the
+    ///   recipient's slot.
     private func makers(openingWith credential: VaultCredential?) throws(VaultError) -> [any SlotMaker] {
         guard (1...CompartmentHead.maximumSlots).contains(plan.slots.count) else {
             throw VaultError(.invalidArgument, Self.making, place.path, "A vault has 1 to 32 key slots.")
@@ -172,7 +174,7 @@ struct VaultCreation {
         in directory: Directory, _ makers: [any SlotMaker]
     ) throws(VaultError) -> NewVault {
         try requireNoMemory(in: directory)
-        // A directory that was there before may be shared otherwise.
+        // An existing directory may have another sharing.
         try VaultError.onFiles(Self.making) { () throws(FileError) in try plan.requireSharing(of: directory) }
         let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
         try requireFreePlace(in: directory, birthGuard)
@@ -181,7 +183,7 @@ struct VaultCreation {
         }
     }
 
-    /// - Throws: `VaultError` `.missing` where this user's programs have opened a vault and no file of one is there.
+    /// - Throws: `VaultError` `.missing` if this user's programs have opened a vault and all its files are missing.
     private func requireNoMemory(in directory: Directory) throws(VaultError) {
         guard plan.backup == nil, try place.memory.load() != nil,
             VaultPlace.leaves.allSatisfy({ (try? directory.exists($0)) == false })
@@ -192,7 +194,7 @@ struct VaultCreation {
     private func vaultForATakenPlace(
         in directory: Directory, _ makers: [any SlotMaker], _ birthGuard: KeyBirthGuard
     ) throws(VaultError) -> NewVault {
-        // A vault that comes from a backup moves no sealed file: it has to open all of them.
+        // A restored vault moves no sealed files, so it must open all of them.
         let found = try birthGuard.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
         guard plan.backup == nil || found.isEmpty else { throw birthGuard.refusal(found) }
         return try VaultError.onTheWay { () throws(VaultError) in
@@ -205,7 +207,7 @@ struct VaultCreation {
         in directory: Directory, _ birthGuard: KeyBirthGuard, isGivenUp: Bool = false
     ) throws(VaultError) {
         if Self.isHalfMade(place) {
-            // Nobody has opened it, and no key of it has sealed anything: what was sealed shows below.
+            // No program has opened it, and its keys have sealed nothing: sealed files are detected below.
             var room = MakingRoom(in: place)
             try room.setAside(in: directory)
         }
@@ -217,10 +219,11 @@ struct VaultCreation {
         try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
     }
 
-    /// Whether a creation ended between its two files: `vault.person` of the first write is there alone, and this user's
-    /// programs have never opened a vault there. Under the vault's lock no creation is under way.
+    /// Returns whether a creation ended between its two files: only `vault.person` of the first write exists, and this
+    /// user's programs have never opened a vault there. Under the vault's lock no creation is under way.
     ///
-    /// Who can remove `vault` from a new vault can remove both files: setting the one aside gives away nothing more.
+    /// A process that can remove `vault` from a new vault can remove both files, so setting this one aside exposes
+    /// nothing more.
     static func isHalfMade(_ place: VaultPlace) -> Bool {
         guard let directory = try? place.openDirectory(),
             (try? directory.exists(CompartmentRole.service.leaf)) == false,
@@ -239,16 +242,17 @@ struct VaultCreation {
 
 /// The contents of a new vault.
 extension VaultCreation {
-    /// - Parameter firstEpoch: Of its first key, unless the backup that it is made of has an active one.
-    /// - Throws: `VaultError`, those of the slots and of the backup; nothing was made but key files.
+    /// - Parameter firstEpoch: The epoch of its first key, unless its backup has an active key.
+    /// - Throws: `VaultError`, those of the slots and of the backup; only key files were created then.
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
-        // A damaged one refuses a plain creation later, and neither a restored vault nor one that follows one given up.
+        // A damaged memory fails a plain creation later, but must not block a restored vault or one that follows an
+        // abandoned one.
         let memory = try? place.memory.load()
         let team = KnownTeam(place: place, memory: memory)
-        // Readers of the group's roster refuse an earlier one, and the period bounds the first key's epoch.
+        // Readers of the group's roster refuse an earlier period, and the period bounds the first key's epoch.
         let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil
         var period = max(team.floor.period, KeyringEntry.period(ofEpoch: isFirst ? firstEpoch : 0))
-        // A roster can end a vault that was given up only where the new one is later.
+        // A roster can end an abandoned vault only if the new one is in a later period.
         if plan.certifier != nil, let memory {
             period = max(period, min(memory.period + 1, CompartmentHead.maximumPeriod))
         }
@@ -259,7 +263,7 @@ extension VaultCreation {
             draft = try VaultDraft(making: SecureRandom.bytes(count: 16), period: period, place: place)
         }
         draft.certifier = plan.certifier
-        // Those of persons first: then they vouch for the others.
+        // Slots of persons first, so that they vouch for the others.
         for maker in makers.sorted(by: { $0.reach.rawValue > $1.reach.rawValue }) {
             try draft.add(try maker.prepare(vaultID: draft.vaultID))
         }
@@ -285,7 +289,7 @@ extension VaultCreation {
         }
     }
 
-    /// Reports a full disk while everything is as it was.
+    /// Reports a full disk before anything changes.
     private func reserve(_ new: NewVault, in directory: Directory) throws(VaultError) {
         for file in new.files {
             try VaultError.onFiles(Self.making) { () throws(FileError) in
@@ -296,15 +300,15 @@ extension VaultCreation {
         }
     }
 
-    /// Writes values, then the person compartment, then the service compartment. A vault that came there meanwhile stays,
+    /// Writes values, then the person compartment, then the service compartment. A vault that appeared meanwhile stays,
     /// with its access log.
     ///
-    /// - Returns: The error to throw where the vault is in place and may not outlive a power loss.
+    /// - Returns: The error to throw if the vault is in place but may not survive a power loss.
     private func write(
         _ new: NewVault, in directory: Directory, under lock: borrowing HeldLock
     ) throws(VaultError) -> VaultError? {
         try requireNamed(lock)
-        // Of a vault that is gone; only that one's key continues their chain.
+        // The logs of a missing vault, whose key alone continues their chain.
         let oldLogs = MakingRoom.logs(in: directory)
         for role in CompartmentRole.allCases {
             try ValueFiles(directory: directory, role: role)
@@ -319,7 +323,7 @@ extension VaultCreation {
             }
             linked.append(file)
         }
-        // The new vault is there: a log that cannot be moved away shows when it is verified.
+        // The new vault is in place: verifying the log later reports logs that could not be moved.
         var room = MakingRoom(in: place)
         try? room.setAside(oldLogs, in: directory)
         let reserve = DeletionReserve(in: directory, prefix: VaultPlace.reservePrefix)
@@ -328,8 +332,8 @@ extension VaultCreation {
         return doubt
     }
 
-    /// Removes a file that was linked a moment ago, when the other one cannot follow: alone it is no vault, and
-    /// would stand in the way of the next attempt. A file with other contents stays.
+    /// Removes a file linked just before, if the other one cannot follow: alone it is no vault, and would block the
+    /// next attempt. A file with other contents stays.
     private func unlink(
         _ bytes: [UInt8], as role: CompartmentRole, in directory: Directory, under lock: borrowing HeldLock
     ) {
@@ -357,8 +361,8 @@ extension VaultCreation {
 }
 
 extension VaultDraft {
-    /// Begins a new epoch of each class that has keys: whoever left the vault after the backup was made knows the keys
-    /// that were active in it.
+    /// Begins a new epoch of each class that has keys: members who left the vault after the backup know the keys that
+    /// were active in it.
     ///
     /// - Throws: `VaultError` `.tooLarge`.
     fileprivate mutating func endKnownEpochs() throws(VaultError) {

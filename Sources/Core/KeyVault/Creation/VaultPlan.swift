@@ -5,13 +5,13 @@ internal import SharedFiles
 struct VaultPlan {
     var slots: [NewSlot]
     var sharing = Sharing.ownerOnly
-    /// The team key at hand.
+    /// The available team key.
     var certifier: TeamKey?
-    /// The backup that it begins with; without one, or where that has no active key, it begins with a fresh key.
+    /// The backup to restore; without one, or if it has no active key, the vault begins with a random key.
     var backup: Backup?
 
-    /// Refuses a directory that is not shared as the vault is to be. For a private vault in a shared directory it has advice
-    /// of its own: to take the permission away would close the directory to every member.
+    /// Refuses a directory without the sharing of the vault. For a private vault in a shared directory the advice
+    /// differs: removing the permission would close the directory to every member.
     func requireSharing(of directory: Directory) throws(FileError) {
         guard sharing == .ownerOnly, case .unixGroup(let group) = try directory.sharing else {
             return try directory.requireSharing(sharing)
@@ -24,7 +24,7 @@ struct VaultPlan {
     }
 }
 
-/// A vault that is ready to be written.
+/// A vault that is ready to write.
 struct NewVault {
     /// Both compartments' bytes; the person compartment is written first.
     let files: [(role: CompartmentRole, bytes: [UInt8])]
