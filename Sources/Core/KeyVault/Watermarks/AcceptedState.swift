@@ -1,19 +1,19 @@
 package import Sealing
 
-/// What is remembered of one record: the highest state that was accepted, and what a restart leaves of it.
+/// The remembered state of one record: the highest accepted state, and the part that remains valid after a restart.
 struct AcceptedState: Hashable, Sendable {
     var mark: Watermark
-    /// Whether the blob of the mark was written durably, by its own header. Its writer may still be at it.
+    /// `true` if the blob of the mark was written durably, by its own header. Its writer may not have finished.
     var isDurable: Bool
-    /// The highest sequence that no crash takes back any more.
+    /// The highest sequence that a crash can no longer undo.
     var settled: UInt64
-    /// Whether the record's file was removed on purpose after its deletion.
+    /// `true` if the record's file was deliberately removed after its deletion.
     var isPurged = false
-    /// Whether a value of the same sequence was accepted after that: the file is there again.
+    /// `true` if a value of the same sequence was accepted afterwards, so the file exists again.
     var isRefilled = false
-    /// Where the clock stood when the blob of the mark was accepted, or found stale.
+    /// The clock anchor at which the blob of the mark was accepted, or found stale.
     var anchor = ClockAnchor.unknown
-    /// The latest anchor of the record's states before the mark's, which may be shown as last good values.
+    /// The latest anchor of the record's earlier states, which may be shown as last good values.
     var formerAnchor = ClockAnchor.unknown
 
     init(
@@ -28,12 +28,14 @@ struct AcceptedState: Hashable, Sendable {
         self.anchor = anchor
     }
 
-    /// Whether the record's file is gone on purpose.
+    /// `true` if the record's file was deliberately removed.
     var isGone: Bool { isPurged && !isRefilled }
 
-    /// What a restart leaves: the settled sequence, as whichever blob of it the disk has kept; nil where nothing is left.
+    /// The state after a restart: the settled sequence, with the blob of it that the disk has kept; `nil` if nothing
+    /// remains.
     ///
-    /// No epoch, since a crash may take back a reseal; no anchor, since the time since the start begins anew.
+    /// It has no epoch, because a crash may undo a reseal, and no anchor, because the time since the start begins
+    /// again.
     var afterRestart: AcceptedState? {
         guard settled > 0 else { return nil }
         let isSame = settled == mark.sequence
@@ -42,7 +44,7 @@ struct AcceptedState: Hashable, Sendable {
             isPurged: isPurged && isSame, isRefilled: isRefilled && isSame)
     }
 
-    /// Takes over what somebody else remembers. In which order this is done does not matter.
+    /// Merges the state remembered by another process. The order of merges does not matter.
     mutating func merge(_ other: AcceptedState) {
         var result = mark.sequence < other.mark.sequence ? other : self
         let lower = mark.sequence < other.mark.sequence ? self : other
@@ -60,18 +62,18 @@ struct AcceptedState: Hashable, Sendable {
     }
 }
 
-/// How a blob came to be accepted, for what a restart leaves of it.
+/// The facts about an accepted blob that decide its state after a restart.
 struct AcceptedBlobFacts {
     let name: NameTag
     let mark: Watermark
-    /// Whether it was written with a sync, by its own word.
+    /// `true` if it was written with a sync, according to its header.
     let isDurable: Bool
     let isTombstone: Bool
     /// Milliseconds since 1970.
     let sealedAt: UInt64
-    /// Whether its writer was told that it is written.
+    /// `true` if its writer got the confirmation of the write.
     let isAcknowledged: Bool
-    /// Where the clock stands.
+    /// The clock's anchor.
     let anchor: ClockAnchor
     /// Seconds since 1970.
     let now: Double
@@ -87,7 +89,7 @@ struct AcceptedBlobFacts {
         self.now = now
     }
 
-    /// A write of a vault's compartment.
+    /// Creates the facts of a write of a vault's compartment.
     init(name: NameTag, mark: Watermark, isAcknowledged: Bool, now: Double) {
         self.name = name
         self.mark = mark
@@ -99,21 +101,21 @@ struct AcceptedBlobFacts {
         self.now = now
     }
 
-    /// After so many seconds a durable write is on the disk or was never finished: its writer has a few seconds at most,
+    /// The time after which a durable write is on the disk or was never finished: its writer has a few seconds at most,
     /// and the kernel writes everything back after half a minute.
     private static let settlingTime = 60.0
 
-    /// The state that this blob leads to.
+    /// Returns the state that this blob leads to.
     func state(after known: AcceptedState?) -> AcceptedState {
         var state = AcceptedState(
             mark: mark, isDurable: isDurable, settled: isDurable && isSettled ? mark.sequence : 0, anchor: anchor)
         guard let known else { return state }
-        // A record's writers take turns: whoever wrote this one found the one before completed.
+        // A record's writers take turns: the writer of this blob found its predecessor completed.
         if known.isDurable, known.mark.sequence < mark.sequence {
             state.settled = max(state.settled, known.mark.sequence)
         }
         state.merge(known)
-        // A writer who never saw the deletion may reach its sequence with a value of its own.
+        // A writer that never saw the deletion may reach its sequence with its own value.
         if known.isPurged, known.mark.sequence == mark.sequence, !isTombstone { state.isRefilled = true }
         // A reseal keeps the value's times, and so its age.
         if known.mark.sequence == mark.sequence, known.anchor.isKnown { state.anchor = known.anchor }
@@ -123,11 +125,12 @@ struct AcceptedBlobFacts {
     private var isSettled: Bool { isAcknowledged || now - Double(sealedAt) / 1000 >= Self.settlingTime }
 }
 
-/// The highest state of one record that was accepted: its order and which blob it was.
+/// The highest accepted state of one record: its order and its blob.
 package struct Watermark: Hashable, Sendable {
     package var epoch: UInt32
     package var sequence: UInt64
-    /// Which blob stood there; nil where only the floor is known (after a restart), so that a fork cannot be told.
+    /// The commitment of the accepted blob; `nil` if only the floor is known (after a restart), so that a fork cannot
+    /// be detected.
     package var commitment: Commitment?
 
     package init(epoch: UInt32, sequence: UInt64, commitment: Commitment?) {
@@ -140,29 +143,30 @@ package struct Watermark: Hashable, Sendable {
         self.init(epoch: header.epoch, sequence: header.sequence, commitment: header.commitment)
     }
 
-    /// Order is the sequence, then the epoch, never the clock: a reseal raises the epoch and keeps the sequence, and
-    /// nothing honest ever lowers a sequence (`docs/decisions/0011-order-is-the-sequence.md`).
+    /// Compares the sequence, then the epoch, never the clock: a reseal raises the epoch and keeps the sequence, and no
+    /// honest program lowers a sequence (`docs/decisions/0011-order-is-the-sequence.md`).
     package func isBehind(_ other: Watermark) -> Bool { (sequence, epoch) < (other.sequence, other.epoch) }
 
-    /// Whether another one says more: it is further on, or it knows which blob stands at the same place.
+    /// Returns whether another watermark contains more: it is later, or has the commitment of the blob at the same
+    /// state.
     func isOutdone(by other: Watermark) -> Bool {
         isBehind(other) || (commitment == nil && !other.isBehind(self))
     }
 
-    /// What a blob is, seen from this watermark.
+    /// The relation of a blob to this watermark.
     package enum Verdict: Sendable, Hashable {
         case advances, same, replayed, forked, jumps
     }
 
-    /// No program writes that many versions between two reads of one reader.
+    /// The largest plausible number of versions between two reads of one reader.
     package static let maximumJump: UInt64 = 1 << 32
 
-    /// The highest sequence that is believed where nothing was accepted before. A writer that has nothing better to go by
-    /// goes on from no more than that either: 2^48 writes are nine thousand years of a thousand a second.
+    /// The highest sequence that is believed without an earlier accepted state. A writer without better information
+    /// continues from no more than that either: 2^48 writes are nine thousand years at a thousand a second.
     package static let maximumFirstSequence: UInt64 = 1 << 48
 
-    /// What a blob is where `known` was accepted before, nil for nothing: first contact trusts what it finds, within
-    /// reason.
+    /// Returns the verdict on a blob after `known` was accepted. With `nil`, the first contact trusts what it finds,
+    /// within limits.
     package static func verdict(on candidate: Watermark, after known: Watermark?) -> Verdict {
         if let known { return known.verdict(on: candidate) }
         return candidate.sequence > maximumFirstSequence ? .jumps : .advances

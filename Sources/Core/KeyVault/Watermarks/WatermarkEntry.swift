@@ -4,13 +4,13 @@ internal import Sealing
 extension Personalization {
     /// The code of one entry of a watermark file; `docs/watermarks.md` lists it.
     static let watermarkEntry = Personalization("SealedState.wme1")
-    /// Tells the notes of two roots apart within a process; it is never written.
+    /// Distinguishes the notes of two roots within a process; it is never written.
     static let watermarkIdentifier = Personalization("SealedState.wmi1")
 }
 
-/// One accepted state as it is remembered on disk: 128 bytes, authenticated, in clear (`docs/watermarks.md`).
+/// An accepted state as it is stored on disk: 128 bytes, authenticated, in plaintext (`docs/watermarks.md`).
 ///
-/// It holds nothing that the blob's own header does not show, but the clock.
+/// Except for the clock, it contains only what the blob's own header shows.
 struct WatermarkEntry: Hashable, Sendable {
     static let size = 128
     private static let codedSize = 96
@@ -59,7 +59,7 @@ struct WatermarkEntry: Hashable, Sendable {
         entry.storeBytes(of: state.settled.littleEndian, toByteOffset: 88, as: UInt64.self)
     }
 
-    /// Reads an entry; nil when its code does not fit.
+    /// Parses an entry; returns `nil` if its code is wrong.
     init?(parsing entry: UnsafeRawBufferPointer, key: borrowing SecretBytes) {
         guard entry.count == Self.size else { return nil }
         let code = key.withUnsafeBytes {
@@ -85,12 +85,13 @@ struct WatermarkEntry: Hashable, Sendable {
         boot = BootID(bytes: Bytes16(UnsafeRawBufferPointer(rebasing: entry[64..<80])))
     }
 
-    /// Whether 128 bytes at an odd place are worth the price of a code: nearly nothing but an entry passes.
+    /// Returns whether 128 bytes at an odd offset are worth computing a code: almost only entries pass.
     static func isPlausible(_ entry: UnsafeRawBufferPointer) -> Bool {
         flags(of: entry) <= knownFlags && sequence(of: entry) > 0
     }
 
-    /// What still holds in `now`'s boot: all of it within its own boot, what was settled after a restart.
+    /// Returns the state that still holds in `now`'s boot: all of it within its own boot, the settled part after a
+    /// restart.
     func floor(in now: BootID) -> AcceptedState? { boot.isSame(as: now) ? state : state.afterRestart }
 
     private static func flags(of entry: UnsafeRawBufferPointer) -> UInt32 {
@@ -106,15 +107,15 @@ struct WatermarkEntry: Hashable, Sendable {
     }
 }
 
-/// The entries of a stretch of the watermark file, and what lies between them.
+/// The entries in a range of the watermark file, and the damage between them.
 ///
-/// A torn entry shifts everything behind it. After one that is not authentic the next is looked for at every byte, so that
-/// damage costs what is damaged and nothing else.
+/// A torn entry shifts everything behind it. After an entry that is not authentic, the next one is searched at every
+/// byte, so that damage costs only the damaged bytes.
 struct WatermarkScan {
     private(set) var entries: [WatermarkEntry] = []
-    /// Where bytes lie that belong to no entry.
+    /// The ranges of bytes that belong to no entry.
     private(set) var damage: [Range<Int>] = []
-    /// Where the last entry ends.
+    /// The end of the last entry.
     private(set) var end = 0
 
     init(_ bytes: UnsafeRawBufferPointer, key: borrowing SecretBytes) {
@@ -132,10 +133,10 @@ struct WatermarkScan {
         }
     }
 
-    /// How many entries the damage would hold, each stretch rounded up.
+    /// The number of entries that fit into the damage, each range rounded up.
     var damagedCount: Int { damage.reduce(0) { $0 + Self.entryCount(of: $1.count) } }
 
-    /// How many entries so many bytes would hold, rounded up.
+    /// Returns the number of entries that fit into `size` bytes, rounded up.
     static func entryCount(of size: Int) -> Int { (size + WatermarkEntry.size - 1) / WatermarkEntry.size }
 
     private static func entry(

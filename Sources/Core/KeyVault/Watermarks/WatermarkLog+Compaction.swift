@@ -1,23 +1,23 @@
 internal import Sealing
 internal import SharedFiles
 
-/// Keeping the file small.
+/// Compaction of the file.
 extension WatermarkLog {
-    /// Rewrites a file that holds much more than what still counts; how much that is decides when it is tried again.
+    /// Rewrites a file that contains much more than the valid entries; their size decides when the next try is due.
     func compact(in directory: Directory, _ position: inout Position) {
         position.compaction = max(Self.compactionSize, 2 * position.size)
         guard let left = try? rewrite(in: directory, unlessAbove: 0.25) else { return }
         position.compaction = max(Self.compactionSize, 2 * left)
     }
 
-    /// Puts a file with what still counts in place of the old one: of each record what holds now, and what will hold after
-    /// a restart. Bytes that belong to no entry move to the file for damage.
+    /// Replaces the file by one with only the valid entries: for each record the present state, and the state after a
+    /// restart. Bytes that belong to no entry move to the file for damage.
     ///
-    /// Nothing is lost to those who append meanwhile: they see that their file lost its name and append again, and what
-    /// they had written before that is carried over. Durable, since a power loss must not take more than the entries of
-    /// the last moments.
-    /// - Parameter share: Nothing is done where more than this share of the file would be left.
-    /// - Returns: The size that is left.
+    /// No concurrent append is lost: the appending process sees that its file lost its name and appends again, and
+    /// entries written before that are carried over. The replacement is durable, because a power loss must not take
+    /// more than the entries of the last moments.
+    /// - Parameter share: Does nothing if more than this share of the file would remain.
+    /// - Returns: The remaining size.
     func rewrite(in directory: Directory, unlessAbove share: Double) throws(FileError) -> Int64 {
         try dropUnreplaced(in: directory)
         // The file is its own lock: of two processes one compacts, and the other finds another file.
@@ -25,7 +25,7 @@ extension WatermarkLog {
         try adoptPrevious(in: directory)
         var whole = Position()
         let scan = try read(in: directory, from: &whole)
-        // An empty file would look like a lost one: of entries that say nothing any more one is left.
+        // An empty file would look like a lost one, so one entry remains even if none is valid.
         guard let last = scan.entries.last else { return whole.size }
         let condensed = Self.condensed(scan.entries)
         let kept = condensed.isEmpty ? [last] : condensed
@@ -45,7 +45,7 @@ extension WatermarkLog {
         return size
     }
 
-    /// The fewest entries that say the same, in this boot and after a restart.
+    /// Returns the fewest entries with the same meaning, in this boot and after a restart.
     static func condensed(_ entries: [WatermarkEntry]) -> [WatermarkEntry] {
         var now: [NameTag: AcceptedState] = [:]
         var later: [NameTag: AcceptedState] = [:]
@@ -56,7 +56,7 @@ extension WatermarkLog {
         let kept = now.map { WatermarkEntry(name: $0.key, state: $0.value) }
         return kept
             + later.compactMap { name, state in
-                // What holds in this boot says it as well.
+                // The state of this boot already implies it.
                 if let known = now[name]?.afterRestart, known == merged(known, state) { return nil }
                 return WatermarkEntry(name: name, state: state, boot: .unknown)
             }
@@ -68,7 +68,7 @@ extension WatermarkLog {
         return result
     }
 
-    /// Carries over what was appended to the old file behind what was read of it.
+    /// Carries over the entries appended to the old file after it was read.
     private func carryOver(from old: borrowing Position, in directory: Directory) throws(FileError) {
         guard let size = try old.file?.attributes().size, size > old.offset else { return }
         let count = Int(min(size - old.offset, Self.maximumSize))

@@ -2,15 +2,15 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// What was lost or damaged, remembered beside the file until a person accepts it.
+/// Losses and damage, remembered beside the file until a person accepts them.
 ///
-/// `<file>.lost` is empty and says that the file was begun anew after it was lost. `<file>.damaged` holds the bytes that
-/// belonged to no entry when the file was compacted, each stretch filled up to whole entries.
+/// `<file>.lost` is empty and records that the file was begun again after it was lost. `<file>.damaged` contains the
+/// bytes that belonged to no entry when the file was compacted, each range padded to whole entries.
 extension WatermarkLog {
     private var lostLeaf: String { leaf + ".lost" }
     private var damagedLeaf: String { leaf + ".damaged" }
 
-    /// What is to be said of a file that could be read.
+    /// Returns the condition of a file that could be read.
     func condition(of scan: WatermarkScan, size: Int64, in directory: Directory) -> WatermarkCondition {
         if (try? directory.attributes(lostLeaf)) != nil { return .lost }
         if size == 0 { return isLost ? .lost : .firstContact }
@@ -19,24 +19,24 @@ extension WatermarkLog {
         return damaged == 0 ? .intact : .damaged(entries: damaged)
     }
 
-    /// Whether there is a note of a file that is gone or empty.
+    /// `true` if there is a note of a file that is now missing or empty.
     var isLost: Bool {
         guard marker?.exists == true else { return false }
-        // Looked at after the note: of two first programs one may have begun the file, and left the note, meanwhile.
+        // Checked after the note: of two first programs, one may have begun the file and left the note meanwhile.
         let directory = try? Directory.openOwn(directoryPath)
         return (try? directory?.attributes(leaf).size) ?? 0 == 0
     }
 
-    /// Called before the first entry of a file that was empty.
+    /// Records a loss before the first entry of an empty file.
     func noteLoss(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
-        // The size after the note, as above.
+        // The size is checked after the note, as above.
         guard marker?.exists == true, try file.attributes().size == 0 else { return }
         _ = try directory.openOrMake(lostLeaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "note the loss of")
     }
 
-    /// Keeps the bytes that belong to no entry, before the file that holds them is replaced.
+    /// Saves the bytes that belong to no entry before their file is replaced.
     ///
-    /// - Throws: `FileError`, `.tooLarge` where there is so much that somebody should look.
+    /// - Throws: `FileError`, `.tooLarge` for an amount that a person should examine.
     func keepDamage(
         _ damage: [Range<Int>], of position: borrowing Position, in directory: Directory
     ) throws(FileError) {
@@ -68,18 +68,18 @@ extension WatermarkLog {
         }
     }
 
-    /// Takes a file out of the way whose entries are not this vault's, or that cannot be read; nothing is deleted.
+    /// Renames a file whose entries are not this vault's or that cannot be read; nothing is deleted.
     func setAside(as ending: String) throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.openOwn(directoryPath)
             try directory.move(leaf, to: directory, as: try directory.freeName("\(leaf).\(ending)-\(UTCStamp.now())"))
-            // On purpose: what comes next is no loss.
+            // The removal is deliberate: a new file after it is no loss.
             try marker?.remove()
             position = Position()
         }
     }
 
-    /// Ends the report of what was lost and damaged: a person has taken note of it. The damaged bytes are kept.
+    /// Ends the report of losses and damage after a person has accepted them. The damaged bytes are kept.
     func acceptLosses() throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.createOwn(directoryPath)
@@ -94,12 +94,12 @@ extension WatermarkLog {
         }
     }
 
-    /// The file is left with its entries alone.
+    /// Moves the damage away, so that the file contains only entries.
     private func setDamageAside(in directory: Directory) throws(FileError) {
         var whole = Position()
         let scan = try read(in: directory, from: &whole)
         if !scan.damage.isEmpty {
-            // A file is never left empty: one without any entry goes as a whole.
+            // The file is never left empty: a file without entries is moved as a whole.
             if scan.entries.isEmpty {
                 try setDamageAside(leaf, in: directory)
             } else {
@@ -114,24 +114,24 @@ extension WatermarkLog {
     }
 }
 
-/// What is known of the file that remembers accepted states.
+/// The condition of the file that stores accepted states.
 public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
-    /// There was none: this user's first contact with the group trusts what it finds.
+    /// The file did not exist: this user's first contact with the group trusts what it finds.
     case firstContact
-    /// It was read and every entry is authentic.
+    /// The file was read and every entry is authentic.
     case intact
-    /// So many entries are, or were, not authentic; the others count. Told until a person accepts it
+    /// This many entries are, or were, not authentic; the others count. Reported until a person accepts it
     /// (`sealctl vault accept`).
     case damaged(entries: Int)
-    /// This user's programs have written it before, and it is gone or empty: what they accepted until then is forgotten.
-    /// Told until a person accepts it (`sealctl vault accept`).
+    /// The file is missing or empty although this user's programs have written it: the states accepted until then are
+    /// forgotten. Reported until a person accepts it (`sealctl vault accept`).
     case lost
-    /// It could not be read, for that reason.
+    /// The file could not be read, for the given reason.
     case unreadable(String)
-    /// The last state could not be remembered, for that reason; it holds within this process only.
+    /// The last state could not be stored, for the given reason; it holds only within this process.
     case notPersisted(String)
 
-    /// One line for a person.
+    /// A one-line text for users.
     public var description: String {
         switch self {
         case .firstContact: "first contact: nothing was accepted before"

@@ -5,29 +5,30 @@ internal import SharedFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// What this user's readers have accepted, on disk: an append-only file of authenticated entries.
+/// The states that this user's readers have accepted, on disk: an append-only file of authenticated entries.
 ///
-/// Appending is one write of 128 bytes, without lock and without sync, and only when something advanced: cheap enough to
-/// be done at once, so that a program that is killed forgets nothing. Entries are merged by maximum on reading, so their
-/// order and their repetition do not matter (`docs/decisions/0003-watermarks-are-a-log.md`).
+/// An append is one write of 128 bytes, without lock and without sync, and only when a state advanced. It is cheap
+/// enough to run at once, so that a killed program forgets nothing. Reading merges entries by maximum, so their order
+/// and repetition do not matter (`docs/decisions/0003-watermarks-are-a-log.md`).
 final class WatermarkLog: Sendable {
-    /// Larger files are compacted, so that no file ever nears the size that is refused.
+    /// The size above which a file is compacted, so that no file approaches the size that is refused.
     static let compactionSize: Int64 = 64 * 1024
-    /// No more than that is read at once.
+    /// The largest number of bytes read at once.
     static let maximumSize: Int64 = 64 << 20
 
-    /// How far the file was read. A compaction puts another file in its place, and then everything is new.
+    /// The position up to which the file was read. A compaction replaces the file, and the new one is read from its
+    /// start.
     struct Position: ~Copyable {
-        /// Held open, so that no later file gets its inode and passes for this one.
+        /// Held open, so that no later file gets its inode number and is mistaken for it.
         var file: Descriptor?
         var inode: UInt64 = 0
-        /// Behind the last entry that was read.
+        /// The end of the last entry that was read.
         var offset: Int64 = 0
         /// The file's size at the last look.
         var size: Int64 = 0
-        /// The size from which on an append tries to compact.
+        /// The size at which an append tries to compact.
         var compaction = WatermarkLog.compactionSize
-        /// Whether the note for a lost file was seen or left.
+        /// `true` if the note for a lost file was found or left.
         var isMarked = false
     }
 
@@ -35,11 +36,11 @@ final class WatermarkLog: Sendable {
     let leaf: String
     let key: SecretBytes
     let marker: WatermarkMarker?
-    /// The file in the other directory of memories, whose entries count as well and which is only read.
+    /// The file in the other directory of memories. Its entries count as well, and it is only read.
     let other: WatermarkLog?
     let position = Mutex(Position())
 
-    /// - Parameter marker: What tells a lost file from a first contact; with nil nothing does.
+    /// - Parameter marker: Distinguishes a lost file from a first contact; `nil` for no distinction.
     init(
         directoryPath: FilePath, leaf: String, key: consuming SecretBytes, marker: WatermarkMarker? = nil,
         other: WatermarkLog? = nil
@@ -51,7 +52,7 @@ final class WatermarkLog: Sendable {
         self.other = other
     }
 
-    /// A public name of a key, to tell the notes of two roots apart.
+    /// Returns a public name of a key, to distinguish the notes of two roots.
     static func identifier(of key: borrowing SecretBytes) -> String {
         key.withUnsafeBytes { key in
             Bytes16(filling: {
@@ -62,15 +63,15 @@ final class WatermarkLog: Sendable {
         }
     }
 
-    /// What was read: the states that hold now, and what is wrong with the file, if anything.
+    /// The result of reading: the present states, and the defects of the file, if any.
     struct Contents {
         var floors: [NameTag: AcceptedState] = [:]
         var condition = WatermarkCondition.firstContact
-        /// Whether there are entries and none is authentic: as after damage, or under another vault's key.
+        /// `true` if entries exist and none is authentic: after damage, or under another vault's key.
         var isForeign = false
 
-        /// Adds what the other directory's file has. One that cannot be read says nothing: other users may be able to put
-        /// anything there.
+        /// Adds the entries of the other directory's file. An unreadable one is ignored, because other users may be
+        /// able to put anything there.
         fileprivate mutating func merge(_ other: Contents) {
             for (name, floor) in other.floors { floors[name, default: floor].merge(floor) }
             switch (condition, other.condition) {
@@ -82,9 +83,9 @@ final class WatermarkLog: Sendable {
         }
     }
 
-    /// Reads the file from its beginning. A damaged one is reported; its intact entries count.
+    /// Reads the file from its beginning. Damage is reported; intact entries count.
     ///
-    /// - Parameter compacts: Whether a large one is made smaller on the way.
+    /// - Parameter compacts: Whether to compact a large file.
     func load(compacts: Bool = true) -> Contents {
         var contents = loadOwn(compacts: compacts)
         if let other { contents.merge(other.load(compacts: false)) }
@@ -113,8 +114,8 @@ final class WatermarkLog: Sendable {
         }
     }
 
-    /// The states that other processes have added since the last look. Costs one look at the file's size when there is
-    /// nothing.
+    /// Returns the states that other processes have added since the last look. Without news it costs one check of the
+    /// file's size.
     func news() -> [NameTag: AcceptedState] {
         position.withLock { position in
             do throws(FileError) {
@@ -133,7 +134,7 @@ final class WatermarkLog: Sendable {
     func append(_ entries: [WatermarkEntry]) throws(FileError) {
         let directory = try Directory.createOwn(directoryPath)
         let bytes = entries.flatMap { $0.encoded(key: key) }
-        // Only compactions that follow each other at once make a round follow another.
+        // Only immediately consecutive compactions cause another round.
         for _ in 0..<32 {
             if try append(bytes, in: directory) { return }
         }
@@ -142,7 +143,7 @@ final class WatermarkLog: Sendable {
 }
 
 extension WatermarkLog {
-    /// - Returns: False where a compaction took the file away meanwhile, perhaps before it saw these bytes.
+    /// - Returns: `false` if a compaction replaced the file meanwhile, perhaps before it read these bytes.
     private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Bool {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(leaf, flags, mode: 0o600, "append to")
@@ -155,7 +156,7 @@ extension WatermarkLog {
         guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
         position.withLock { position in
             mark(file, in: directory, &position)
-            // What we added is no news to us; but only where nobody else added something meanwhile.
+            // Our own entries are no news to us, but only if no other process appended meanwhile.
             let isAlone = position.size == before.size && after.size == before.size + Int64(bytes.count)
             if isAlone && position.inode == before.inode && position.offset == position.size {
                 (position.offset, position.size) = (after.size, after.size)
@@ -165,8 +166,8 @@ extension WatermarkLog {
         return true
     }
 
-    /// Leaves the note by which a lost file is told from a first contact. The file reaches the disk before it, so that a
-    /// power loss does not look like a loss.
+    /// Leaves the note that distinguishes a lost file from a first contact. The file reaches the disk before it, so
+    /// that a power loss does not look like a loss.
     private func mark(_ file: borrowing Descriptor, in directory: Directory, _ position: inout Position) {
         guard let marker, !position.isMarked else { return }
         position.isMarked = marker.exists
@@ -174,8 +175,8 @@ extension WatermarkLog {
         position.isMarked = (try? marker.leave()) != nil
     }
 
-    /// Reads on. Where the file is another one by now, or read for the first time, the entries besides those of its scan
-    /// are what a compaction has not carried over yet.
+    /// Reads new entries. If the file was replaced, or is read for the first time, the entries outside its scan are
+    /// those that a compaction has not carried over yet.
     private func readOn(
         in directory: Directory, from position: inout Position
     ) throws(FileError) -> (scan: WatermarkScan, others: [WatermarkEntry]) {
@@ -183,11 +184,11 @@ extension WatermarkLog {
         let scan = try read(in: directory, from: &position)
         guard isFirst || inode != position.inode else { return (scan, []) }
         let previous = try previousEntries(in: directory)
-        // Once the file before is gone, all of it was carried over: perhaps after we had read the new one.
+        // Once the previous file is gone, all of it was carried over, perhaps after we had read the new one.
         return (scan, previous + (try read(in: directory, from: &position).entries))
     }
 
-    /// Reads on where the last reading ended, or all of a file that is another one by now.
+    /// Reads from the end of the last reading, or a replaced file from its start.
     func read(in directory: Directory, from position: inout Position) throws(FileError) -> WatermarkScan {
         let facts = try refresh(&position, in: directory)
         guard facts.size - position.offset <= Self.maximumSize else {
@@ -200,7 +201,7 @@ extension WatermarkLog {
             let count = try position.file?.pread(into: buffer, at: offset) ?? 0
             return (WatermarkScan(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), key: key), count)
         }
-        // What is no entry yet may be the beginning of one that is being written.
+        // Incomplete bytes may be the beginning of an entry that is being written.
         let undecided = min(count - scan.end, WatermarkEntry.size - 1)
         position.offset = offset + Int64(count - undecided)
         position.size = offset + Int64(count)
@@ -231,14 +232,15 @@ extension WatermarkLog {
     }
 }
 
-/// The file that a compaction replaces keeps a second name, `<file>.previous`, until everything in it was carried over.
+/// The second name, `<file>.previous`, of a file that a compaction replaces. It remains until all entries were carried
+/// over.
 ///
-/// What was appended to it behind the compactor's back would else be lost with a compactor that is killed, or fails, right
-/// after the replace. There is one such file at most: the next compaction takes over what it finds there.
+/// Otherwise, entries appended to it during the compaction would be lost if the compactor were killed, or failed, right
+/// after the replacement. At most one such file exists: the next compaction takes over the one that it finds.
 extension WatermarkLog {
     private var previousLeaf: String { leaf + ".previous" }
 
-    /// What a file holds that was replaced and perhaps not carried over.
+    /// Returns the entries of a file that was replaced and perhaps not carried over.
     func previousEntries(in directory: Directory) throws(FileError) -> [WatermarkEntry] {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -250,31 +252,31 @@ extension WatermarkLog {
         return bytes.withRawBytes { WatermarkScan($0, key: key).entries }
     }
 
-    /// Gives the file that is about to be replaced its second name.
+    /// Gives the file to replace its second name.
     func keepPrevious(in directory: Directory) throws(FileError) {
         do throws(FileError) {
             try directory.link(leaf, as: previousLeaf)
         } catch {
-            // Not every file system has second names; a file must not grow without end for that.
+            // Some file systems have no second names; the file must not grow without limit there.
             if error.code == .alreadyExists { throw error }
         }
     }
 
-    /// Takes the second name from a file that was not replaced, for its compactor was killed before that: a file with two
-    /// names is no lock. One that is about to replace it loses no more than the care for its own death.
+    /// Removes the second name of a file that was not replaced because its compactor was killed: a file with two names
+    /// is no lock. A compactor about to replace it loses only the protection against its own death.
     func dropUnreplaced(in directory: Directory) throws(FileError) {
         guard let facts = try? directory.attributes(leaf), facts.nlink > 1 else { return }
         try removePrevious(facts.inode, in: directory)
     }
 
-    /// Takes over what an earlier compaction has left. It may be under way still, and then adds the same once more.
+    /// Takes over the entries that an earlier compaction has left. It may still be running, and then adds them again.
     func adoptPrevious(in directory: Directory) throws(FileError) {
         guard let inode = try? directory.attributes(previousLeaf).inode else { return }
         try add(Self.condensed(previousEntries(in: directory)), in: directory)
         try removePrevious(inode, in: directory)
     }
 
-    /// Takes the second name away, unless a later compaction uses it by now.
+    /// Removes the second name, unless a later compaction uses it by now.
     func removePrevious(_ inode: UInt64, in directory: Directory) throws(FileError) {
         guard let facts = try? directory.attributes(previousLeaf), facts.inode == inode else { return }
         do throws(FileError) { try directory.remove(previousLeaf, durability: .unsynced) } catch {
@@ -282,7 +284,7 @@ extension WatermarkLog {
         }
     }
 
-    /// Adds entries to whichever file has the name in the end.
+    /// Adds entries to the file that finally has the name.
     func add(_ entries: [WatermarkEntry], in directory: Directory) throws(FileError) {
         guard !entries.isEmpty else { return }
         let bytes = entries.flatMap { $0.encoded(key: key) }

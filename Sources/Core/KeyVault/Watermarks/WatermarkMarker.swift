@@ -9,17 +9,19 @@ extension Personalization {
     static let watermarkMarker = Personalization("SealedState.wmm1")
 }
 
-/// A note in the vault's directory that this user's programs, at this place on this machine, have written a watermark file.
+/// A note in the vault's directory that this user's programs, at this place on this machine, have written a watermark
+/// file.
 ///
-/// Without it a file that was lost and a first contact would look the same. The note lies elsewhere, so that it is not lost
-/// with the file; its name is a hash of user, machine and place, so that another home, user or machine has its own.
+/// Without it a lost file and a first contact would look the same. The note is in another directory, so that it is not
+/// lost with the file. Its name is a hash of user, machine and place, so that another home, user or machine has its
+/// own.
 struct WatermarkMarker: Sendable {
     private let directory: FilePath
     private let leaf: String
 
     /// - Parameters:
-    ///   - directory: The vault's.
-    ///   - path: The watermark file's.
+    ///   - directory: The vault's directory.
+    ///   - path: The watermark file's path.
     ///   - key: The watermark key.
     init(in directory: FilePath, for path: FilePath, key: borrowing SecretBytes) {
         self.directory = directory
@@ -33,20 +35,20 @@ struct WatermarkMarker: Sendable {
         leaf = ".marks.\(tag.hexadecimal)"
     }
 
-    /// Whether the file was written before. What cannot be asked counts as no: that is then a first contact.
+    /// `true` if the file was written before. A failed check counts as a first contact.
     var exists: Bool {
         guard let directory = try? Directory.open(directory) else { return false }
         return (try? directory.attributes(leaf)) != nil
     }
 
-    /// Leaves the note. In a vault's directory that this user may not write there is none.
+    /// Leaves the note. In a vault's directory that this user may not write it does nothing.
     func leave() throws(FileError) {
         let directory = try Directory.open(directory)
         _ = try directory.openOrMake(
             leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: directory.fileMode, "note the watermarks in")
     }
 
-    /// Takes the note away: what was lost was accepted.
+    /// Removes the note after a person accepted the loss.
     func remove() throws(FileError) {
         do throws(FileError) {
             try Directory.open(directory).remove(leaf, durability: .unsynced)

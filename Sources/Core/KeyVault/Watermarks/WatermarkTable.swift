@@ -3,13 +3,13 @@ package import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// What this process has accepted, shared by all its stores of one group: memory first, then the log.
+/// The states that this process has accepted, shared by all its stores of one group: in memory first, then in the log.
 package final class WatermarkTable: Sendable {
     private struct Memory {
         var states: [NameTag: AcceptedState] = [:]
         var condition = WatermarkCondition.firstContact
         var isForeign = false
-        /// What could not be written yet; it goes with the next entry.
+        /// States that could not be written yet; the next entry includes them.
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
@@ -46,31 +46,31 @@ package final class WatermarkTable: Sendable {
     package var condition: WatermarkCondition {
         memory.withLock { memory in
             switch memory.condition {
-            // What was lost weighs more than what could not be added.
+            // A loss takes precedence over a failed append.
             case .unreadable, .lost, .damaged: return memory.condition
             default: return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
             }
         }
     }
 
-    /// Whether what was accepted before was noted under another key than this vault's: the notes are damaged as a whole,
-    /// or the vault is another one with the same id.
+    /// Returns whether the accepted states were recorded under another key than this vault's: all notes are damaged, or
+    /// the vault is another one with the same id.
     ///
-    /// Asked of the file again while it was so: a person may have accepted the vault meanwhile, in another process.
+    /// Reads the file again while it is so: a person may have accepted the vault meanwhile, in another process.
     func isForeign() -> Bool {
         guard memory.withLock({ $0.isForeign }) else { return false }
         load()
         return memory.withLock { $0.isForeign }
     }
 
-    /// Begins anew beside notes that are not this vault's.
+    /// Begins new notes and sets aside those of another vault.
     func setForeignAside() throws(FileError) {
         guard isForeign() else { return }
         try log.setAside(as: "foreign")
         load()
     }
 
-    /// Ends the report of a lost or damaged file, once a person has accepted it; what is known is written down again.
+    /// Ends the report of a lost or damaged file after a person has accepted it, and writes the known states again.
     func acceptLosses() throws(FileError) {
         if memory.withLock({ $0.isUnread }) {
             load()
@@ -82,18 +82,18 @@ package final class WatermarkTable: Sendable {
         load()
     }
 
-    /// The highest accepted state of a record.
+    /// Returns the highest accepted state of a record.
     package func mark(of name: NameTag) -> Watermark? { memory.withLock { $0.states[name]?.mark } }
 
-    /// What was accepted of each record, and of the vault's files, that no crash can have taken back.
+    /// The accepted states of each record, and of the vault's files, that no crash can undo.
     var acceptedMarks: [(NameTag, Watermark)] {
         memory.withLock { memory in
             memory.states.filter { $0.value.mark.sequence > 0 }.map { ($0.key, $0.value.mark) }
         }
     }
 
-    /// Takes over what other processes have accepted meanwhile: a writer has to go beyond all of them. A file that could
-    /// not be read before is tried again.
+    /// Merges the states that other processes have accepted meanwhile: a writer has to exceed all of them. A file that
+    /// could not be read before is tried again.
     package func refresh() {
         if memory.withLock({ $0.isUnread }) { return load() }
         let news = log.news()
@@ -104,18 +104,18 @@ package final class WatermarkTable: Sendable {
 // MARK: Accepting
 
 extension WatermarkTable {
-    /// What was said of a blob, and where the clock stood when it was accepted.
+    /// The verdict on a blob, and the clock anchor of its acceptance.
     package struct Acceptance: Sendable {
         package let verdict: Watermark.Verdict
         package let anchor: ClockAnchor
     }
 
-    /// Judges a verified header that was read, and remembers it when it advances.
+    /// Judges a verified header that was read, and records it if it advances the state.
     ///
-    /// - Parameter wallClock: Seconds since 1970; asked once for each blob.
+    /// - Parameter wallClock: Returns seconds since 1970; called once for each blob.
     package func accept(_ header: VerifiedHeader, at wallClock: () -> Double) -> Acceptance {
         if let known = known(header) { return known }
-        // What looks new to this process may be old to another one of the same user.
+        // A state that is new to this process may be old to another process of the same user.
         if verdict(on: header) == .advances { refresh() }
         let now = wallClock()
         return take(
@@ -123,13 +123,13 @@ extension WatermarkTable {
                 header: header.header, isAcknowledged: false, anchor: ClockAnchor(atMost: now), now: now))
     }
 
-    /// Judges a write of a vault's compartment, and remembers it when it advances.
+    /// Judges a write of a vault's compartment, and records it if it advances the state.
     ///
-    /// - Parameter isAcknowledged: Whether this process wrote it and was told that it is on the disk.
+    /// - Parameter isAcknowledged: Whether this process wrote it and got the confirmation that it is on the disk.
     func accept(compartment name: NameTag, _ mark: Watermark, isAcknowledged: Bool = false) -> Watermark.Verdict {
         if verdict(on: mark, of: name) == .advances { refresh() }
-        // A jump stops nobody: a member who plants the highest generation would else keep the others from a rekey, which
-        // begins at 1 again.
+        // A jump is accepted: otherwise a member who plants the highest generation would prevent the others from a
+        // rekey, which begins at 1 again.
         if verdict(on: mark, of: name) == .jumps { return .advances }
         let now = Double(WallClock.milliseconds()) / 1000
         return take(AcceptedBlobFacts(name: name, mark: mark, isAcknowledged: isAcknowledged, now: now)).verdict
@@ -139,8 +139,7 @@ extension WatermarkTable {
         Watermark.verdict(on: candidate, after: mark(of: name))
     }
 
-    /// Remembers what this process has written, once it is known to be written: a crash does not take back what was
-    /// written durably.
+    /// Records a write of this process once it is known to be written: a crash does not undo a durable write.
     package func acknowledge(_ header: VerifiedHeader, at wallClock: Double) -> Watermark.Verdict {
         acknowledge(header, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
     }
@@ -152,7 +151,7 @@ extension WatermarkTable {
         ).verdict
     }
 
-    /// The answer for a blob of which everything is known, and for one that is refused: nothing changes.
+    /// Returns the result for a blob that is fully known, and for one that is refused: neither changes the state.
     private func known(_ header: VerifiedHeader) -> Acceptance? {
         let candidate = Watermark(header.header)
         return memory.withLock { memory in
@@ -176,8 +175,8 @@ extension WatermarkTable {
             }
             let state = blob.state(after: known)
             memory.states[name] = state
-            // What was the same says more only by being settled; its clock and its blob are known to the file's readers
-            // as soon as they read it.
+            // An unchanged state is news only if it is now settled; the file's readers learn its clock and its blob
+            // when they read it.
             let isNews =
                 verdict == .advances || (blob.isAcknowledged && state.settled > known?.settled ?? 0)
                 || state.isRefilled != known?.isRefilled
@@ -187,12 +186,12 @@ extension WatermarkTable {
         return acceptance
     }
 
-    /// Judges without remembering: for tools that only look.
+    /// Judges without recording, for tools that only inspect.
     package func verdict(on header: VerifiedHeader) -> Watermark.Verdict {
         Watermark.verdict(on: Watermark(header.header), after: mark(of: header.header.nameTag))
     }
 
-    /// A state that could not be remembered on disk still holds in memory; reads never fail for it.
+    /// Stores a state on disk. If that fails, it still holds in memory, and no read fails.
     private func persist(_ state: AcceptedState, of name: NameTag) {
         let states = memory.withLock { memory in
             memory.unwritten[name, default: state].merge(state)
@@ -214,10 +213,11 @@ extension WatermarkTable {
 // MARK: Time
 
 extension WatermarkTable {
-    /// The latest anchor that any program of this user is known to have for a blob: another one may have found it stale.
+    /// Returns the latest anchor that this user's programs are known to have for a blob: another program may have found
+    /// it stale.
     ///
-    /// Looks at the file once a second at most. A blob below the mark has the latest anchor of those below it.
-    /// - Parameter known: What its acceptance gave.
+    /// Reads the file at most once a second. A blob below the mark has the latest anchor of those below it.
+    /// - Parameter known: The anchor from its acceptance.
     package func anchor(of header: BlobHeader, asOf known: ClockAnchor) -> ClockAnchor {
         let isDue = lookTimer.isDue()
         if known.isKnown && !isDue { return known }
@@ -225,16 +225,16 @@ extension WatermarkTable {
         return max(known, anchor(of: header.nameTag, sequence: header.sequence))
     }
 
-    /// The anchor that this process knows of a record's state.
+    /// Returns the anchor that this process knows of a record's state.
     package func anchor(of name: NameTag, sequence: UInt64) -> ClockAnchor {
         memory.withLock { memory in
-            // A blob beyond the mark was never accepted: nobody has seen a clock with it.
+            // A blob beyond the mark was never accepted, so it has no anchor.
             guard let state = memory.states[name], sequence <= state.mark.sequence else { return .unknown }
             return state.mark.sequence == sequence ? state.anchor : state.formerAnchor
         }
     }
 
-    /// Remembers a later anchor for a blob that was found stale by it, so that a clock that is set back does not revive it.
+    /// Records a later anchor for a blob that was found stale at it, so that setting the clock back does not revive it.
     package func raise(_ anchor: ClockAnchor, of header: BlobHeader) {
         let name = header.nameTag
         let news = memory.withLock { memory -> AcceptedState? in
@@ -257,10 +257,11 @@ extension WatermarkTable {
 // MARK: Purges
 
 extension WatermarkTable {
-    /// Remembers that a deleted record's file was removed on purpose and durably. Its mark stays, so that nothing older
-    /// can be put back; the next write ends it.
+    /// Records that a deleted record's file was removed deliberately and durably. Its mark stays, so that no older blob
+    /// can be restored; the next write ends it.
     ///
-    /// - Parameter sequence: The deletion's, which was accepted before; a purge of another one says nothing of the mark.
+    /// - Parameter sequence: The sequence of the deletion, which was accepted before; a purge of another one does not
+    ///   affect the mark.
     package func notePurge(of name: NameTag, at sequence: UInt64) {
         let news = memory.withLock { memory -> AcceptedState? in
             guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else { return nil }
@@ -272,16 +273,16 @@ extension WatermarkTable {
         if let news { persist(news, of: name) }
     }
 
-    /// Whether a record's file is gone on purpose.
+    /// Returns whether a record's file was deliberately removed.
     package func isPurged(_ name: NameTag) -> Bool { memory.withLock { $0.states[name]?.isGone ?? false } }
 }
 
 extension WatermarkTable {
-    // One table for each file and key, so that two stores of a process never judge by different memories, and none by
-    // that of a vault with another root.
+    // One table for each file and key, so that two stores of a process share one memory, which is never that of a vault
+    // with another root.
     private static let tables = Mutex<[String: WatermarkTable]>([:])
 
-    /// The process's table of that name.
+    /// Returns the process's table of that name.
     static func shared(_ name: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
         tables.withLock { tables in
             if let table = tables[name] { return table }
