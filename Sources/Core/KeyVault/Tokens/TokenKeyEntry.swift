@@ -2,24 +2,24 @@ internal import CryptoPrimitives
 package import Sealing
 
 extension Personalization {
-    /// Names a token key (key: the token key); `docs/vault.md` lists it.
+    /// The id of a token key, keyed by the token key; `docs/vault.md` lists it.
     static let tokenKeyID = Personalization("SealedState.tki1")
 }
 
-/// A key that token digests are made with, as the vault keeps it (`docs/vault.md`, section 4): wrapped under the
-/// service root.
+/// A key for token digests as the vault stores it (`docs/vault.md`, section 4): wrapped under the service root.
 ///
-/// It is no sealing key: it has no epoch and no rotation ends it, since a digest cannot be made anew without the token.
+/// It is no sealing key. It has no epoch and no rotation ends it, because a digest cannot be computed again without the
+/// token.
 struct TokenKeyEntry: Hashable, Sendable {
     enum State: UInt8, Sendable {
-        /// New digests are made with it.
+        /// The key for new digests.
         case active = 1
-        /// It came in with a backup, and only checks the digests that came with it.
+        /// An imported key, which only checks the digests imported with it.
         case checksOnly = 2
     }
 
     static let encodedSize = 16 + 8 + 8 + 32 + SecretWrap.overhead
-    /// More than anybody merges; a bound before anything is allocated.
+    /// A bound above any realistic number, checked before memory is allocated.
     static let maximumCount = 256
 
     let keyID: Bytes16
@@ -28,7 +28,7 @@ struct TokenKeyEntry: Hashable, Sendable {
     let createdAt: UInt64
     let wrappedKey: [UInt8]
 
-    /// A fresh key.
+    /// Creates an entry with a random key.
     static func random(vaultID: [UInt8], createdAt: UInt64, root: RootKey) -> TokenKeyEntry {
         ScratchMemory.withSecret(count: 32) { secret in
             SecureRandom.fill(secret)
@@ -47,9 +47,9 @@ struct TokenKeyEntry: Hashable, Sendable {
         wrappedKey = root.wrap(secret, for: .tokenKeysKey, bound: Self.bound(vaultID, id))
     }
 
-    /// The key itself.
+    /// Unwraps the key.
     ///
-    /// - Throws: `VaultError` `.corrupt` for one that does not fit its entry, `.outOfMemory`.
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry, `.outOfMemory`.
     func unwrap(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SecretBytes {
         try SecretBytes(count: 32) { secret throws(VaultError) in
             do throws(CryptoError) {
@@ -62,7 +62,7 @@ struct TokenKeyEntry: Hashable, Sendable {
         }
     }
 
-    /// The same key under another root, or in another vault.
+    /// Returns the same key wrapped under another root, or for another vault.
     ///
     /// - Throws: `VaultError` `.corrupt`.
     func rewrapped(
@@ -77,7 +77,7 @@ struct TokenKeyEntry: Hashable, Sendable {
         Bytes16(filling: { BLAKE2b.hash(.none, key: key, personalization: .tokenKeyID, into: $0) })
     }
 
-    /// 32 bytes; what a sealing key is bound to has 37.
+    /// Returns 32 bytes; the bound data of a sealing key has 37.
     private static func bound(_ vaultID: [UInt8], _ keyID: Bytes16) -> [UInt8] {
         vaultID + keyID.withUnsafeBytes { Array($0) }
     }
@@ -111,7 +111,7 @@ extension TokenKeyEntry {
 }
 
 extension [TokenKeyEntry] {
-    /// A body's section of token keys.
+    /// Parses a body's section of token keys.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(parsing section: ArraySlice<UInt8>, path: String) throws(VaultError) {
@@ -126,7 +126,7 @@ extension [TokenKeyEntry] {
         else { throw .corrupt(path, "It has a token key twice, two active ones, or they are out of order.") }
     }
 
-    /// In ascending order of their creation: a backup brings older ones in.
+    /// The entries in ascending order of their creation, because a backup adds older ones.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         for (_, entry) in enumerated().sorted(by: {
@@ -138,12 +138,11 @@ extension [TokenKeyEntry] {
     }
 }
 
-/// The keys that token digests are made and checked with.
+/// The keys that create and check token digests.
 extension Vault {
-    /// Lends the key that new digests are made with, and its id. A vault that was made before there were such keys gets its
-    /// first one here.
+    /// Lends the key for new digests, and its id. A vault without token keys gets its first one here.
     ///
-    /// - Throws: `VaultError`, where one has to be made as any change.
+    /// - Throws: `VaultError`; for a new key, those of any change.
     package func withTokenKey<Result>(
         _ body: (Bytes16, UnsafeRawBufferPointer) -> Result
     ) throws(VaultError) -> Result {
@@ -159,9 +158,9 @@ extension Vault {
         return try lend(made, body)
     }
 
-    /// Lends the key with that id, which a digest names.
+    /// Lends the key with the id that a digest names.
     ///
-    /// - Returns: nil where the vault holds no such key, after a look at its file.
+    /// - Returns: `nil` if the vault has no such key, after a look at its file.
     /// - Throws: `VaultError`, as `current()`.
     package func withTokenKey<Result>(
         _ id: Bytes16, _ body: (UnsafeRawBufferPointer) -> Result
