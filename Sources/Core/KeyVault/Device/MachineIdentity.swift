@@ -6,21 +6,21 @@ extension Personalization {
     static let machineIdentity = Personalization("SealedState.mid1")
 }
 
-/// Which installation this is, for what must not be of use on another machine.
+/// The identity of this installation, for values that must not be usable on another machine.
 ///
-/// A hash of `/etc/machine-id`, since machine-id(5) asks not to show the id itself. It protects from accidents, such as a
-/// restored backup, not from thieves: every program on the machine can read the id.
+/// It is a hash of `/etc/machine-id`, because machine-id(5) asks not to expose the id itself. It protects against
+/// accidents, such as a restored backup, not against thieves: every program on the machine can read the id.
 struct MachineIdentity: Hashable, Sendable {
     static let size = 16
     static let path = "/etc/machine-id"
     private static let idSize = 32
 
-    /// 16 bytes that other machines do not have. They are shown to nobody.
+    /// 16 bytes that differ between machines. They are never shown.
     let tag: [UInt8]
 
     /// Reads the machine's id.
     ///
-    /// - Throws: `VaultError` `.noMachineIdentity` where there is none: an image that has never started, or a container.
+    /// - Throws: `VaultError` `.noMachineIdentity` without an id: in an image that has never started, or a container.
     static func read(path: String = path) throws(VaultError) -> MachineIdentity {
         let text = try contents(path)
         let id = text.last == UInt8(ascii: "\n") ? text.dropLast() : text[...]
@@ -31,7 +31,7 @@ struct MachineIdentity: Hashable, Sendable {
             tag: BLAKE2b.hash(Array(id), personalization: .machineIdentity, count: size))
     }
 
-    /// Of a longer file only as much as shows that it is too long.
+    /// Reads only enough of a longer file to show that it is too long.
     private static func contents(_ path: String) throws(VaultError) -> [UInt8] {
         var failure: FileError?
         let text = [UInt8](unsafeUninitializedCapacity: idSize + 2) { buffer, count in
@@ -52,7 +52,7 @@ struct MachineIdentity: Hashable, Sendable {
 }
 
 extension VaultError.Code {
-    /// This machine has no id that something could be bound to.
+    /// This machine has no id to bind a value to.
     public static let noMachineIdentity = VaultError.Code(rawValue: "noMachineIdentity")
 }
 

@@ -1,10 +1,10 @@
 internal import CLinux
 
-/// The memory of this process as other processes see it.
+/// The visibility of this process's memory to other processes.
 package enum ProcessMemory {
-    /// Keeps other processes of the same user from looking into this one (ptrace(2), `/proc/PID/mem`), and this one out of
-    /// core files; programs that it starts are as any other.
+    /// Prevents other processes of the same user from reading this process's memory (ptrace(2), `/proc/PID/mem`), and
+    /// prevents core files. Child programs are not affected.
     ///
-    /// Root can look all the same. The call cannot fail for the value that it passes.
+    /// Root can still read it. The call cannot fail for the value that it passes.
     package static func hide() { _ = clinux_set_dumpable(0) }
 }
