@@ -3,7 +3,7 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// The time of day, for dates that are shown and never decide anything.
+/// The time of day, for displayed dates that never decide anything.
 enum WallClock {
     /// Milliseconds since 1970.
     static func milliseconds() -> UInt64 {
@@ -13,7 +13,8 @@ enum WallClock {
     }
 }
 
-/// The time since the machine started, sleep included: nobody can set it, and a sleeping machine does not stay unlocked.
+/// The time since the machine started, including sleep. It cannot be set, and a sleeping machine does not stay
+/// unlocked.
 package enum BootClock {
     /// Milliseconds, `CLOCK_BOOTTIME` of clock_gettime(2).
     package static func milliseconds() -> UInt64 {
@@ -23,11 +24,11 @@ package enum BootClock {
     }
 }
 
-/// Which start of the machine this is: random(4), `/proc/sys/kernel/random/boot_id`.
+/// The identity of one start of the machine: random(4), `/proc/sys/kernel/random/boot_id`.
 package struct BootID: Hashable, Sendable {
     let bytes: Bytes16
 
-    /// This boot's id; `unknown` where the kernel does not tell.
+    /// This boot's id; `unknown` if the kernel does not provide it.
     package static let current: BootID = {
         guard let file = try? Descriptor.openForReading(path: "/proc/sys/kernel/random/boot_id") else {
             return .unknown
@@ -45,11 +46,11 @@ package struct BootID: Hashable, Sendable {
     /// 32 hexadecimal digits.
     package var text: String { bytes.hexadecimal }
 
-    /// Whether both are surely the same start. Two unknown ones are not: what was noted under one counts as noted before
-    /// a restart, which is the weaker claim and never a false one.
+    /// Returns whether both are certainly the same start. Two unknown ones are not: a state recorded under one counts
+    /// as recorded before a restart, which is the weaker claim and never false.
     func isSame(as other: BootID) -> Bool { self == other && self != .unknown }
 
-    /// Reads 32 hexadecimal digits, with hyphens wherever they stand.
+    /// Reads 32 hexadecimal digits, with hyphens at any place.
     private init(text: some Sequence<UInt8>) {
         let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }.map(UInt8.init)
         guard digits.count == 32 else {
@@ -62,26 +63,27 @@ package struct BootID: Hashable, Sendable {
     }
 }
 
-/// Where the wall clock stood at one moment, against the time since the machine started.
+/// The offset between the wall clock at one moment and the time since the machine started.
 ///
-/// Nobody can set the time since the start. Added to the anchor it tells what the wall clock would show now if it had not
-/// been set since, so a clock that is set back makes nothing young again before the next restart.
+/// The time since the start cannot be set. The anchor plus this time is the wall clock's present value if the clock had
+/// not been set since. So setting the clock back rejuvenates nothing before the next restart.
 package struct ClockAnchor: Hashable, Sendable, Comparable {
     /// Wall clock minus `CLOCK_BOOTTIME`, in milliseconds; 0 means unknown.
     let milliseconds: Int64
 
-    /// Nothing is known.
+    /// An unknown offset.
     package static let unknown = ClockAnchor(milliseconds: 0)
 
     init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Of a wall clock that shows so many seconds since 1970 now. Rounded so that it is never ahead of that clock.
+    /// Creates the anchor of a wall clock that now shows `seconds` since 1970, rounded so that it is never ahead of
+    /// that clock.
     package init(atMost seconds: Double) { self.init(seconds, .down, correction: -1) }
 
-    /// The same, rounded so that it is never behind that clock.
+    /// Creates the same anchor, rounded so that it is never behind that clock.
     package init(atLeast seconds: Double) { self.init(seconds, .up, correction: 0) }
 
-    /// What a header can hold, and far more than a clock shows; a clock that shows no number tells nothing.
+    /// The range that a header can store, far beyond real clocks; a clock that shows no number gives an unknown anchor.
     private static let range = -9e15...9e15
 
     private init(_ seconds: Double, _ rule: FloatingPointRoundingRule, correction: Int64) {
@@ -97,25 +99,25 @@ package struct ClockAnchor: Hashable, Sendable, Comparable {
 
     package var isKnown: Bool { self != .unknown }
 
-    /// Seconds since 1970 as that clock would show them now; nil where nothing is known.
+    /// The present value of that clock in seconds since 1970; `nil` if unknown.
     package var now: Double? {
         guard isKnown else { return nil }
         return (Double(milliseconds) + Double(BootClock.milliseconds())) / 1000
     }
 
-    /// The later clock is the greater anchor; an unknown one is below all.
+    /// Compares anchors: the later clock is the greater anchor, and an unknown one is less than all others.
     package static func < (first: ClockAnchor, second: ClockAnchor) -> Bool {
         guard first.isKnown, second.isKnown else { return !first.isKnown && second.isKnown }
         return first.milliseconds < second.milliseconds
     }
 }
 
-/// Says once a second that it is time to look again; asking costs a few nanoseconds.
+/// Signals once a second that another look at the files is due; a check costs a few nanoseconds.
 final class LookTimer: Sendable {
     private static let interval: UInt64 = 1_000_000_000
     private let last = Atomic<UInt64>(LookTimer.now())
 
-    /// Whether a second has passed since this last said yes.
+    /// Returns whether a second has passed since it last returned `true`.
     func isDue() -> Bool {
         let now = Self.now()
         let then = last.load(ordering: .relaxed)
