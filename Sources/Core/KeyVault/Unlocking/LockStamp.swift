@@ -4,37 +4,37 @@ internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
-/// What stands in a vault's directory since the user's last lock: 16 random bytes, replaced at each one.
+/// The stamp of the user's last lock in a vault's directory: 16 random bytes, replaced at each lock.
 ///
-/// Whoever has a key in memory and sees another stamp than when the vault was opened has been locked, and an unlocked key
-/// that waits for others is theirs only under the stamp that it was put there with. So a lock is complete once the stamp is
-/// replaced, whatever else of the user's session the program that locks can reach. That a stamp is gone counts as another
-/// one.
+/// A program with a key in memory that sees another stamp than at the opening has been locked. An unlocked key that is
+/// stored for other programs is valid only under the stamp with which it was stored. So a lock is complete once the
+/// stamp is replaced, even if the locking program can reach nothing else of the user's session. A missing stamp counts
+/// as another one.
 ///
-/// Where several users share a vault each has a stamp of their own: a lock is for the user's own programs. What other
-/// members can do with its name, `docs/vault.md` says.
+/// If several users share a vault, each has their own stamp: a lock affects only the user's own programs.
+/// `docs/vault.md` describes how other members can use its name.
 struct LockStamp: Sendable {
     private static let size = 16
 
-    /// Zero where there is none; nil where that is unknown.
+    /// Zero without a stamp; `nil` if unknown.
     private let bytes: Bytes16?
 
-    /// There is none: the user has neither locked nor unlocked this vault.
+    /// No stamp: the user has neither locked nor unlocked this vault.
     static let none = LockStamp(bytes: .zero)
-    /// Nobody knows what it was: the same as no stamp, itself included.
+    /// An unknown stamp: different from every stamp, including itself.
     static let unknown = LockStamp(bytes: nil)
 
-    /// A stamp as a ticket carries it.
+    /// Creates a stamp from a ticket's bytes.
     init(ticket bytes: Bytes16) { self.bytes = bytes }
 
     private init(bytes: Bytes16?) { self.bytes = bytes }
 
-    /// What a ticket carries; nil for an unknown one.
+    /// The bytes for a ticket; `nil` for an unknown stamp.
     var ticketBytes: Bytes16? { bytes }
 
     var isNone: Bool { bytes == .zero }
 
-    /// Whether no lock came between the two.
+    /// Returns whether no lock came between the two.
     func isSame(as other: LockStamp) -> Bool {
         guard let bytes, let others = other.bytes else { return false }
         return bytes == others
@@ -42,17 +42,17 @@ struct LockStamp: Sendable {
 }
 
 extension LockStamp {
-    /// By the user that the namespace's parent knows: the same inside a container of the user and outside it.
+    /// The file's name, with the user's number in the parent namespace: it is the same inside and outside the user's
+    /// container.
     static var leaf: String { ".locked.\(UserMap.ofThisProcess.outside(geteuid()))" }
     private static let operation = "see whether the vault was locked by"
 
-    /// The stamp as it stands now. Read it before the credential is: a lock that comes while a passphrase is being hashed
-    /// is a lock.
+    /// Returns the present stamp. Read it before the credential: a lock during the hashing of a passphrase counts.
     ///
-    /// What another user has planted under its name is none: it can do no more than its removal.
+    /// A file that another user planted under its name counts as no stamp; its effect is at most that of a removal.
     /// - Throws: `VaultError` `.file`, `.denied` or `.unsafeFile`.
     static func read(in directory: FilePath) throws(VaultError) -> LockStamp {
-        // By its path in one call: this is asked at each use of a key.
+        // By its path in one call, because this is read at each use of a key.
         let path = directory.appending(leaf).string
         let opened = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         let number = errno
@@ -63,7 +63,7 @@ extension LockStamp {
         defer { close(opened) }
         var facts = stat()
         guard fstat(opened, &facts) == 0, isOwn(facts) else { return .none }
-        // Never half written: another size is none of ours.
+        // Stamps are written whole, so a file of another size is not ours.
         guard facts.st_size == size else { return .none }
         var count = 0
         let bytes = Bytes16(filling: { count = Glibc.read(opened, $0.baseAddress, $0.count) })
@@ -71,10 +71,10 @@ extension LockStamp {
         throw VaultError(FileError(errno: count < 0 ? errno : EIO, operation: operation, path: path), operation)
     }
 
-    /// As `read(in:)`; unknown where it cannot be read, so that whatever is opened then counts as locked.
+    /// Returns `read(in:)`, or an unknown stamp if it cannot be read, so that a vault opened then counts as locked.
     static func ifReadable(in directory: FilePath) -> LockStamp { (try? read(in: directory)) ?? .unknown }
 
-    /// Whether the name stands for nothing that a lock by this user leaves.
+    /// Returns whether the entry of that name is not one that a lock by this user leaves.
     private static func isPlanted(_ path: String) -> Bool {
         var facts = stat()
         if lstat(path, &facts) == 0 { return !isOwn(facts) }
@@ -87,16 +87,16 @@ extension LockStamp {
 }
 
 extension LockStamp {
-    /// Makes every stamp that was read before an old one.
+    /// Replaces the stamp, so that every stamp read before is outdated.
     ///
     /// - Throws: `VaultError` `.file`, `.denied` or `.unsafeFile`.
     static func replace(in directory: Directory) throws(VaultError) {
         try VaultError.onFiles("lock") { () throws(FileError) in try write(SecureRandom.bytes(count: size), directory) }
     }
 
-    /// Makes one where there is none, so that the first lock cannot be taken back by removing its stamp.
+    /// Creates the stamp if it is missing, so that the first lock cannot be undone by removing its stamp.
     ///
-    /// - Returns: The new stamp; nil where another program came first, to lock or to unlock.
+    /// - Returns: The new stamp; `nil` if another program locked or unlocked first.
     /// - Throws: As `replace(in:)`.
     static func makeFirst(in path: FilePath) throws(VaultError) -> LockStamp? {
         let bytes = SecureRandom.bytes(count: size)
@@ -106,7 +106,7 @@ extension LockStamp {
                 try directory.createExclusively(leaf, with: bytes, mode: 0o600)
             } catch {
                 guard error.code == .alreadyExists else { throw error }
-                // Planted, or left by something else.
+                // The entry was planted, or left by another program.
                 guard (try? read(in: path))?.isNone == true else { return nil }
                 try write(bytes, directory)
             }
@@ -117,7 +117,7 @@ extension LockStamp {
     }
 
     private static func write(_ bytes: [UInt8], _ directory: Directory) throws(FileError) {
-        // Unsynced: after a restart no process is left that could compare it.
+        // Unsynced, because no process that could compare it survives a restart.
         try bytes.withRawBytes { bytes throws(FileError) in
             do throws(FileError) {
                 try directory.replaceRacing(leaf, with: bytes, mode: 0o600)
@@ -129,7 +129,7 @@ extension LockStamp {
         }
     }
 
-    /// A directory that somebody planted cannot be replaced by a file, nor removed if there is something in it.
+    /// Moves a planted directory away: a file cannot replace it, and it cannot be removed unless it is empty.
     private static func moveAway(in directory: Directory) throws(FileError) {
         let at = directory.descriptor.rawValue
         if unlinkat(at, leaf, AT_REMOVEDIR) == 0 { return }
@@ -137,9 +137,9 @@ extension LockStamp {
     }
 }
 
-/// Which users of the enclosing user namespace the users of this one are, user_namespaces(7).
+/// The mapping of this user namespace's users to those of the enclosing one, user_namespaces(7).
 ///
-/// Who is root in a container of their own is the same person outside it, under another number.
+/// The root user of a user's own container is the same person outside it, under another number.
 struct UserMap: Sendable {
     private struct Line {
         let inside: UInt32
@@ -149,10 +149,10 @@ struct UserMap: Sendable {
 
     private let lines: [Line]
 
-    /// Everybody keeps their number where the system does not tell.
+    /// The map of this process; the identity if the system does not provide it.
     static let ofThisProcess = UserMap(read() ?? "")
 
-    /// - Parameter text: What `/proc/self/uid_map` holds: in each line a number inside, a number outside, a count.
+    /// - Parameter text: The contents of `/proc/self/uid_map`: in each line a number inside, a number outside, a count.
     init(_ text: String) {
         lines = text.split(separator: "\n").compactMap { line in
             let numbers = line.split(separator: " ").compactMap { UInt32($0) }
@@ -160,7 +160,7 @@ struct UserMap: Sendable {
         }
     }
 
-    /// The user's number outside; the same number for one who does not exist there.
+    /// Returns the user's number outside, or the same number for a user that does not exist there.
     func outside(_ user: UInt32) -> UInt32 {
         for line in lines where user >= line.inside && user - line.inside < line.count {
             return line.outside &+ (user - line.inside)
@@ -178,11 +178,11 @@ struct UserMap: Sendable {
 }
 
 extension Directory {
-    /// Replaces a small file that several programs may write at once, without a lock that one of them could keep: the last
-    /// one wins, and each is told that its own value was in place. Unsynced.
+    /// Replaces a small file that several programs may write at once, without a lock that one of them could hold. The
+    /// last one wins, and each caller knows that its own value was in place. Unsynced.
     ///
-    /// Under random names writers do not meet, but one that clears away what crashed ones left can take a file that was
-    /// made an instant ago. Its writer then begins again.
+    /// Random names keep writers apart, but a writer that removes the files of crashed ones can remove a file created
+    /// just before. Its writer then begins again.
     func replaceRacing(_ leaf: String, with bytes: UnsafeRawBufferPointer, mode: mode_t) throws(FileError) {
         var attempts = 16
         while true {

@@ -3,20 +3,20 @@ internal import Glibc
 package import SharedFiles
 internal import SystemPackage
 
-/// Tickets as files of mode 0600 in `sealed-groups` below the user's runtime directory, for where the kernel's keyring is
-/// not to be had: containers, mostly.
+/// Tickets as files of mode 0600 in `sealed-groups` below the user's runtime directory, for systems without access to
+/// the kernel's keyring, mostly containers.
 ///
-/// Only in a file system that lives in memory: an unlocked key on a disk would outlast the machine's being switched off.
-/// Swap can still take such a file to a disk; the kernel's keyring cannot be swapped, hence it is asked first.
+/// Only in a file system in memory: an unlocked key on a disk would survive switching the machine off. Swap can still
+/// write such a file to a disk. The kernel's keyring cannot be swapped, so it is tried first.
 struct RuntimeFileCache: UnlockCache {
     private static let directoryName = "sealed-groups"
 
-    /// The runtime directory; nil where there is none.
+    /// The runtime directory; `nil` if there is no such directory.
     let base: FilePath?
 
     init(base: FilePath?) { self.base = base }
 
-    /// In a runtime directory by its path as text.
+    /// Creates the cache in a runtime directory, given by its path.
     init(below path: String) { self.init(base: FilePath(path)) }
 
     var place: UnlockPlace { .runtimeFile }
@@ -33,7 +33,7 @@ struct RuntimeFileCache: UnlockCache {
     func store(
         _ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?
     ) throws(VaultError) {
-        // Looked at first: nothing is made where nothing could be kept.
+        // Checked first, so that nothing is created if nothing can be stored.
         let base = try openBase()
         guard MemoryFileSystem.holds(base) else { throw notInMemory(base.path) }
         try VaultError.onFiles(Self.keeping) { () throws(FileError) in
@@ -49,7 +49,7 @@ struct RuntimeFileCache: UnlockCache {
             let file = try directory.openForReading(name.text)
             let facts = try file.attributes()
             try Self.check(facts, path: directory.display(name.text))
-            // An empty one was wiped; a larger one is no ticket.
+            // An empty file was wiped; a larger one is no ticket.
             guard facts.size > 0, facts.size <= buffer.count else { return nil }
             return try file.pread(into: buffer, at: 0)
         } catch {
@@ -61,7 +61,7 @@ struct RuntimeFileCache: UnlockCache {
     func remove(_ name: UnlockName) throws(VaultError) {
         guard let directory = try openDirectory() else { return }
         do throws(FileError) {
-            // What a killed program was about to store holds the same keys.
+            // An unfinished file of a killed program contains the same keys.
             directory.removeLitter(of: try LeafName(name.text))
             try directory.remove(name.text, durability: .unsynced)
         } catch {
@@ -69,7 +69,7 @@ struct RuntimeFileCache: UnlockCache {
         }
     }
 
-    /// Cut to nothing through the very file that was found to be over: a newer one that has taken its name meanwhile is not
+    /// Truncates exactly the file that was found to be expired: a newer one that has taken its name meanwhile is not
     /// touched.
     func wipeExpired(_ name: UnlockName) {
         guard let directory = try? openDirectory() else { return }
@@ -90,8 +90,8 @@ struct RuntimeFileCache: UnlockCache {
 extension RuntimeFileCache {
     private static let keeping = "keep the vault unlocked"
 
-    /// `$XDG_RUNTIME_DIR`, else the directory that logins have by systemd's convention, which a service of the same user
-    /// is not told of. Nothing of a caller's environment counts in a set-user-ID program.
+    /// The cache in `$XDG_RUNTIME_DIR`, or in the directory that systemd gives to logins, which a service of the same
+    /// user does not find in its environment. A set-user-ID program ignores its caller's environment.
     static let ofThisUser: RuntimeFileCache = {
         if let value = clinux_secure_getenv("XDG_RUNTIME_DIR"), let text = String(validatingCString: value) {
             let path = FilePath(text)
@@ -100,7 +100,8 @@ extension RuntimeFileCache {
         return RuntimeFileCache(base: FilePath("/run/user/\(geteuid())"))
     }()
 
-    /// The runtime directory, which has to be the user's own (XDG base directory specification: owner, mode 0700).
+    /// Opens the runtime directory, which has to be the user's own (XDG base directory specification: owner, mode
+    /// 0700).
     private func openBase() throws(VaultError) -> Directory {
         guard let base else { throw .noUnlockCache(place, "There is no runtime directory.") }
         do throws(FileError) {
@@ -115,7 +116,7 @@ extension RuntimeFileCache {
         }
     }
 
-    /// The directory of tickets, checked; nil when there is none.
+    /// Opens and checks the directory of tickets; returns `nil` if it does not exist.
     private func openDirectory() throws(VaultError) -> Directory? {
         guard let base else { throw .noUnlockCache(place, "There is no runtime directory.") }
         do throws(FileError) {
@@ -123,7 +124,7 @@ extension RuntimeFileCache {
             try check(directory)
             if MemoryFileSystem.holds(directory) { return directory }
         } catch {
-            // Somebody else's runtime directory, as after `sudo -E`, is no fault of this cache.
+            // Another user's runtime directory, as after `sudo -E`, is no fault of this cache.
             _ = try openBase()
             if error.code == .notFound { return nil }
             throw VaultError(error, Self.keeping)
@@ -135,8 +136,8 @@ extension RuntimeFileCache {
         try Self.check(try directory.attributes("."), path: directory.display("."))
     }
 
-    /// Of another owner, or open to others: whoever could write it chose what would be believed, whoever could read it
-    /// has the keys.
+    /// Refuses a file of another owner or with rights for others: a user with write access could have forged it, and
+    /// one with read access has the keys.
     private static func check(_ facts: FileAttributes, path: String) throws(FileError) {
         guard facts.uid == geteuid() else {
             throw FileError(
@@ -155,12 +156,12 @@ extension RuntimeFileCache {
     }
 }
 
-/// File systems that end with the machine's power.
+/// The file systems in memory, which a power-off erases.
 package enum MemoryFileSystem {
     /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
     private static let magics: Set<Int64> = [0x0102_1994, 0x8584_58F6]
 
-    /// Whether a directory is in one; false where that cannot be told.
+    /// Returns whether a directory is in one; `false` if unknown.
     package static func holds(_ directory: Directory) -> Bool {
         magics.contains(clinux_file_system_type(directory.descriptor.rawValue))
     }

@@ -1,47 +1,48 @@
 internal import Sealing
 
-/// A place where the keys of an unlocked vault stay for other programs of the same user, until the machine restarts at the
-/// latest; never on a disk.
+/// A store in which the keys of an unlocked vault stay for other programs of the same user, until the machine restarts
+/// at the latest; never on a disk.
 ///
-/// It keeps small byte strings by name and knows nothing of what is in them (`UnlockTicket`). Every conforming type passes
+/// It stores small byte strings by name, independent of their contents (`UnlockTicket`). Every conforming type passes
 /// the suite in `Tests/KeyVaultTests/Unlocking`.
 protocol UnlockCache: Sendable {
-    /// Which one it is, for people.
+    /// The place of the store, for users.
     var place: UnlockPlace { get }
 
-    /// Whether tickets can be kept here at all. Makes nothing.
+    /// `true` if tickets can be stored here at all. Reading it creates nothing.
     var isUsable: Bool { get }
 
-    /// Keeps a ticket in the place of the one with that name. Others see the old one or the new one.
+    /// Stores a ticket, or replaces the one of that name. Other programs see the old one or the new one.
     ///
-    /// - Parameter lifetime: After that much time the system may drop it by itself; nil keeps it.
-    /// - Throws: `VaultError` `.noUnlockCache` where this cache does not work here, `.unsafeFile` or `.file`.
+    /// - Parameter lifetime: The time after which the system may drop it; `nil` for no limit.
+    /// - Throws: `VaultError` `.noUnlockCache` if this cache does not work here, `.unsafeFile` or `.file`.
     func store(
         _ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?
     ) throws(VaultError)
 
-    /// Copies a ticket into the buffer and answers its size; nil when there is none, or only one that does not fit.
+    /// Copies a ticket into the buffer and returns its size; `nil` if there is no ticket, or only one that does not
+    /// fit.
     ///
     /// - Throws: As `store`.
     func read(_ name: UnlockName, into buffer: UnsafeMutableRawBufferPointer) throws(VaultError) -> Int?
 
-    /// Forgets a ticket; it is no error when there is none.
+    /// Removes a ticket; a missing ticket is no error.
     ///
     /// - Throws: As `store`.
     func remove(_ name: UnlockName) throws(VaultError)
 
-    /// Wipes a ticket that is over, if the system does not do so by itself. One that holds, or none, is left alone.
+    /// Wipes an expired ticket, if the system does not do so itself. A valid or missing ticket is left alone.
     func wipeExpired(_ name: UnlockName)
 }
 
-/// Where the keys of an unlocked vault stay.
+/// The place where the keys of an unlocked vault are stored.
 public enum UnlockPlace: String, Sendable, Hashable, CustomStringConvertible {
     /// The kernel's keyring of the user, keyrings(7).
     case kernelKeyring
-    /// A file of mode 0600 below `$XDG_RUNTIME_DIR`, where that is in memory.
+    /// A file of mode 0600 below `$XDG_RUNTIME_DIR`, if that is in memory.
     case runtimeFile
 
-    /// Words for a person.
+    /// Text for users.
     public var description: String {
         switch self {
         case .kernelKeyring: "the kernel's user keyring"
@@ -54,7 +55,7 @@ public enum UnlockPlace: String, Sendable, Hashable, CustomStringConvertible {
 struct UnlockName: Sendable, Hashable {
     let vaultID: [UInt8]
     let protection: ProtectionClass
-    /// Safe as a file name and as a key's description. Made once: caches are asked at each use of a key.
+    /// Safe as a file name and as a key's description. Computed once, because caches are read at each use of a key.
     let text: String
 
     init(vaultID: [UInt8], _ protection: ProtectionClass) {
@@ -66,7 +67,7 @@ struct UnlockName: Sendable, Hashable {
 }
 
 extension VaultError {
-    /// This cache does not work here; the next one is asked.
+    /// Returns the error for a cache that does not work here; the next one is tried.
     static func noUnlockCache(_ place: UnlockPlace, _ reason: String) -> VaultError {
         VaultError(
             .noUnlockCache, "keep the vault unlocked in", place.description, reason,

@@ -1,9 +1,9 @@
 internal import CryptoPrimitives
 
-/// The caches of this process, in the order in which they are asked.
+/// The caches of this process, in the order in which they are tried.
 ///
-/// All are asked: a program for which the kernel's keyring is out of reach must find what another one of the same user has
-/// put there, or be told that the vault is locked, and a lock must reach both.
+/// All are read: a program without access to the kernel's keyring must find the tickets of another program of the same
+/// user, or learn that the vault is locked, and a lock must reach both.
 package struct UnlockCaches: Sendable {
     private let caches: [any UnlockCache]
 
@@ -12,43 +12,43 @@ package struct UnlockCaches: Sendable {
     /// The kernel's user keyring, then a file in the user's runtime directory.
     package static let standard = UnlockCaches([KernelKeyring(), RuntimeFileCache.ofThisUser])
 
-    /// What vaults that are opened now use; tests put others in its place for the length of a call.
+    /// The caches for vaults opened from now on; tests replace them for the length of a call.
     @TaskLocal package static var current = standard
 
     /// Only the kernel's keyring.
     package static let kernelKeyring = UnlockCaches([KernelKeyring()])
 
-    /// Only files below a runtime directory.
+    /// Returns a cache of only files below a runtime directory.
     package static func runtimeFile(below path: String) -> UnlockCaches {
         UnlockCaches([RuntimeFileCache(below: path)])
     }
 
-    /// Whether keys can be kept here at all.
+    /// `true` if keys can be stored here at all.
     package var isUsable: Bool { place != nil }
 
-    /// The first one that works here; nil for none.
+    /// The place of the first cache that works here; `nil` if none does.
     package var place: UnlockPlace? { caches.first(where: \.isUsable)?.place }
 }
 
 extension UnlockCaches {
-    /// The service root that the user's unlocking has left for every program; nil for none. Changes nothing. The caller
-    /// checks that it is the vault's.
+    /// Returns the service root that the user's unlocking has left for all programs; `nil` if there is no such root.
+    /// Changes nothing. The caller checks that it is the vault's.
     ///
-    /// - Throws: `VaultError` `.unsafeFile` or `.file` when a cache is there and cannot be trusted or read.
+    /// - Throws: `VaultError` `.unsafeFile` or `.file` if a cache exists and cannot be trusted or read.
     func serviceRoot(vaultID: [UInt8]) throws(VaultError) -> RootKey? {
         let name = UnlockName(vaultID: vaultID, .afterFirstUnlock)
         return try withRoot(name, lockedAt: nil) { (bytes, _) throws(VaultError) in RootKey(copying: bytes) }
     }
 
-    /// Whether the service root of the vault with that id is there.
+    /// Returns whether a cache contains the service root of the vault with that id.
     package func holdKeys(vaultID: [UInt8]) throws(VaultError) -> Bool { try serviceRoot(vaultID: vaultID) != nil }
 
-    /// Lends the root of a ticket and the time that it has left; nil where no ticket holds now.
+    /// Lends the root of a ticket and its remaining time; returns `nil` if no ticket is valid now.
     ///
     /// - Parameters:
-    ///   - stamp: Asked after the ticket was read: a ticket under another stamp holds no longer. Nil for *after first
-    ///     unlock*, which no lock ends.
-    ///   - wiping: Whether a ticket that is over is wiped.
+    ///   - stamp: Called after the ticket was read: a ticket under another stamp is no longer valid. `nil` for *after
+    ///     first unlock*, which no lock ends.
+    ///   - wiping: Whether to wipe an expired ticket.
     func withRoot<Result: ~Copyable>(
         _ name: UnlockName, lockedAt stamp: (() throws(VaultError) -> LockStamp)?, wiping: Bool = false,
         _ body: (UnsafeRawBufferPointer, Duration?) throws(VaultError) -> Result
@@ -60,7 +60,7 @@ extension UnlockCaches {
                 let verdict = UnlockTicket.verdict(on: ticket, name, now: BootClock.milliseconds())
                 switch verdict {
                 case .holds(let root, let left, let made):
-                    // One from before a lock; another cache may have a newer one.
+                    // This ticket is from before a lock; another cache may have a newer one.
                     guard try stamp?().isSame(as: made) ?? made.isNone else { continue }
                     return try body(root, left)
                 case .expired: if wiping { cache.wipeExpired(name) }
@@ -82,9 +82,9 @@ extension UnlockCaches {
         }
     }
 
-    /// Keeps a ticket in the first cache that takes it, and takes older ones out of the others.
+    /// Stores a ticket in the first cache that accepts it, and removes older ones from the others.
     ///
-    /// - Throws: `VaultError` `.noUnlockCache` when none does.
+    /// - Throws: `VaultError` `.noUnlockCache` if no cache accepts it.
     func store(
         _ ticket: borrowing SecretBytes, as name: UnlockName, for lifetime: Duration?
     ) throws(VaultError) {
@@ -106,9 +106,10 @@ extension UnlockCaches {
             reasons.isEmpty ? "There is no cache." : reasons.joined(separator: " "))
     }
 
-    /// Takes a ticket out of all caches, as many as can be reached.
+    /// Removes a ticket from all accessible caches.
     ///
-    /// - Throws: `VaultError`, the first failure, after all have been tried. A cache that does not work here holds nothing.
+    /// - Throws: `VaultError`, the first failure, after all have been tried. A cache that does not work here contains
+    ///   nothing.
     func remove(_ name: UnlockName) throws(VaultError) {
         var failure: VaultError?
         for cache in caches {

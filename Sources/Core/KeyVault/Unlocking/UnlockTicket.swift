@@ -3,30 +3,31 @@ internal import Glibc
 internal import Sealing
 
 extension Personalization {
-    /// The code of an unlock ticket; its key is derived from the root that the ticket carries.
+    /// The code of an unlock ticket, keyed from the root in the ticket.
     static let unlockTicket = Personalization("SealedState.ulc2")
 }
 
-/// The root of one compartment as a cache keeps it (`docs/vault.md`, section 14): 64 bytes of facts, the root, and a code
-/// keyed from it.
+/// The root of one compartment as a cache stores it (`docs/vault.md`, section 14): 64 bytes of facts, the root, and a
+/// code keyed from it.
 ///
-/// A ticket of another vault, of another start of the machine, or of a time before a lock is none. A ticket fits its own
-/// root; the caller checks that the root is the vault's.
+/// A ticket of another vault, of another start of the machine, or from before a lock is invalid. A ticket's code
+/// matches its own root; the caller checks that the root is the vault's.
 enum UnlockTicket {
     private static let magic: UInt32 = 0x544C_5553
     private static let version: UInt8 = 2
-    /// Everything before the secrets.
+    /// The size of the fields before the secrets.
     static let factsSize = 64
     private static let codeSize = 32
-    /// No ticket is larger.
+    /// The largest ticket.
     static let maximumSize = 160
     private static let size = factsSize + RootKey.size + codeSize
 
-    /// Makes a ticket.
+    /// Creates a ticket.
     ///
     /// - Parameters:
-    ///   - deadline: On the boot clock, in milliseconds; 0 for no limit.
-    ///   - stamp: The vault's lock stamp while it holds; zero for none, and for a class that no lock ends.
+    ///   - deadline: The end on the boot clock, in milliseconds; 0 for no limit.
+    ///   - stamp: The lock stamp of the vault under which it is valid; zero without a stamp, and for a class that no
+    ///     lock ends.
     static func make(
         _ name: UnlockName, root: RootKey, deadline: UInt64, stamp: Bytes16 = .zero, boot: BootID = .current
     ) -> SecretBytes {
@@ -50,17 +51,17 @@ enum UnlockTicket {
         }
     }
 
-    /// The worth of a ticket now.
+    /// The validity of a ticket now.
     enum Verdict {
-        /// The root, within the bytes that were looked at, and the time that is left; nil without limit. It holds only
-        /// while the vault's lock stamp is the one that it names, which the caller checks.
+        /// The root, within the ticket's bytes, and the remaining time; `nil` for no limit. It is valid only while the
+        /// vault's lock stamp is the given one, which the caller checks.
         case holds(root: UnsafeRawBufferPointer, left: Duration?, stamp: LockStamp)
         case expired
-        /// Of another vault or class, of another boot, or changed.
+        /// The ticket is of another vault or class, of another boot, or changed.
         case foreign
     }
 
-    /// Judges a ticket.
+    /// Returns the validity of a ticket.
     static func verdict(on ticket: UnsafeRawBufferPointer, _ name: UnlockName, now: UInt64) -> Verdict {
         guard ticket.count == size, isNamed(name, ticket) else { return .foreign }
         let root = UnsafeRawBufferPointer(rebasing: ticket[factsSize..<ticket.count - codeSize])
@@ -86,7 +87,7 @@ enum UnlockTicket {
         }
     }
 
-    /// Whether a ticket's own words say that it is over, for a cache that has no root to check them.
+    /// Returns whether a ticket states that it has expired, for a cache without a root to check it.
     static func isOver(_ ticket: UnsafeRawBufferPointer, now: UInt64) -> Bool {
         guard ticket.count >= factsSize else { return false }
         let deadline = deadline(of: ticket)

@@ -6,19 +6,19 @@ extension Vault {
     /// Unlocks the vault for all programs of this user: they open it without a credential, with `.automatic` or
     /// `.unlocked`.
     ///
-    /// What is protected *after first unlock* stays available until the machine restarts, or until the vault is locked
-    /// with `everything` or has no unattended slots when it is locked.
-    /// What is protected *when unlocked* is made available too if this vault was opened by a person's slot, and stays so
-    /// until it is locked or the time is up; from here on that holds for this vault as well.
+    /// *After first unlock* stays available until the machine restarts, or until the vault is locked with `everything`
+    /// or has no unattended slots when it is locked. *When unlocked* becomes available too if this vault was opened by
+    /// a person's slot, and stays so until the vault is locked or the time has expired; from here on that applies to
+    /// this vault as well.
     ///
-    /// The user's first unlock makes the lock stamp in the vault's directory, where that can be written to. Programs that were
-    /// given a passphrase before go on with the key that this one shares, and end with it.
+    /// The user's first unlock creates the lock stamp in the vault's directory, if it is writable. Programs that were
+    /// given a passphrase before continue with the key that this one shares, and end with it.
     ///
-    /// The keys lie in memory: in the kernel's user keyring, or in a file of the user's runtime directory.
-    /// - Parameter lifetime: How long *when unlocked* lasts, sleep included; nil for until it is locked.
-    /// - Returns: Whether what is protected *when unlocked* is available now, too.
-    /// - Throws: `VaultError` `.noUnlockCache`; `.locked` when somebody locked the vault meanwhile; `.invalidArgument` for
-    ///   a time that is not positive or beyond 100 years.
+    /// The keys are stored in memory: in the kernel's user keyring, or in a file of the user's runtime directory.
+    /// - Parameter lifetime: The duration of *when unlocked*, including sleep; `nil` until the vault is locked.
+    /// - Returns: Whether *when unlocked* is available now, too.
+    /// - Throws: `VaultError` `.noUnlockCache`; `.locked` if another program locked the vault meanwhile;
+    ///   `.invalidArgument` for a time that is not positive or beyond 100 years.
     @discardableResult
     public func unlock(for lifetime: Duration? = nil) throws(VaultError) -> Bool {
         if let lifetime, lifetime <= .zero || lifetime > Self.longestUnlock {
@@ -33,30 +33,31 @@ extension Vault {
 
     private static let longestUnlock = Duration.seconds(100 * 365 * 86_400)
 
-    /// Whether what is protected *when unlocked* can be used through this vault now.
+    /// Returns whether *when unlocked* can be used through this vault now.
     ///
-    /// - Throws: `VaultError` `.unsafeFile` or `.file` when that cannot be told.
+    /// - Throws: `VaultError` `.unsafeFile` or `.file` if the check fails.
     public func isUnlocked() throws(VaultError) -> Bool {
-        // A rekey since the last look may have ended what was unlocked.
+        // A rekey since the last look may have ended the unlocking.
         _ = try? current()
         return try keys.reachesPerson()
     }
 
-    /// Locks the vault for all programs of this user. Takes no credential, and it may be locked already.
+    /// Locks the vault for all programs of this user. It needs no credential, and the vault may be locked already.
     ///
-    /// What is protected *when unlocked* is refused from each program's next use on, whether it found the key in memory or
-    /// was given the passphrase itself. Where a service has a slot, what is protected *after first unlock* stays available, as
-    /// on a device; in a vault without unattended slots both classes are locked, as with `everything`. The result states which.
-    /// It is complete once the vault's lock stamp is replaced: also from within a sandbox that cannot reach the place where
-    /// the keys wait.
-    /// - Parameter everything: Takes back the keys of *after first unlock* as well, as a restart would: programs that
-    ///   have the vault open keep them until they end, others need a credential again. This takes them only out of places
-    ///   that this program can reach.
+    /// *When unlocked* is refused from each program's next use on, whether the program found the key in memory or was
+    /// given the passphrase itself. If a service has a slot, *after first unlock* stays available, as on a device. In a
+    /// vault without unattended slots both classes are locked, as with `everything`. The result states the locked
+    /// classes. The lock is complete once the vault's lock stamp is replaced, even within a sandbox that cannot reach
+    /// the stored keys.
+    /// - Parameter everything: Withdraws the keys of *after first unlock* as well, as a restart would: programs that
+    ///   have the vault open keep them until they end, others need a credential again. This removes them only from
+    ///   places that this program can reach.
     ///
-    /// The keys of the vault that this user's programs remember at the place are taken back whatever is there now.
-    /// - Throws: `VaultError` `.absent`, `.missing`, `.replaced`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`. After an
-    ///   error as many programs as could be reached are locked: of a damaged vault all, from what is protected *when
-    ///   unlocked*; of a vault that is gone or replaced all, from both classes.
+    /// The keys of the vault that this user's programs remember at the place are withdrawn, even if the place now
+    /// contains other files.
+    /// - Throws: `VaultError` `.absent`, `.missing`, `.replaced`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`.
+    ///   After an error, as many programs as could be reached are locked: all programs from *when unlocked* if the
+    ///   vault is damaged, and all from both classes if it is missing or replaced.
     @discardableResult
     public static func lock(
         _ accessGroup: AccessGroup, in home: GroupsHome, everything: Bool = false,
@@ -65,7 +66,7 @@ extension Vault {
         var locking = VaultLocking(VaultPlace(accessGroup, in: home), everything: everything)
         let (directory, files) = try locking.begin()
         let log = try? logAtHand(files, locking.place, directory, locking.caches, options)
-        // Where no service opens the vault, nobody else is meant to go on after a lock.
+        // If no service opens the vault, no program may continue after a lock.
         let hasServices = files.slots().contains { $0.reach == .afterFirstUnlock }
         let locked = everything || !hasServices ? ProtectionClass.allCases : [.whenUnlocked]
         let head = files.service?.head
@@ -76,7 +77,7 @@ extension Vault {
         return LockReport(locked: locked, hasUnattendedSlots: hasServices)
     }
 
-    /// The access log, while the root that is about to be taken back still gives its key; nil without it.
+    /// Returns the access log, while the root to be withdrawn still gives its key; `nil` without the root.
     private static func logAtHand(
         _ files: VaultFiles, _ place: VaultPlace, _ directory: Directory, _ caches: UnlockCaches,
         _ options: VaultOptions
@@ -93,12 +94,12 @@ extension Vault {
     }
 }
 
-/// A lock: it reaches the keys of the vault that is remembered at a place and of the one that is there.
+/// A lock of the vault remembered at a place and of the one stored there.
 private struct VaultLocking {
     let place: VaultPlace
     let caches = UnlockCaches.current
     private let isWhole: Bool
-    /// The vault that this user's programs remember: another member can put the files of another one in its place.
+    /// The vault that this user's programs remember: another member can replace its files with those of another vault.
     private let known: [UInt8]?
     private var failure: VaultError?
 
@@ -108,12 +109,12 @@ private struct VaultLocking {
         known = (try? place.memory.load())?.vaultID
     }
 
-    /// Locks all programs out of what is protected *when unlocked*, and reads the files.
+    /// Locks all programs out of *when unlocked*, and reads the files.
     mutating func begin() throws(VaultError) -> (Directory, VaultFiles) {
         do throws(VaultError) {
             guard let directory = try place.openDirectory() else { throw nothing }
-            // The stamp first: it takes nothing but the directory, and a program that stores a key after the caches were
-            // emptied looks at it once more.
+            // The stamp first: it needs only the directory, and a program that stores a key after the caches were
+            // emptied checks it again.
             do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
             takeBack(known, [.whenUnlocked])
             guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else { throw nothing }
@@ -125,7 +126,7 @@ private struct VaultLocking {
         }
     }
 
-    /// Takes back the keys of a vault, as many as can be reached.
+    /// Withdraws the keys of a vault from all accessible caches.
     mutating func takeBack(_ vaultID: [UInt8]?, _ classes: [ProtectionClass]) {
         guard let vaultID else { return }
         for protection in classes {
@@ -135,8 +136,8 @@ private struct VaultLocking {
         }
     }
 
-    /// - Throws: `VaultError` `.replaced` where another vault is there, whose slots say nothing about the known one; the
-    ///   first failure.
+    /// - Throws: `VaultError` `.replaced` if another vault is in the place, whose slots say nothing about the known
+    ///   one; the first failure.
     mutating func end(_ vaultID: [UInt8]) throws(VaultError) {
         let isReplaced = known.map { $0 != vaultID } ?? false
         if isReplaced { takeBack(known, ProtectionClass.allCases) }
@@ -157,8 +158,8 @@ private struct VaultLocking {
 
 /// The result of a lock.
 public struct LockReport: Sendable, Hashable {
-    /// The classes that are locked now for this user's programs.
+    /// The classes that are now locked for this user's programs.
     public let locked: [ProtectionClass]
-    /// Whether key files, credentials or unattended recipients open *after first unlock* all the same.
+    /// `true` if key files, credentials or unattended recipients still open *after first unlock*.
     public let hasUnattendedSlots: Bool
 }

@@ -2,29 +2,29 @@ public import AppGroups
 internal import CryptoPrimitives
 internal import SharedFiles
 
-/// Whether a vault could be opened now without asking anybody.
+/// The result of trying to open a vault without user interaction.
 public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
     /// A key file, a system credential or the user's unlocking opens it.
     case ready
-    /// There is one, and it takes a person to open it.
+    /// The vault exists, and only a person can open it.
     case locked
-    /// This user may not read it, or others may reach what only its owner should.
+    /// This user may not read it, or others have access that only its owner should have.
     case denied
-    /// There is none.
+    /// The vault does not exist.
     case absent
-    /// This user's programs have opened one, and it, or one of its files, is gone.
+    /// This user's programs have opened a vault, and it, or one of its files, is missing.
     case missing
-    /// Its file is damaged, or not what belongs in its place.
+    /// Its file is damaged, or does not belong in its place.
     case damaged
-    /// Another vault or other persons than those that this user's programs accept: the known team key has not certified
-    /// them, or they do not continue those that are remembered.
+    /// The vault or its persons are not those that this user's programs accept: the known team key has not certified
+    /// them, or they do not succeed the remembered ones.
     case replaced
     /// It and the one that this user's programs remember continue the same state in two ways.
     case forked
     /// It is of an earlier state than this user's programs have seen, or than the roster accepts.
     case rolledBack
 
-    /// What an error of opening means.
+    /// Creates the availability that an error of opening implies.
     init?(_ code: VaultError.Code) {
         switch code {
         // A key file that is another vault's or damaged opens nothing: the vault itself is as it should be.
@@ -45,7 +45,7 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Vault {
-    /// Whether the vault could be opened now with `.automatic`.
+    /// Returns whether the vault could be opened now with `.automatic`.
     ///
     /// Has no side effects: nothing is made, written or logged, no password is hashed, and nobody is asked. It looks at the
     /// file's front part only; damage further back shows when the vault is opened, and so does a write that is older than one
@@ -58,26 +58,27 @@ extension Vault {
         try look(at: VaultPlace(accessGroup, in: home)).availability
     }
 
-    /// A vault seen from outside.
+    /// The view of a vault without opening it.
     struct Look: Sendable {
         let availability: VaultAvailability
-        /// Nil where the files could not be read.
+        /// `nil` if the files could not be read.
         let vaultID: [UInt8]?
         let slots: [SlotSummary]
         let generation: UInt64?
         let register: Register?
-        /// Whether nothing is known against the service compartment.
+        /// `true` if no fault of the service compartment is known.
         var isServiceGood = true
     }
 
-    /// The fingerprint is shown beside a damaged memory: a person compares it.
+    /// Returns the memory, or its failure: the fingerprint is shown even with a damaged memory, for a person to
+    /// compare.
     private static func remembered(of place: VaultPlace) -> (PlaceMemory?, VaultError?) {
         do throws(VaultError) { return (try place.memory.load(), nil) } catch { return (nil, error) }
     }
 
-    /// Looks at the fronts of the files, and tries what is at hand without a person.
+    /// Reads the fronts of the files, and tries the credentials that need no person.
     ///
-    /// - Throws: `VaultError` where none of the answers is true.
+    /// - Throws: `VaultError` if no result applies.
     static func look(at place: VaultPlace) throws(VaultError) -> Look {
         var found = Look(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
         do throws(VaultError) {

@@ -6,26 +6,26 @@ internal import SystemPackage
 
 /// The roots of an open vault: the service root always, the person root only while the vault is unlocked.
 ///
-/// A person root that came with a credential is kept; any other is taken from the cache for each use and kept nowhere. Both
+/// A person root from a credential is kept in memory; any other is read from the cache for each use and not kept. Both
 /// are checked against the lock stamp before each use, so a lock by one program reaches all of them at their next use.
 final class VaultKeys: Sendable {
     private struct State: Sendable {
         var service: RootKey
-        /// The slot that opened the vault, and its holder's secret: with it a rekey is followed. A person's is removed
-        /// at the first use after a lock.
+        /// The slot that opened the vault, and its holder's secret, for following a rekey. A person's is removed at the
+        /// first use after a lock.
         var slot: OpenedSlot?
         var person: HeldRoot?
-        /// The commitment of the person root in force; nil where nothing is known of it.
+        /// The commitment of the person root in force; `nil` if unknown.
         var expected: Bytes32?
     }
 
-    /// A person root, and the stamp that it holds under.
+    /// A person root, and the stamp under which it is valid.
     private struct HeldRoot: Sendable {
         let root: RootKey
         let openedAt: LockStamp
     }
 
-    /// The number of the slot that opened the vault; nil for what a person unlocked before.
+    /// The number of the slot that opened the vault; `nil` for keys unlocked before.
     let slotID: UInt32?
     private let directory: FilePath
     private let path: String
@@ -35,9 +35,9 @@ final class VaultKeys: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - directory: The vault's. It is looked up by its path again at each use of a key that needs its user: a lock goes
-    ///     to the directory that has the name then.
-    ///   - stamp: Read before the credential was tried. Under an unknown one the vault counts as locked since.
+    ///   - directory: The vault's directory. It is resolved again by its path at each use of a person's key, because a
+    ///     lock affects the directory that then has the name.
+    ///   - stamp: Read before the credential was tried. With an unknown stamp the vault counts as locked since.
     init(
         service: RootKey, person: RootKey?, slot: OpenedSlot?, vaultID: [UInt8], directory: Directory,
         openedAt stamp: LockStamp, caches: UnlockCaches = .current
@@ -54,10 +54,10 @@ final class VaultKeys: Sendable {
     /// The service root in force.
     var service: RootKey { state.withLock { $0.service } }
 
-    /// The opened slot, for following a rekey; nil where a lock has taken it.
+    /// The opened slot, for following a rekey; `nil` after a lock removed it.
     var slot: OpenedSlot? { state.withLock { $0.slot } }
 
-    /// Goes on with the roots of a later period.
+    /// Replaces the roots by those of a later period.
     func follow(service: RootKey, person: RootKey?, slot: OpenedSlot?) {
         state.withLock { state in
             state.service = service
@@ -66,7 +66,7 @@ final class VaultKeys: Sendable {
         }
     }
 
-    /// Notes the person root in force: a ticket from before a rekey is none.
+    /// Sets the person root in force: a ticket from before a rekey is invalid.
     func expect(personRoot: Bytes32?) { state.withLock { $0.expected = personRoot } }
 
     /// Lends the person root.
@@ -80,20 +80,20 @@ final class VaultKeys: Sendable {
         return try body(root)
     }
 
-    /// Whether the person root is within reach now.
+    /// Returns whether the person root is accessible now.
     func reachesPerson() throws(VaultError) -> Bool {
         if try heldRoot() != nil { return true }
         return try cachedRoot() != nil
     }
 
-    /// The root that a person's credential gave, unless the vault was locked since.
+    /// Returns the root from a person's credential, unless the vault was locked since.
     private func heldRoot() throws(VaultError) -> RootKey? {
         while let held = state.withLock({ $0.person }) {
             if try LockStamp.read(in: directory).isSame(as: held.openedAt) { return held.root }
             state.withLock { state in
                 guard state.person?.root === held.root else { return }
                 state.person = nil
-                // The holder's secret would open the slot again.
+                // The holder's secret could open the slot again.
                 state.slot = nil
             }
         }
@@ -117,11 +117,11 @@ final class VaultKeys: Sendable {
 }
 
 extension VaultKeys {
-    /// Puts the roots within reach into the cache. The person root is then no longer held here: a lock and the end of the
-    /// time limit are seen by every program alike.
+    /// Stores the accessible roots in the cache. This object then no longer keeps the person root, so a lock and the
+    /// end of the time limit affect every program alike.
     ///
-    /// - Returns: Whether the person root is among them: it is for a vault that a person's slot opened.
-    /// - Throws: `VaultError` `.noUnlockCache`; `.locked` when the vault was locked since it was opened.
+    /// - Returns: Whether the person root is among them, as in a vault that a person's slot opened.
+    /// - Throws: `VaultError` `.noUnlockCache`; `.locked` if the vault was locked since it was opened.
     func share(for lifetime: Duration?) throws(VaultError) -> Bool {
         guard isPersons else {
             try shareService()
@@ -134,7 +134,7 @@ extension VaultKeys {
             state.person = nil
             state.slot = nil
         }
-        // Asked again: a lock that came between the two looks has emptied the caches too early.
+        // Checked again: a lock between the two reads has emptied the caches too early.
         guard try LockStamp.read(in: directory).isSame(as: stamp) else {
             try takeBack(service: isFirst)
             throw locked
@@ -142,9 +142,9 @@ extension VaultKeys {
         return true
     }
 
-    /// Renews the tickets after a rekey by this program: what the user has unlocked stays unlocked.
+    /// Renews the tickets after a rekey by this program, so that the user's unlocking remains in force.
     ///
-    /// - Parameter person: The person root in force, where this program has it.
+    /// - Parameter person: The person root in force, if this program has it.
     func shareAgain(person: RootKey?) throws(VaultError) {
         let first = UnlockName(vaultID: name.vaultID, .afterFirstUnlock)
         if try caches.serviceRoot(vaultID: name.vaultID) != nil {
@@ -157,8 +157,8 @@ extension VaultKeys {
         try store(person, as: name, for: left, under: stamp)
     }
 
-    /// The person root, and the stamp that it holds under. The vault's first stamp is made here, where its directory can be
-    /// written to; else nobody can lock it either.
+    /// Returns the person root, and the stamp under which it is valid. Creates the vault's first stamp if the directory
+    /// is writable; otherwise no program can lock the vault either.
     private func rootToShare() throws(VaultError) -> (RootKey, LockStamp) {
         let stamp = try LockStamp.read(in: directory)
         guard let root = try heldRoot() else {
@@ -169,14 +169,14 @@ extension VaultKeys {
         let first: LockStamp?
         do throws(VaultError) { first = try LockStamp.makeFirst(in: directory) } catch { return (root, stamp) }
         guard let first else { throw locked }
-        // So that this vault goes on if there is no cache.
+        // So that this vault continues to work without a cache.
         state.withLock { state in
             if state.person?.root === root { state.person = HeldRoot(root: root, openedAt: first) }
         }
         return (root, first)
     }
 
-    /// - Returns: Whether the root was not there before.
+    /// - Returns: Whether the root was newly stored.
     @discardableResult
     private func shareService() throws(VaultError) -> Bool {
         let first = UnlockName(vaultID: name.vaultID, .afterFirstUnlock)
@@ -186,7 +186,7 @@ extension VaultKeys {
         return true
     }
 
-    /// Takes back what this call has put there. A root that somebody unlocked after the lock stays.
+    /// Removes the tickets that this call has stored. A root that another program unlocked after the lock remains.
     private func takeBack(service: Bool) throws(VaultError) {
         if try cachedRoot() == nil { try caches.remove(name) }
         if service { try caches.remove(UnlockName(vaultID: name.vaultID, .afterFirstUnlock)) }
@@ -206,7 +206,7 @@ extension VaultKeys {
 }
 
 extension Duration {
-    /// Rounded up, at least 0.
+    /// The duration in milliseconds, rounded up, at least 0.
     fileprivate var wholeMilliseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(clamping: seconds) * 1000

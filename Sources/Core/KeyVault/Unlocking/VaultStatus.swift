@@ -2,46 +2,47 @@ public import AppGroups
 internal import CryptoPrimitives
 internal import SystemPackage
 
-/// Whether a class of keys is unlocked for all programs of the user.
+/// The state of a class of keys for all programs of the user.
 public enum UnlockState: Sendable, Hashable {
-    /// It is not.
+    /// The class is locked.
     case locked
-    /// It is: for so much longer, or, with nil, until it is locked or the machine restarts.
+    /// The class is unlocked for the given time or, with `nil`, until it is locked or the machine restarts.
     case unlocked(for: Duration?)
 
-    /// Whether it is.
+    /// `true` unless the class is locked.
     public var isUnlocked: Bool { self != .locked }
 }
 
-/// A vault seen from outside, without opening it.
+/// The status of a vault, read without opening it.
 public struct VaultStatus: Sendable, Hashable {
-    /// Whether it could be opened now without asking anybody.
+    /// The result of opening it now without user interaction.
     public let availability: VaultAvailability
-    /// Whether the user's unlocking makes what is protected *after first unlock* available. A vault with a key file may be
-    /// `ready` all the same.
+    /// The state of *after first unlock* by the user's unlocking. A vault with a key file may be `ready` even if this
+    /// class is locked.
     public let afterFirstUnlock: UnlockState
-    /// Whether the user's unlocking makes what is protected *when unlocked* available.
+    /// The state of *when unlocked* by the user's unlocking.
     public let whenUnlocked: UnlockState
-    /// Its key slots, as the header says; authentic where the vault is `ready`. None where the header cannot be read.
+    /// Its key slots according to the header; authentic if the vault is `ready`. Empty if the header cannot be read.
     package let slots: [SlotSummary]
-    /// How often it was written, as the header says; nil where that cannot be read.
+    /// The number of its writes according to the header; `nil` if it cannot be read.
     public let generation: UInt64?
-    /// Where unlocked keys are kept on this system; nil where there is no place for them.
+    /// The place for unlocked keys on this system; `nil` if there is no such place.
     public let unlockPlace: UnlockPlace?
-    /// Whether a person's slot opens it: without one nothing in it is *when unlocked*.
+    /// `true` if a person's slot opens it: without one its contents never include *when unlocked*.
     public let hasPersons: Bool
-    /// Whether key files, credentials or unattended recipients open *after first unlock* whatever a person locks.
+    /// `true` if key files, credentials or unattended recipients open *after first unlock* even after a person locks
+    /// it.
     public let hasUnattendedSlots: Bool
-    /// The number of rekeys, from 1; nil where the files cannot be read.
+    /// The number of rekeys, from 1; `nil` if the files cannot be read.
     public let period: UInt32?
-    /// The text by which people recognise the vault; nil where the files cannot be read.
+    /// The text by which users recognise the vault; `nil` if the files cannot be read.
     public let fingerprint: String?
-    /// Whether a rekey was begun and is not completed. The next person who opens the vault completes it.
+    /// `true` if a rekey was begun and not completed. The next opening by a person completes it.
     public let isRekeyPending: Bool
 }
 
 extension Vault {
-    /// What can be told of a vault without opening it; it has no side effects, as `availability(_:in:)` has none.
+    /// Returns the status of a vault without opening it; like `availability(_:in:)`, it has no side effects.
     ///
     /// - Throws: `VaultError` as `availability(_:in:)`.
     public static func status(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) -> VaultStatus {
@@ -67,18 +68,19 @@ extension Vault {
     }
 }
 
-/// The contents of a vault, without anything secret.
+/// The contents of a vault, without secrets.
 package struct VaultInventory: Sendable {
     /// Its sealing keys, by epoch.
     package let keys: [KeySummary]
-    /// How many items it has; of *when unlocked* only where a person's credential opened it.
+    /// The number of its items, including *when unlocked* only if a person's credential opened it.
     package let itemCount: Int
-    /// The condition of the file that remembers what this user's programs have accepted of it.
+    /// The condition of the file with the states that this user's programs have accepted of it.
     package let watermarks: WatermarkCondition
 }
 
 extension Vault {
-    /// Looks into a vault that is at hand without a person, and has no side effects: nothing is made, logged or remembered.
+    /// Reads the contents of a vault without user interaction and without side effects: creates, logs and remembers
+    /// nothing.
     ///
     /// - Parameter credential: The credential that opens it; a passphrase costs its key derivation.
     /// - Throws: `VaultError` as `open`. An older file is refused to a person as well: it closes *after first unlock*.
@@ -123,11 +125,11 @@ extension Vault {
 }
 
 extension UnlockCaches {
-    /// Whether there is a ticket that holds, and for how much longer. Changes nothing.
+    /// Returns whether there is a valid ticket, and its remaining time. Changes nothing.
     ///
     /// - Parameters:
-    ///   - directory: The vault's, where a lock shows.
-    ///   - register: The vault's: a root that it does not commit to is another vault's or of another period.
+    ///   - directory: The vault's directory, which contains the lock stamp.
+    ///   - register: The vault's register: a root without its commitment belongs to another vault or another period.
     func state(of name: UnlockName, in directory: FilePath, _ register: Register?) throws(VaultError) -> UnlockState {
         let stamp = { () throws(VaultError) in try LockStamp.read(in: directory) }
         let isPersons = name.protection == .whenUnlocked

@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 package import SharedFiles
 
-/// Tickets as keys of type `user` in the kernel's user keyring: never on a disk, never swapped with a process, and gone
-/// when the machine restarts (keyrings(7)).
+/// Tickets as keys of type `user` in the kernel's user keyring: never on a disk, never swapped with a process, and
+/// erased when the machine restarts (keyrings(7)).
 ///
-/// The user keyring is one for all logins and services of a user. A key's possessor has no rights here, only the user has:
-/// else a program that was started as another user with the session keyring of this one could read it.
+/// All logins and services of a user share the user keyring. Only the user has rights on a key, its possessor has none:
+/// otherwise a program that was started as another user with this user's session keyring could read it.
 struct KernelKeyring: UnlockCache {
     /// For the user: view, read, search, link and set attributes, but not write. For possessor, group and others: nothing.
     private static let permissions: UInt32 = 0x003B_0000
@@ -14,14 +14,15 @@ struct KernelKeyring: UnlockCache {
 
     var place: UnlockPlace { .kernelKeyring }
 
-    /// A search, which every other call begins with, for a name that nobody gives.
+    /// `true` if the keyring can be searched. Searches for a name that is never used, as every other call begins with a
+    /// search.
     var isUsable: Bool {
         let found = clinux_key_search(clinux_user_keyring, Self.type, "sealedstate-")
         return found >= 0 || Self.isMissing(found)
     }
 
-    /// The key is made aside and linked when it is complete: linking displaces the old one in one step, and at no time is
-    /// there one without its permissions or its time limit.
+    /// Creates the key separately and links it when it is complete. Linking replaces the old one in one step, and no
+    /// key is ever without its permissions or its time limit.
     func store(
         _ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?
     ) throws(VaultError) {
@@ -32,11 +33,11 @@ struct KernelKeyring: UnlockCache {
         let result = publish(key, for: lifetime)
         _ = clinux_key_unlink(key, clinux_thread_keyring)
         guard result >= 0 else { throw refusal(result) }
-        // A displaced key can be read by its number until the kernel has collected it.
+        // A replaced key can be read by its number until the kernel has collected it.
         if displaced >= 0 { Self.end(displaced) }
     }
 
-    /// A quota that is used up is no room here; the next cache may have some.
+    /// Returns the error of a store. An exhausted quota means that the next cache is tried.
     private func refusal(_ result: Int32) -> VaultError {
         let error = failure(result)
         return -result == EDQUOT ? .noUnlockCache(place, error.reason) : error
@@ -48,7 +49,7 @@ struct KernelKeyring: UnlockCache {
             if result < 0 { return result }
         }
         let result = clinux_key_set_permissions(key, Self.permissions)
-        // Without a possessor's rights it takes the user's to link it, which have just been given.
+        // Without a possessor's rights, linking needs the user's, which were just granted.
         return result < 0 ? result : clinux_key_link(key, clinux_user_keyring)
     }
 
@@ -57,7 +58,7 @@ struct KernelKeyring: UnlockCache {
         if Self.isMissing(key) { return nil }
         guard key >= 0 else { throw failure(key) }
         let size = clinux_key_read(key, buffer.baseAddress, UInt64(buffer.count))
-        // Between the two calls it may have been removed, or have expired.
+        // Between the two calls the key may have been removed, or have expired.
         if Self.isMissing(Int32(truncatingIfNeeded: size)) { return nil }
         guard size >= 0 else { throw failure(Int32(truncatingIfNeeded: size)) }
         return size <= buffer.count ? Int(size) : nil
@@ -72,9 +73,9 @@ struct KernelKeyring: UnlockCache {
             })
     }
 
-    /// Asks again after each removal: several programs may be storing at once.
+    /// Searches again after each removal, because several programs may be storing at once.
     ///
-    /// - Throws: `VaultError` `.file` where there is one to the last.
+    /// - Throws: `VaultError` `.file` if a key is still found after the last try.
     func remove(searching search: () -> Int32, ending end: (Int32) -> Void) throws(VaultError) {
         for _ in 0..<8 {
             let key = search()
@@ -90,10 +91,10 @@ struct KernelKeyring: UnlockCache {
             advice: "See who puts them there (keyctl show @u), and lock again.")
     }
 
-    /// The kernel drops what is over.
+    /// Does nothing: the kernel drops expired keys.
     func wipeExpired(_ name: UnlockName) {}
 
-    /// Ends a key for everybody, also for those who know its number.
+    /// Revokes a key for all processes, including those that know its number.
     private static func end(_ key: Int32) {
         if clinux_key_invalidate(key) < 0 { _ = clinux_key_revoke(key) }
     }
@@ -102,12 +103,12 @@ struct KernelKeyring: UnlockCache {
         [ENOKEY, EKEYEXPIRED, EKEYREVOKED].contains(-result)
     }
 
-    /// Up to two seconds more, so that the ticket's own, finer limit decides: the kernel counts from the begun second of
-    /// the wall clock.
+    /// Adds up to two seconds, so that the ticket's own, finer limit decides: the kernel counts from the current whole
+    /// second of the wall clock.
     private static func seconds(_ lifetime: Duration) -> UInt32 { UInt32(clamping: lifetime.components.seconds &+ 2) }
 
-    /// What a refusal by the kernel means: only some say that there is no keyring to be had here. All others are told: what
-    /// cannot be looked at may hold keys.
+    /// Returns the error for a kernel error. Only some mean that no keyring is available. All others are reported,
+    /// because a keyring that cannot be searched may contain keys.
     func failure(_ result: Int32) -> VaultError {
         let cause = FileError(errno: -result, operation: "use", path: place.description)
         guard [ENOSYS, EPERM, EACCES].contains(-result) else {
@@ -120,9 +121,9 @@ struct KernelKeyring: UnlockCache {
 
 /// The keyring that a login or a service gives to its processes, session-keyring(7).
 package enum SessionKeyring {
-    /// Gives this process a fresh one, as a new login or service has: what follows stands in for such a process.
+    /// Joins a new session keyring, as a new login or service has, so that this process can act as one.
     ///
-    /// - Throws: `FileError` `.permissionDenied` or `.unsupported` where keyrings are out of reach.
+    /// - Throws: `FileError` `.permissionDenied` or `.unsupported` if keyrings are not available.
     package static func joinFresh() throws(FileError) {
         let result = clinux_join_session_keyring()
         if result < 0 { throw FileError(errno: -result, operation: "join", path: "a session keyring") }
