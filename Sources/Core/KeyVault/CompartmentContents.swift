@@ -3,7 +3,8 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// One write of a compartment, opened: a snapshot that never changes. Item index and item values are read on demand.
+/// The opened contents of one write of a compartment: an immutable snapshot. The item index and item values are read on
+/// demand.
 final class CompartmentContents: Sendable {
     let file: CompartmentFile
     let state: CompartmentState
@@ -56,10 +57,10 @@ final class CompartmentContents: Sendable {
         return opened
     }
 
-    /// The minimum epoch of *after first unlock*, of a service compartment.
+    /// The minimum epoch of *after first unlock* in a service compartment.
     var minimum: SeenMinimum { SeenMinimum(epoch: state.rotation.minimumEpoch, period: head.period) }
 
-    /// The index of items. Read at the first use and kept: it holds names, and item keys that are wrapped.
+    /// Returns the index of items. It is read at the first use and kept: it contains names and wrapped item keys.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`, `.file`.
     func items(root: RootKey, place: VaultPlace) throws(VaultError) -> ItemTable {
@@ -71,7 +72,7 @@ final class CompartmentContents: Sendable {
         return table
     }
 
-    /// A service root that a person compartment holds.
+    /// Returns a service root that a person compartment contains.
     ///
     /// - Parameter number: 0 for the present one, 1 for the next one during a rekey.
     /// - Throws: `VaultError` `.corrupt`.
@@ -80,7 +81,7 @@ final class CompartmentContents: Sendable {
         return RootKey(try entry.secret(vaultID: head.vaultID, root: root, path: file.path))
     }
 
-    /// Compares what is sealed with what is signed.
+    /// Checks that the sealed contents match the signed register.
     ///
     /// - Throws: `VaultError` `.corrupt`, `.replaced`.
     func check(_ root: RootKey, _ register: Register, _ place: VaultPlace) throws(VaultError) {
@@ -104,7 +105,7 @@ final class CompartmentContents: Sendable {
         }
     }
 
-    /// - Throws: `VaultError` `.corrupt` where the seed is not that of the register's last person key.
+    /// - Throws: `VaultError` `.corrupt` if the seed is not that of the register's last person key.
     func checkSeed(_ root: RootKey, _ register: Register, path: String) throws(VaultError) {
         guard let last = register.chain.last, let seed = secrets[.personSeed, last.period] else {
             throw .corrupt(path, "It has no seed of its person key.")
@@ -115,18 +116,18 @@ final class CompartmentContents: Sendable {
         }
     }
 
-    /// The contents of a part that this version does not know, and of the names.
+    /// Returns the contents of a part that this version does not know, or of the names.
     func opened(_ number: PartNumber, _ sealing: PartSealing) throws(VaultError) -> [UInt8] {
         try Self.open(number, of: file, sealing).bytes
     }
 }
 
-/// A compartment that is being changed, and what of it was read.
+/// A compartment under change, and the contents that were read from it.
 struct CompartmentDraft {
     let role: CompartmentRole
-    /// Nil for a compartment that is being made.
+    /// `nil` for a new compartment.
     let old: CompartmentContents?
-    /// The root that the contents are wrapped under: that of the draft, which a rekey changes with all of them.
+    /// The root that wraps the contents: that of the draft, which a rekey changes for all of them.
     var root: RootKey
     var period: UInt32
     var generation: UInt64
@@ -135,11 +136,11 @@ struct CompartmentDraft {
     var secrets: SecretTable
     var keyring: [KeyringEntry]
     var tokenKeys: [TokenKeyEntry] = []
-    /// Nil while nobody has looked at it: then it is as it was.
+    /// `nil` while the index is not loaded: then it is unchanged.
     var items: ItemTable?
-    /// New keys get later epochs than this one.
+    /// The epoch that new keys exceed.
     var epochFloor: UInt32 = 0
-    /// What a rekey does not carry on.
+    /// The contents that a rekey does not carry on.
     var losses = RekeyLosses()
 
     /// - Parameter listed: The slots that the register lists; others are dropped.
@@ -156,7 +157,7 @@ struct CompartmentDraft {
         tokenKeys = contents.tokenKeys
     }
 
-    /// A new compartment.
+    /// Creates a new compartment.
     init(new role: CompartmentRole, root: RootKey, period: UInt32) {
         self.role = role
         old = nil
@@ -170,25 +171,25 @@ struct CompartmentDraft {
         items = .empty
     }
 
-    /// Whether anything but the log head differs from what was read.
+    /// `true` if anything but the log head differs from the contents that were read.
     var isChanged: Bool {
         guard let old else { return true }
         return period != old.head.period || slots != old.head.slots || secrets != old.secrets || keyring != old.keyring
             || tokenKeys != old.tokenKeys || items != nil || state.rotation != old.state.rotation
     }
 
-    /// The index of items, loaded for a change.
+    /// Returns the index of items, loaded for a change.
     mutating func loadItems(_ place: VaultPlace) throws(VaultError) -> ItemTable {
         if let items { return items }
-        // Without a root of its own the draft reads with the one that the file has.
+        // Without its own root the draft reads with the file's root.
         return try old?.items(root: root, place: place) ?? .empty
     }
 
-    /// The compartment's bytes as they will be written.
+    /// Returns the compartment's bytes to be written.
     ///
     /// - Parameters:
-    ///   - register: The signed bytes; empty for none.
-    ///   - names: Contents of further parts, by number; each sealed under the root that is given with it.
+    ///   - register: The signed bytes; empty if there is no register.
+    ///   - names: Contents of further parts, by number; each sealed under the root given with it.
     func file(
         _ place: VaultPlace, vaultID: [UInt8], register: [UInt8], names: [(PartNumber, [UInt8], RootKey)],
         at now: UInt64
@@ -208,7 +209,7 @@ struct CompartmentDraft {
         try add(.state, state.encoded(role), isUnchanged: false)
         try add(.secrets, secrets.encoded, isUnchanged: secrets == old?.secrets)
         try add(.keyring, keyring.encoded, isUnchanged: keyring == old?.keyring)
-        // A new period seals the index again, also where nothing else has looked at it.
+        // A new period seals the index again, even if nothing else has read it.
         var index = items
         if isNewPeriod, index == nil { index = try old?.items(root: oldRoot ?? root, place: place) }
         try add(.items, (index ?? .empty).encoded, isUnchanged: index == nil && old != nil)
@@ -240,7 +241,7 @@ struct CompartmentDraft {
             let former = try PartSealing(place, role, period: old.head.period, root: oldRoot ?? root)
             let contents: [UInt8]
             do throws(VaultError) { contents = try former.open(sealed, entry).bytes } catch {
-                // What a service has planted there must not keep persons from a rekey.
+                // Parts that a service planted must not prevent a rekey by persons.
                 guard role == .service else { throw error }
                 continue
             }
@@ -250,6 +251,6 @@ struct CompartmentDraft {
         return parts
     }
 
-    /// The root before a rekey; nil outside one.
+    /// The root before a rekey; `nil` outside a rekey.
     var oldRoot: RootKey?
 }

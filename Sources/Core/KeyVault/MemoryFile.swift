@@ -2,15 +2,15 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// A file in which this user's programs remember something about a vault or a roster: mode 0600, in a directory of the user's
-/// own beside the watermarks, replaced whole.
+/// A file in which this user's programs remember facts about a vault or a roster: mode 0600, in a directory of the user
+/// beside the watermarks, replaced as a whole.
 ///
-/// Other users cannot change it. A program of the same user can, as it can edit that user's other files.
+/// Other users cannot change it. A program of the same user can, as it can edit all files of that user.
 struct MemoryFile: Hashable, Sendable {
     let directory: FilePath
     let leaf: String
 
-    /// The file's bytes; nil only where there is none.
+    /// Returns the file's bytes; `nil` only if the file does not exist.
     ///
     /// - Throws: `FileError`.
     func read(limit: Int) throws(FileError) -> [UInt8]? {
@@ -20,12 +20,13 @@ struct MemoryFile: Hashable, Sendable {
         }
     }
 
-    /// Which file it is and when it was written last; nil for none.
+    /// The identity and the last change of the file; `nil` without a file.
     var attributes: FileAttributes? { (try? Directory.openOwn(directory)).flatMap { try? $0.attributes(leaf) } }
 
-    /// Replaces the file under a lock on its directory, so that no other program's memory is lost between a look and a write.
+    /// Replaces the file under a lock on its directory, so that no other program's change is lost between reading and
+    /// writing.
     ///
-    /// - Parameter contents: Reads the file again and returns what to write; nil leaves it as it is.
+    /// - Parameter contents: Reads the file again and returns the bytes to write; `nil` leaves the file unchanged.
     /// - Throws: `VaultError` `.lockTimeout` after five seconds, `.durabilityUnknown`, `.denied`, `.file`; those of `contents`.
     func update(
         _ operation: String, durability: Durability, _ contents: () throws(VaultError) -> [UInt8]?
@@ -48,14 +49,14 @@ struct MemoryFile: Hashable, Sendable {
     func remove() { try? Directory.openOwn(directory).remove(leaf, durability: .unsynced) }
 }
 
-/// An exclusive lock on a directory of this user, between looking at a file in it and replacing that file.
+/// An exclusive lock on a directory of this user, held between reading a file in it and replacing that file.
 private struct DirectoryLock {
     private static let attempts = 500
     private static let pause: UInt32 = 10_000
 
     private let descriptor: Int32
 
-    /// Waits five seconds; nil where the directory cannot be locked.
+    /// Waits five seconds; returns `nil` if the directory cannot be locked.
     init?(_ path: FilePath) {
         let descriptor = open(path.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -10,11 +10,11 @@ extension Personalization {
     static let placeChecksum = Personalization("SealedState.plc1")
 }
 
-/// What this user's programs remember of the vault at one place: which vault it is, and who vouches for it
+/// The memory of this user's programs about the vault at one place: its identity and the keys that vouch for it
 /// (`docs/vault.md`, section 12).
 ///
-/// It is compared before a credential is tried, so that a file that another member puts in the vault's place tests no
-/// passphrase and is recognised.
+/// It is compared before a credential is tried. So a file that another member puts in the vault's place is recognised
+/// and cannot test a passphrase.
 struct PlaceMemory: Hashable, Sendable {
     static let size = 320
     private static let codedSize = 288
@@ -24,19 +24,21 @@ struct PlaceMemory: Hashable, Sendable {
     var period: UInt32
     var hasPersons: Bool
     var personKey: [UInt8]
-    /// The person key before, by which a fork is told from another vault.
+    /// The previous person key, which distinguishes a fork from another vault.
     var formerPersonKey: [UInt8]
     var teamKey: [UInt8]?
     /// The commitment of the service root.
     var root: Bytes32
-    /// The code of the last register that was verified.
+    /// The code of the last verified register.
     var registerCode: Bytes32
-    /// A person's memory code over the trusted key, for a slot that its holder could not write; zero for none. Without it,
-    /// or the slot's own, nothing here is a memory about persons: another program of the user can edit this file.
+    /// A person's memory code over the trusted key, for a slot that its holder could not write; zero if absent. Without
+    /// it or the slot's own code, the memory proves nothing about persons: another program of the user can edit this
+    /// file.
     var memoryCode = Bytes32.zero
     /// The first period of the person key, which the next roster names.
     var keyPeriod: UInt32
-    /// The minimum epoch of *after first unlock*. That of the other class is in the register, which only persons can change.
+    /// The minimum epoch of *after first unlock*. The register, which only persons can change, has that of the other
+    /// class.
     var minimum = SeenMinimum.none
 
     init(_ register: Register, root: RootKey) {
@@ -72,7 +74,7 @@ struct PlaceMemory: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Nil for anything that is no memory.
+    /// Returns `nil` for bytes that are no memory.
     init?(parsing bytes: [UInt8]) {
         guard bytes.count == Self.size, bytes.starts(with: Self.magic + [1, 0, 0, 0]),
             BLAKE2b.hash(Array(bytes[..<Self.codedSize]), personalization: .placeChecksum, count: 32)
@@ -95,8 +97,8 @@ struct PlaceMemory: Hashable, Sendable {
 }
 
 extension PlaceMemory {
-    /// Returns the memory of a later period with what an earlier one of the same vault has besides; nil for one of another
-    /// vault, or of persons who do not follow each other.
+    /// Returns the memory of the later period completed by the earlier one of the same vault; `nil` for memories of
+    /// different vaults, or of persons who do not succeed each other.
     fileprivate func merged(with other: PlaceMemory) -> PlaceMemory? {
         let isLater = (period, keyPeriod) >= (other.period, other.keyPeriod)
         var (later, earlier) = isLater ? (self, other) : (other, self)
@@ -112,37 +114,38 @@ extension PlaceMemory {
 
 /// The highest minimum epoch of *after first unlock* that this user's programs have seen in one period of `vault`.
 ///
-/// A service can write any minimum into `vault`, and blobs of a retired epoch would be accepted again under a lower one. A
-/// later period is judged anew: a rekey that gives `vault` up, or a restored backup, may begin with a lower minimum.
+/// A service can write any minimum into `vault`, and a lower one would make readers accept blobs of a retired epoch
+/// again. A later period is judged separately: a rekey that gives `vault` up, or a restored backup, may begin with a
+/// lower minimum.
 struct SeenMinimum: Hashable, Sendable {
-    /// 0 for none.
+    /// The epoch; 0 if not known.
     var epoch: UInt32
-    /// The period of `vault`, which during a rekey is the one before the register's.
+    /// The period of `vault`, which during a rekey is the register's previous one.
     var period: UInt32
 
     static let none = SeenMinimum(epoch: 0, period: 0)
 
-    /// Returns the one of the later period; of one period, the higher one.
+    /// Returns the one of the later period, or in the same period the higher one.
     func merged(with other: SeenMinimum) -> SeenMinimum {
         (period, epoch) < (other.period, other.epoch) ? other : self
     }
 
-    /// Returns whether a minimum that `vault` has now is lower than this one in the same period.
+    /// Returns whether the present minimum of `vault` is lower than this one in the same period.
     func refuses(_ present: SeenMinimum) -> Bool { period == present.period && present.epoch < epoch }
 }
 
 /// The file of a place's memory.
 ///
-/// A user's programs have one directory of memories, and which one it is depends on modes and owners (docs/vault.md, section
-/// 12). A program that found other modes may have left a memory in the other directory, so both are read.
+/// A user's programs use one directory of memories, chosen by modes and owners (docs/vault.md, section 12). A program
+/// that found other modes may have left a memory in the other directory, so both are read.
 struct PlaceMemoryFile: Hashable, Sendable {
-    /// The directory that is written, then the other one, if there is one.
+    /// The directory for writing, then the other one, if it exists.
     let directories: [FilePath]
     /// The vault's directory.
     let vault: FilePath
     let accessGroup: AccessGroup
 
-    /// Links are resolved at each use, so that every path to a vault leads to one memory.
+    /// The file's name. Links are resolved at each use, so that every path to a vault leads to one memory.
     private var leaf: String {
         var writer = ByteWriter()
         for text in [RealPath.of(vault), accessGroup.identifier] {
@@ -152,10 +155,10 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return BLAKE2b.hash(writer.bytes, personalization: .placeTag, count: 16).withUnsafeBytes { $0.hexadecimal }
     }
 
-    /// The memory of both directories; nil only where neither has one.
+    /// Returns the merged memory of both directories; `nil` only if neither has one.
     ///
-    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left as it is; `.unsafeFile`, `.denied`, `.file`;
-    ///   `.replaced` where the directories have memories that contradict each other.
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left unchanged; `.unsafeFile`, `.denied`,
+    ///   `.file`; `.replaced` if the memories of the directories contradict each other.
     func load() throws(VaultError) -> PlaceMemory? {
         var known = try load(from: directories[0])
         for directory in directories.dropFirst() {
@@ -172,7 +175,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return known
     }
 
-    /// Returns nil where the other directory's memory cannot be read: other users may be able to put anything there.
+    /// Returns `nil` if the other directory's memory cannot be read: other users may be able to put anything there.
     static func ifReadable<Memory>(_ load: () throws(VaultError) -> Memory?) throws(VaultError) -> Memory? {
         do throws(VaultError) { return try load() } catch {
             guard [.unsafeFile, .denied, .file].contains(error.code) else { throw error }
@@ -185,7 +188,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
         let file = MemoryFile(directory: directory, leaf: leaf)
         let found = try VaultError.onFiles(operation) { () throws(FileError) in
             do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
-                // Of another size than a memory, as one that was cut short.
+                // A size that no memory has, as of a truncated file.
                 guard error.code == .tooLarge else { throw error }
                 return []
             }
@@ -201,15 +204,15 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return memory
     }
 
-    /// Stores a memory. A place that cannot be written is no reason to refuse the vault.
+    /// Stores a memory. A place that is not writable does not make the vault fail.
     ///
-    /// A memory that another program stored meanwhile stays where it is of another vault, of a later period, or of persons
-    /// that do not vouch for these; the team key and the higher minimum epoch that it has seen stay as well.
+    /// A memory that another program stored meanwhile is kept if it is of another vault, of a later period, or of
+    /// persons that do not vouch for these. Its team key and higher minimum epoch are kept as well.
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
-    ///   - isAccepted: Whether a person decided it: then it is stored whatever is there.
+    ///   - isAccepted: Whether a person decided it: then it overwrites any memory.
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
-        // Always durably: a power loss must not leave less than a memory, which would refuse the vault.
+        // Always durable: a power loss must not leave a truncated memory, which would make the vault fail.
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
@@ -227,14 +230,14 @@ struct PlaceMemoryFile: Hashable, Sendable {
                 memory.teamKey = memory.teamKey ?? current.teamKey
                 memory.minimum = memory.minimum.merged(with: current.minimum)
             }
-            // Of a program that has no person's slot.
+            // The new memory comes from a program without a person's slot.
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded
         }
         if isAccepted { remove(from: directories.dropFirst()) }
     }
 
-    /// Forgets the place in both directories: a person has given the vault up.
+    /// Removes the memory from both directories after a person has given the vault up.
     func remove() { remove(from: directories[...]) }
 
     private func remove(from directories: ArraySlice<FilePath>) {
@@ -244,7 +247,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
 /// Paths without links.
 private enum RealPath {
-    /// The path itself where it cannot be resolved.
+    /// Returns the resolved path, or the path itself if it cannot be resolved.
     static func of(_ path: FilePath) -> String {
         guard let resolved = realpath(path.string, nil) else { return path.string }
         defer { free(resolved) }

@@ -4,16 +4,17 @@ internal import SharedFiles
 internal import Synchronization
 
 extension Vault {
-    /// Changes the vault: lock, read again, edit, log, write whole, publish.
+    /// Changes the vault: lock, read again, edit, log, write the whole files, publish.
     ///
-    /// No other program's change is lost. If the process is killed, each file is the old one or the new one, whole.
+    /// No other program's change is lost. If the process is killed, each file is the whole old one or the whole new
+    /// one.
     /// - Parameters:
     ///   - event: The entry in the access log.
-    ///   - subject: The thing that is changed, in clear; the log keeps a keyed hash of it.
+    /// - subject: The changed object, in plaintext; the log contains a keyed hash of it.
     ///   - needsPerson: Whether the change needs the person compartment.
-    ///   - order: In which order the files are written where both change.
+    ///   - order: The order in which the files are written if both change.
     ///   - isForced: Whether the files are written although nothing changed.
-    ///   - edit: Changes the draft; when it throws nothing is written. It must not use the vault.
+    ///   - edit: Changes the draft; if it throws, nothing is written. It must not use the vault.
     /// - Throws: The errors of `edit`; `VaultError` `.lockTimeout`, `.logFailed`, `.file` and those of `current()`.
     func change<Result>(
         _ event: AccessEvent, subject: [UInt8]? = nil, needsPerson: Bool = false,
@@ -25,7 +26,7 @@ extension Vault {
         ).result
     }
 
-    /// The same, and whether the access log has an entry for the change.
+    /// Makes a change in the same way, and also returns whether the access log has an entry for it.
     func changeSayingLogged<Result>(
         _ event: AccessEvent, subject: [UInt8]? = nil, needsPerson: Bool = false,
         order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
@@ -48,13 +49,13 @@ extension Vault {
                 &draft, after: contents, under: lock, isForced ? files : order, event, subject, isForced: isForced)
             return (result, isLogged)
         } catch {
-            // A change that is in place, only perhaps not for good, was made.
+            // A change that is in place, even if perhaps not durable, was made.
             if error.code != .durabilityUnknown { note(event, subject: subject, outcome: error.code.outcome) }
             throw error.code == .locked ? error.explained(for: contents) : error
         }
     }
 
-    /// The draft of a change to contents that were read under the lock.
+    /// Returns the draft of a change to contents that were read under the lock.
     private func draft(of contents: VaultContents, needsPerson: Bool) throws(VaultError) -> VaultDraft {
         let root = keys.service
         guard needsPerson, contents.register?.person != nil else {
@@ -73,7 +74,7 @@ extension Vault {
         }
     }
 
-    /// Writes the files that changed, one after the other.
+    /// Writes the changed files one after the other.
     ///
     /// - Returns: Whether the access log has an entry for each of them.
     @discardableResult
@@ -84,14 +85,14 @@ extension Vault {
     ) throws(VaultError) -> Bool {
         let files = isForced ? Set(order) : draft.changedFiles
         guard !files.isEmpty else { return true }
-        // Where `vault` is damaged the log has no key, and a member can put a directory in the log's place: that keeps nobody
-        // from removing the one who did it, nor persons from what is theirs.
+        // If `vault` is damaged, the log has no key, and a member can put a directory in the log's place. Neither may
+        // prevent the removal of that member, or block persons from their own contents.
         let hasNoKey = draft.serviceFailure != nil || contents.logKeys == nil
         let endsAccess = [.rekeyed, .rotationBegun, .rotationCompleted].contains(event)
         let mayBeUnlogged = event.isDeletion || endsAccess || draft.isRebuilt || hasNoKey
         var isLogged = true
         if let keys = contents.logKeys { log.follow(keys) }
-        // The log first, and synced: the head that the vault notes must never be ahead of the log.
+        // Write and sync the log first: the head that the vault notes must never be ahead of the log.
         for role in order where files.contains(role) {
             let noted = try noteChange(
                 event, subject, draft.nextWrite(role), mayBeUnlogged: mayBeUnlogged, isKeyNewest: !hasNoKey)
@@ -103,7 +104,7 @@ extension Vault {
             draft.person?.state.logHead = head
             draft.person?.state.logKey = key
         }
-        // Both are made before the first has its name: a change that is refused has changed nothing.
+        // Both images are complete before the first gets its name, so that a refused change has changed nothing.
         var images: [(role: CompartmentRole, bytes: [UInt8])] = []
         for role in order where files.contains(role) { images.append((role, try draft.file(role))) }
         if !isLogged, options.accessLog != .off { unlogged.add(1, ordering: .relaxed) }
@@ -113,7 +114,7 @@ extension Vault {
         }
         if publishing {
             do throws(VaultError) { try takeOver(draft, written: doubt == nil ? files : []) } catch {
-                // The change is in place: a caller that takes it for refused would repeat it.
+                // The change is in place: a caller that treats it as refused would repeat it.
                 guard error.code == .file else { throw error }
                 throw VaultError(
                     .durabilityUnknown, "read the changed vault", path, "It is written. \(error.reason)",
@@ -125,11 +126,11 @@ extension Vault {
         return isLogged
     }
 
-    /// Reads back what was written: no program goes on with a vault that it wrote and cannot open.
+    /// Reads back the written files, so that no program continues with a vault that it wrote and cannot open.
     ///
-    /// A member who can write the directory needs no lock: a register that another program put there meanwhile moves
-    /// neither the contents that are held nor the memory of the place.
-    /// - Throws: `VaultError` `.replaced` for another register than the one that was written; `.missing`; those of reading.
+    /// A member with write access to the directory needs no lock. A register that another program put there meanwhile
+    /// changes neither the held contents nor the memory of the place.
+    /// - Throws: `VaultError` `.replaced` for another register than the written one; `.missing`; those of reading.
     func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
         keys.follow(service: draft.service.root, person: draft.person?.root, slot: nil)
         guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else {
@@ -145,7 +146,7 @@ extension Vault {
             contents = try VaultContents(
                 files, root: root, person: draft.person?.root, place: place, memory: nil, older: older)
         } catch {
-            // A person who changes what is of services goes on beside keys of theirs that do not open.
+            // A person who changes service contents continues even if service keys in the file do not open.
             guard error.code == .corrupt, let person = try? keys.withPerson({ root throws(VaultError) in root }) else {
                 throw error
             }
@@ -158,16 +159,16 @@ extension Vault {
         contents.remember(try? place.memory.load(), in: place, draft.service.root)
     }
 
-    /// Puts a new file in place.
+    /// Replaces a file by a new one.
     ///
-    /// - Returns: The error to throw where the file is in place and may not outlive a power loss.
+    /// - Returns: The error to throw if the file is in place but may not survive a power loss.
     private func replace(
         _ file: [UInt8], _ role: CompartmentRole, under lock: borrowing HeldLock, isDeletion: Bool
     ) throws(VaultError) -> VaultError? {
-        // Parsed before it gets a name: nothing that its own reader refuses ever does.
+        // Parsed before it gets a name, so that a file that its reader refuses never gets one.
         _ = try CompartmentHead(
             parsing: Array(file.prefix(CompartmentHead.maximumSize)), path: place.path(of: role))
-        // A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
+        // A lock whose file was replaced no longer excludes other programs: fail rather than overwrite their changes.
         guard lock.isStillNamed() else {
             throw VaultError(
                 .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
@@ -191,12 +192,12 @@ extension Vault {
 }
 
 extension AccessEvent {
-    /// Whether the change takes something away for good: then neither a full disk nor its log keeps it from being made.
+    /// `true` if the change removes something permanently. Then neither a full disk nor the log prevents it.
     var isDeletion: Bool { self == .itemDeleted || self == .keyDestroyed }
 }
 
 extension VaultError.Code {
-    /// The access log's outcome of a change that was not made.
+    /// The outcome in the access log of a change that was not made.
     var outcome: AccessOutcome {
         let failures: Set<Self> = [.file, .lockTimeout, .outOfMemory, .logFailed, .denied, .unsafeFile]
         return failures.contains(self) ? .failed : .refused
@@ -204,7 +205,7 @@ extension VaultError.Code {
 }
 
 extension VaultError {
-    /// A vault that nobody could unlock further needs another advice than to unlock it.
+    /// Replaces the advice to unlock a vault that cannot be unlocked further.
     func explained(for contents: VaultContents) -> VaultError {
         guard let register = contents.register, register.person == nil else { return self }
         return .noPersons(subject)
@@ -213,7 +214,7 @@ extension VaultError {
 
 /// Entries of the access log.
 extension Vault {
-    /// Notes something that is no change. A log that cannot be written never fails it.
+    /// Logs an event that is no change. A log that cannot be written does not make it fail.
     func note(_ event: AccessEvent, subject: [UInt8]? = nil, outcome: AccessOutcome = .succeeded) {
         guard options.accessLog != .off else { return }
         let head = heldContents.serviceHead
@@ -222,13 +223,13 @@ extension Vault {
         _ = try? log.append(entry) { (try? current()) != nil }
     }
 
-    /// Notes a change that is about to be written.
+    /// Logs a change before it is written.
     ///
     /// - Parameters:
-    ///   - mayBeUnlogged: Whether the change is made where the log cannot be written, whatever the policy.
+    ///   - mayBeUnlogged: Whether the change is made even if the log cannot be written, under any policy.
     ///   - isKeyNewest: Whether the log's key was read under the vault's lock.
-    /// - Returns: How far the log has come with it, and the number of its key; nil where it is off or could not be written
-    ///   and need not.
+    /// - Returns: The log's head with the entry, and the number of its key; `nil` if the log is off, or could not be
+    ///   written and need not be.
     /// - Throws: `VaultError` `.logFailed`.
     func noteChange(
         _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite, mayBeUnlogged: Bool, isKeyNewest: Bool

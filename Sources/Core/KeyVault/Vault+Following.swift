@@ -2,11 +2,11 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Following the files: another program may have changed them since they were read.
+/// Follows changes of the files by other programs.
 extension Vault {
-    /// The contents as they are now. Costs one look at the front of each file when nothing changed.
+    /// Returns the present contents. Without changes it costs one look at the front of each file.
     ///
-    /// - Throws: `VaultError` `.missing`, `.replaced`, `.forked`, `.rolledBack`, `.locked` where a rekey has removed the
+    /// - Throws: `VaultError` `.missing`, `.replaced`, `.forked`, `.rolledBack`, `.locked` if a rekey has removed the
     ///   slot that opened the vault, `.corrupt`, `.unsupported`, `.unsafeFile`, `.file`.
     func current() throws(VaultError) -> VaultContents {
         let known = heldContents
@@ -14,21 +14,21 @@ extension Vault {
         return try reload()
     }
 
-    /// A look at the files unless the last one was within the last second: for readers on a hot path, which may learn of
-    /// a rotation that much later.
+    /// Looks at the files unless the last look was within the last second, for readers on a hot path, which may learn
+    /// of a rotation that much later.
     ///
-    /// - Returns: The keyring of the last look that went well; files that cannot be read take no key away.
+    /// - Returns: The keyring of the last successful look; unreadable files remove no key.
     package func recentKeyring() -> Keyring {
         if lookTimer.isDue() { _ = try? current() }
         return keyring
     }
 
-    /// The keyring after a look at the files.
+    /// Returns the keyring after a look at the files.
     ///
     /// - Throws: As `current()`.
     package func currentKeyring() throws(VaultError) -> Keyring { try current().keyring }
 
-    /// Reads the files anew.
+    /// Reads the files again.
     @discardableResult
     func reload() throws(VaultError) -> VaultContents {
         let contents = try freshContents()
@@ -41,11 +41,11 @@ extension Vault {
     /// The same for files that are refused together, before anything is opened.
     private static var maximumUnjudged: Int { 4 }
 
-    /// The contents of the files now, checked as at opening.
+    /// Returns the present contents of the files, checked as at opening.
     ///
-    /// A change by another program may come between reading a file and judging it: then it looks like an older copy, or
-    /// like two files that do not match, and reading again ends the race. Only files that stay as they were are refused.
-    /// - Parameter passing: What a person looks over.
+    /// A change by another program between reading a file and judging it may look like an older copy, or like two files
+    /// that do not match. Reading again resolves the race; only unchanged files are refused.
+    /// - Parameter passing: The faults that a person tolerates.
     func freshContents(passing: PassedFaults = []) throws(VaultError) -> VaultContents {
         var previous: [[UInt8]]?
         var attempts = 0
@@ -60,7 +60,7 @@ extension Vault {
                 let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
                 guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
-                    // What concerns the other file, or a program without a person, is refused there as well.
+                    // A fault of only the other file, or only for a program without a person, does not affect a person.
                     if let contents = try? personContents(passing: passing) { return contents }
                     throw error
                 }
@@ -72,13 +72,13 @@ extension Vault {
         }
     }
 
-    /// The contents of a vault whose service compartment is damaged or older than one that was seen, for a person: what is
-    /// *when unlocked* is not concerned.
+    /// Returns the contents for a person if the service compartment is damaged or older than one that was seen: *when
+    /// unlocked* is not affected.
     private func personContents(passing: PassedFaults) throws(VaultError) -> VaultContents {
         var seen: [[UInt8]] = []
         var contents = try readContents(&seen, passingDamage: true, passing: passing)
         var verdicts = contents.accept(watermarks, accessGroup: accessGroup)
-        // Without persons the register, with the list of slots, is in `vault` too.
+        // Without persons `vault` also contains the register, with the list of slots.
         if passing.contains(.older), contents.register?.person != nil, verdicts.isPersonGood { return contents }
         if !verdicts.isGood, !options.acceptsRollback {
             let older = contents.refusal(of: verdicts, at: place)
@@ -90,15 +90,15 @@ extension Vault {
     }
 
     /// - Parameters:
-    ///   - passingDamage: Whether a service compartment that does not open is noted and not thrown, where the person root is
-    ///     at hand.
-    ///   - passing: What a person looks over.
-    ///   - older: Why `vault` is not taken although it opens.
+    ///   - passingDamage: Whether a service compartment that does not open is recorded instead of thrown, if the person
+    ///     root is available.
+    ///   - passing: The faults that a person tolerates.
+    ///   - older: The reason why `vault` is not used although it opens.
     private func readContents(
         _ seen: inout [[UInt8]], passingDamage: Bool = false, passing: PassedFaults, older: VaultError? = nil
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
-        // Read before the files: a memory that is newer than they are would make them look like older ones.
+        // Read before the files: a memory newer than the files would make them look like older ones.
         let stored = try options.acceptsRollback ? (try? place.memory.load()) : place.memory.load()
         var memory = held.register.map { PlaceMemory($0, root: keys.service) } ?? stored
         memory?.minimum = options.acceptsRollback ? .none : minimum(held, stored)
@@ -112,12 +112,12 @@ extension Vault {
         seen = files.marks()
         if let register = files.register, register.hash != held.register?.hash {
             try register.verify(path: path)
-            // Another program of this user may have seen more than this one, which slept or looked at nothing.
+            // Another program of this user may have seen more than this one, which slept or did not look.
             if let stored, !options.acceptsRollback, stored.vaultID == register.vaultID {
                 try register.check(against: stored, path: path)
             }
         }
-        // Before anything is remembered: a person accepts the vault that was shown, and no other.
+        // Before anything is remembered: a person accepts only the vault that was shown.
         let expected = options.expectedFingerprint ?? (options.isTentative ? held.register?.fingerprint : nil)
         if let expected { try files.requireFingerprint(expected, place) }
         let needsPerson = files.serviceFailure != nil || passingDamage
@@ -134,23 +134,24 @@ extension Vault {
         return contents
     }
 
-    /// The minimum epoch of *after first unlock* that `vault` must not be below. Of one period the stored one decides: a
-    /// person may have accepted a lower one since this program opened the vault.
+    /// Returns the minimum epoch of *after first unlock* that `vault` must have. Within one period the stored one
+    /// decides: a person may have accepted a lower one since this program opened the vault.
     private func minimum(_ held: VaultContents, _ stored: PlaceMemory?) -> SeenMinimum {
         guard let stored, stored.vaultID == held.vaultID else { return held.seenMinimum }
         guard stored.minimum.period != held.seenMinimum.period else { return stored.minimum }
         return stored.minimum.merged(with: held.seenMinimum)
     }
 
-    /// The service root that `vault` has now: the known one, or after a rekey the one that this program's slot gives.
+    /// Returns the present service root of `vault`: the known one or, after a rekey, the one from this program's slot.
     ///
-    /// - Parameter person: The person root, where `vault` is damaged: the person compartment holds the service root as well.
+    /// - Parameter person: The person root, if `vault` is damaged: the person compartment contains the service root as
+    ///   well.
     private func followedRoot(of files: VaultFiles, person: RootKey?) throws(VaultError) -> RootKey {
         let known = keys.service
         guard let register = files.register, let head = files.service?.head else {
             return try presentRoot(of: files, person: person) ?? known
         }
-        // A rekey of persons renews their root one write before that of services.
+        // A rekey of persons renews their root one write before the service root.
         let isPersonRenewed =
             keys.slot.map { $0.slot.reach == .whenUnlocked && $0.root.commitment != register.personRoot } ?? false
         let isKnown = register.isServiceRoot(known, of: head)
@@ -162,7 +163,7 @@ extension Vault {
             keys.follow(service: root, person: nil, slot: nil)
             return root
         }
-        // A `vault` that no root fits keeps no person from what is theirs.
+        // A `vault` that no root opens must not block persons from their own contents.
         if let root = try presentRoot(of: files, person: person) { return root }
         if known.commitment == register.serviceRoot(in: head.period) {
             throw .corrupt(path, "Its header was changed without its key.")
@@ -174,7 +175,7 @@ extension Vault {
             advice: "Open it again with what opens it now; see who has a slot: sealctl vault slot list.")
     }
 
-    /// The present service root, which a person has without `vault`; nil without a person.
+    /// Returns the present service root, which a person has without `vault`; `nil` without a person.
     private func presentRoot(of files: VaultFiles, person: RootKey?) throws(VaultError) -> RootKey? {
         guard let person, let file = files.person, person.commitment == files.register?.personRoot else { return nil }
         return try CompartmentContents(file, root: person, place: place).serviceRoot(0, root: person)
@@ -208,12 +209,12 @@ extension Vault {
             do throws(FileError) {
                 if try directory.readPrefix(leaf, count: mark.count).bytes != mark { return false }
             } catch {
-                // Something else has the name by now: the reading says what it is.
+                // Another entry has the name now: reading it reports the kind.
                 if [.notFound, .notRegularFile, .unsafePath].contains(error.code) { return false }
                 throw VaultError(error, "read the vault")
             }
         }
-        // A person compartment may have come since; or a file is back where it was missing.
+        // A person compartment may have been added, or a missing file restored.
         for (leaf, mark) in zip(VaultPlace.leaves, known.marks) where mark.isEmpty {
             do throws(FileError) { if try directory.exists(leaf) { return false } } catch {
                 throw VaultError(error, "read the vault")
@@ -245,12 +246,12 @@ extension VaultContents {
     }
 }
 
-/// What a person looks over in `vault`, to bring it in order.
+/// The faults of `vault` that a person tolerates in order to repair it.
 struct PassedFaults: OptionSet {
     let rawValue: Int
 
-    /// Others may write or read the file: its successor has the right mode.
+    /// Others may write or read the file; the next write corrects its mode.
     static let mode = PassedFaults(rawValue: 1)
-    /// It is an older write than this user's programs have seen, or another one of the same number.
+    /// The file is an older write than this user's programs have seen, or another one of the same number.
     static let older = PassedFaults(rawValue: 2)
 }

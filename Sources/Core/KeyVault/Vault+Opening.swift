@@ -4,12 +4,12 @@ internal import Sealing
 internal import SharedFiles
 
 extension Vault {
-    /// Opens the vault of an access group. Nothing is made; the access log and this user's memory of the vault are written
-    /// on.
+    /// Opens the vault of an access group. Nothing is created; the access log and this user's memory of the vault are
+    /// updated.
     ///
     /// - Throws: `VaultError`: `.absent`, `.missing`, `.locked`, `.denied`, `.corrupt`, `.wrongPassphrase`,
-    ///   `.wrongKeyFile`, `.rolledBack`, `.replaced`, `.forked`, `.notAccepted`, … are different answers; the files are
-    ///   unchanged after each. `.notEntitled` and `.entitlements` come before anything is looked at.
+    ///   `.wrongKeyFile`, `.rolledBack`, `.replaced`, `.forked`, `.notAccepted`, … are different results; the files are
+    ///   unchanged after each. `.notEntitled` and `.entitlements` are thrown before any file is read.
     public static func open(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
         options: VaultOptions = VaultOptions()
@@ -22,9 +22,9 @@ extension Vault {
         return vault
     }
 
-    /// The vault, or nil only where there are no files and this user has no memory of any.
+    /// Opens the vault; returns `nil` only if there are no files and this user has no memory of any.
     ///
-    /// - Parameter lasting: The options of the open vault, where they differ from those of the opening.
+    /// - Parameter lasting: The options of the open vault, if they differ from those of the opening.
     static func openIfPresent(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions, lasting: VaultOptions? = nil
     ) throws(VaultError) -> Vault? {
@@ -63,7 +63,7 @@ extension Vault {
             contents: contents)
         if options.isTentative { return }
         let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
-        // Another program may have written on meanwhile; the files as they are now decide.
+        // Another program may have written meanwhile; the present files decide.
         if !verdicts.isGood { publish(try freshContents(), isForced: true) }
         contents.remember(
             opened.memory, in: place, keys.service, memoryCode: personsCode(contents, opened.memory),
@@ -74,9 +74,9 @@ extension Vault {
 }
 
 extension Vault {
-    /// The memory code of the person whose slot opened the vault: a slot that others make anew for that person is known by it.
-    /// Nil for a service, for keys that a person unlocked, and for another kind than a recipient's where a code is known: a
-    /// restored vault has its recipients' slots made by others.
+    /// Returns the memory code of the person whose slot opened the vault; it identifies the vault in a slot that others
+    /// recreate for that person. `nil` for a service, for unlocked keys, and for a slot other than a recipient's if a
+    /// code is known: in a restored vault, others create the recipients' slots.
     private func personsCode(_ contents: VaultContents, _ known: PlaceMemory?) -> Bytes32? {
         guard let opened = keys.slot, opened.slot.reach == .whenUnlocked, let key = contents.register?.trustedKey,
             opened.slot.kind == .recipient || known?.memoryCode ?? .zero == .zero
@@ -85,7 +85,7 @@ extension Vault {
     }
 }
 
-/// What opening gave.
+/// The result of opening.
 struct OpenedVault: Sendable {
     let contents: VaultContents
     let keys: VaultKeys
@@ -99,7 +99,7 @@ struct VaultOpening {
     let memory: PlaceMemory?
     let options: VaultOptions
 
-    /// Two files are two writes: a combination that is refused is read again.
+    /// The number of tries. Two files are two writes: a refused combination is read again.
     private static let attempts = 4
 
     func open(with credential: VaultCredential) throws(VaultError) -> OpenedVault? {
@@ -130,9 +130,9 @@ struct VaultOpening {
             try verify(files.register)
             try files.requireFingerprint(expected, place)
         }
-        // A person's credential is tried on nothing that the persons of the vault have not signed.
+        // A person's credential is tried only on files that the persons of the vault have signed.
         if credential.isPersons { try verify(files.register) }
-        // Before the credential is tried: a lock that comes meanwhile counts.
+        // Read before the credential is tried, so that a lock that comes meanwhile counts.
         let stamp = LockStamp.ifReadable(in: directory.path)
         let opening = CredentialOpening(
             slots: files.slots(), vaultID: files.vaultID, register: files.register, place)
@@ -144,7 +144,7 @@ struct VaultOpening {
         return try opened(files, roots, stamp, isVerified: credential.isPersons)
     }
 
-    /// A credential that found no slot, where the file of its slots is gone or damaged.
+    /// Returns the error for a credential without a slot, if the file with its slots is missing or damaged.
     private static func explained(
         _ error: VaultError, _ files: VaultFiles, _ credential: VaultCredential
     ) -> VaultError {
@@ -180,22 +180,23 @@ struct VaultOpening {
         return OpenedVault(contents: contents, keys: keys, memory: memory)
     }
 
-    /// The person root that a person has unlocked for all programs: a `vault` that does not open closes *after first unlock*
-    /// alone to those who hold it.
+    /// Returns the person root that a person has unlocked for all programs: for its holders a `vault` that does not
+    /// open closes only *after first unlock*.
     private func unlockedPerson(_ keys: VaultKeys, _ register: Register?) -> RootKey? {
         guard let expected = register?.personRoot else { return nil }
         keys.expect(personRoot: expected)
         return try? keys.withPerson { root throws(VaultError) in root }
     }
 
-    /// A vault of a place that is known was replaced where its register is not signed.
+    /// Verifies the register's signatures. If they fail, the vault of a known place was replaced.
     private func verify(_ register: Register?) throws(VaultError) {
         do throws(VaultError) { try register?.verify(path: place.path) } catch {
             throw memory == nil ? error : .replaced(place.path, error.reason)
         }
     }
 
-    /// A person's slot leads to the service root through the person compartment, which holds two of them during a rekey.
+    /// Returns the service root. A person's slot leads to it through the person compartment, which contains two of them
+    /// during a rekey.
     private func serviceRoot(
         of files: VaultFiles, _ roots: OpenedRoots
     ) throws(VaultError) -> RootKey {
@@ -213,12 +214,13 @@ struct VaultOpening {
             if let head = files.service?.head, register.isServiceRoot(root, of: head) { return root }
             first = first ?? root
         }
-        // A service compartment that is another one's does not keep persons from their own.
+        // A foreign service compartment does not block persons from their own.
         guard let first else { throw .corrupt(place.path(of: .person), "It has no service root.") }
         return first
     }
 
-    /// Public keys vouch for nothing: anybody can seal a vault of their own making to a recipient.
+    /// Requires that the holder recognises the vault. Public keys prove nothing: anyone can seal a forged vault to a
+    /// recipient.
     ///
     /// - Throws: `VaultError` `.notAccepted`.
     private func requireRecognised(
@@ -227,7 +229,7 @@ struct VaultOpening {
         let slot = opened.slot
         let needsMemory = slot.form == .resealed || (slot.kind == .recipient && slot.reach != .afterFirstUnlock)
         guard needsMemory, !options.acceptsRollback, let register else { return }
-        // A holder may have made the code before the team key named its successor.
+        // A holder may have computed the code before the team key named its successor.
         let keys = register.trustworthyKeys + team.formerKeys(of: register) + team.certifyingKeys
         if slot.isRecognised(by: opened.holder, keys, vaultID: vaultID) { return }
         if let memory,
@@ -246,7 +248,7 @@ struct VaultOpening {
                 advice: "Compare the fingerprint with one who shares the vault, then: sealctl vault accept "
                     + "--fingerprint \(fingerprint)")
         }
-        // A rekey made it from the register alone, or its holder has not opened it since it was added.
+        // A rekey created it from the register alone, or its holder has not opened it since it was added.
         throw VaultError(
             .notAccepted, "open the vault", place.path,
             "A rekey sealed slot \(slot.id) to a public key, for which anybody can make a vault. The slot does not have its "
@@ -258,7 +260,7 @@ struct VaultOpening {
 }
 
 extension VaultCredential {
-    /// Whether it is a person's: guesses of it are worth something.
+    /// `true` if it is a person's credential, which an attacker has reason to guess.
     var isPersons: Bool {
         switch self {
         case .passphrase, .identity: true
@@ -272,7 +274,7 @@ extension VaultContents {
     struct Verdicts: Sendable {
         let service: Watermark.Verdict
         let person: Watermark.Verdict
-        /// Whether the minimum epoch of `vault` is lower than the one that is remembered.
+        /// `true` if the minimum epoch of `vault` is lower than the remembered one.
         let isMinimumLowered: Bool
 
         var isGood: Bool { isServiceGood && isPersonGood }
@@ -280,7 +282,7 @@ extension VaultContents {
         var isPersonGood: Bool { person == .advances || person == .same }
     }
 
-    /// Judges both files' writes and remembers them where they advance.
+    /// Judges both files' writes and records those that advance.
     ///
     /// - Parameter isAcknowledged: The compartments that this process wrote durably.
     func accept(
@@ -305,7 +307,7 @@ extension VaultContents {
     ) -> Verdicts {
         let group = accessGroup.identifier
         var own = Watermark.Verdict.same
-        // A write that is refused must not raise the floor: the write that it took the place of is still the newest.
+        // A refused write must not raise the floor: the write that it replaced is still the newest.
         if let head = serviceHead, !isMinimumLowered {
             let commitment = head.entry(.state)?.commitment ?? .zero
             own = judge(
@@ -322,10 +324,10 @@ extension VaultContents {
         return Verdicts(service: own, person: persons, isMinimumLowered: isMinimumLowered)
     }
 
-    /// Stores what is new about the place.
+    /// Stores new facts about the place.
     ///
-    /// - Parameter isAccepted: Whether a person accepted this vault, or has just made it: then it replaces a memory of
-    ///   another vault or of a later period.
+    /// - Parameter isAccepted: Whether a person accepted this vault, or has just created it: then it replaces a memory
+    ///   of another vault or of a later period.
     func remember(
         _ known: PlaceMemory?, in place: VaultPlace, _ root: RootKey, memoryCode: Bytes32? = nil,
         isAccepted: Bool = false

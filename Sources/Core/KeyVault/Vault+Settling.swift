@@ -3,11 +3,11 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// Finishing what others left, after an opening; and accepting a vault on purpose.
+/// Completes unfinished work of other programs after an opening, and accepts a refused vault on request.
 extension Vault {
-    /// Writes the opened slot in its own form after a rekey, and with a memory of the team key once there is one; completes
-    /// a rekey that was begun. A vault that cannot be written is used as it is; `rekeyFailure` and the access log say why a
-    /// rekey was not completed.
+    /// Writes the opened slot in its own form after a rekey, and with a memory of the team key once the vault has one.
+    /// Completes a pending rekey. A vault that is not writable is used as it is; `rekeyFailure` and the access log
+    /// state why a rekey was not completed.
     func settle() throws(VaultError) {
         if heldContents.register?.nextRoot != nil {
             do throws(VaultError) { try completeRekey() } catch {
@@ -19,14 +19,15 @@ extension Vault {
         if opened.slot.form == .resealed || remembersOnlyPersonKey(opened) { try? renewSlot() }
     }
 
-    /// Whether the holder's memory code is from before the team key: a former person could continue that key's chain.
+    /// Returns whether the holder's memory code is from before the team key: a former person could continue the person
+    /// key's chain.
     private func remembersOnlyPersonKey(_ opened: OpenedSlot) -> Bool {
         let contents = heldContents
         guard let team = contents.register?.teamKey, opened.slot.memoryCode != .zero else { return false }
         return !opened.slot.isRecognised(by: opened.holder, [team], vaultID: contents.vaultID)
     }
 
-    /// Seals the root for the credential that has just opened the slot.
+    /// Seals the root for the credential that opened the slot.
     func renewSlot() throws(VaultError) {
         guard let opened = keys.slot else { return }
         let id = opened.slot.id
@@ -36,16 +37,17 @@ extension Vault {
         }
     }
 
-    /// Goes on with a vault that was refused: rolled back, replaced, or not accepted yet. It is written anew, beyond every
-    /// write that this user's programs have seen of it.
+    /// Accepts a vault that was refused: rolled back, replaced, or not accepted yet. It is written again, with a number
+    /// above every write of it that this user's programs have seen.
     ///
-    /// A person decides this: after an older copy was restored on purpose, or after comparing the fingerprint with one who
-    /// shares the vault. Changes since an older copy are lost. A vault that was not refused is written anew as it is. Losses
-    /// and damage of this user's watermarks are no longer reported. In a directory that cannot be written this user's memory
-    /// of the place gets the memory code instead of the slot; a vault that was rolled back is refused there.
-    /// - Parameter fingerprint: The fingerprint that was compared: a vault with another one is not accepted. Nil accepts
-    ///   the vault that is there.
-    /// - Throws: `VaultError` `.replaced` for another fingerprint; as for `open` without the refusals that are accepted.
+    /// A person decides this after deliberately restoring an older copy, or after comparing the fingerprint with
+    /// another user of the vault. Changes since an older copy are lost. A vault that was not refused is written again
+    /// unchanged. Losses and damage of this user's watermarks are no longer reported. If the directory is not writable,
+    /// this user's memory of the place gets the memory code instead of the slot; a rolled-back vault is refused there.
+    /// - Parameter fingerprint: The fingerprint that was compared: a vault with another one is not accepted. `nil`
+    ///   accepts the present vault.
+    /// - Throws: `VaultError` `.replaced` for another fingerprint; as for `open` without the refusals that are
+    ///   accepted.
     @discardableResult
     public static func accept(
         _ accessGroup: AccessGroup, in home: GroupsHome, with credential: VaultCredential = .automatic,
@@ -63,7 +65,7 @@ extension Vault {
             return try open(accessGroup, in: home, with: credential, options: options)
         }
         if let pending {
-            // A rekey was begun. Its completion takes the lock itself; then the vault is looked at anew.
+            // A rekey is pending. Its completion takes the lock itself; then the vault is read again.
             accepting.expectedFingerprint = pending.fingerprint
             try pending.completeRekey()
             guard try acceptUnderLock(place, with: credential, accepting) == nil else {
@@ -75,10 +77,10 @@ extension Vault {
         return try open(accessGroup, in: home, with: credential, options: options)
     }
 
-    /// Opens the vault and writes it anew, both under its lock and from one look at its files: the vault that is
-    /// accepted is the one whose fingerprint was compared.
+    /// Opens the vault and writes it again, both under its lock and from one look at its files, so that the accepted
+    /// vault is the one whose fingerprint was compared.
     ///
-    /// - Returns: The vault where a rekey has to be completed before; nothing was written then.
+    /// - Returns: The vault if a rekey has to be completed first; nothing was written then.
     private static func acceptUnderLock(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
     ) throws(VaultError) -> Vault? {
@@ -92,9 +94,10 @@ extension Vault {
         return nil
     }
 
-    /// Accepts a vault whose files this user cannot write: this user's memory of the place gets the holder's memory code.
+    /// Accepts a vault whose files this user cannot write: the holder's memory code goes into this user's memory of the
+    /// place.
     ///
-    /// - Returns: Whether the vault can be accepted so: one that was rolled back has to be written anew.
+    /// - Returns: Whether the vault can be accepted this way: a rolled-back vault has to be written again.
     private static func acceptUnwritten(
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions
     ) throws(VaultError) -> Bool {
@@ -114,7 +117,7 @@ extension Vault {
         VaultError(.absent, "open the vault", place.path, "There is none for \(place.accessGroup).")
     }
 
-    /// Writes the vault that was opened, and then stores what this user remembers of it.
+    /// Writes the opened vault, and then stores this user's memory of it.
     private func writeAccepted(under lock: borrowing HeldLock) throws(VaultError) {
         let contents = heldContents
         do throws(VaultError) {
@@ -153,7 +156,8 @@ extension Vault {
         return draft
     }
 
-    /// What a person compares before accepting a vault. Needs no credential, and nothing in it is believed.
+    /// Returns the facts that a person compares before accepting a vault. It needs no credential, and the facts are
+    /// unverified.
     ///
     /// - Throws: `VaultError` `.absent`, `.missing`, `.corrupt`, `.unsupported`, `.denied`, `.unsafeFile`, `.file`.
     public static func preview(_ accessGroup: AccessGroup, in home: GroupsHome) throws(VaultError) -> VaultPreview {
@@ -181,7 +185,7 @@ public struct VaultPreview: Sendable, Hashable {
 }
 
 extension VaultDraft {
-    /// Writes a slot again for the holder who opened it, with a memory of the vault as it is now.
+    /// Writes a slot again for the holder that opened it, with a memory of the vault's present key.
     mutating func renew(_ opened: OpenedSlot, path: String) throws(VaultError) {
         var compartment = opened.slot.reach == .whenUnlocked ? person : service
         guard let index = compartment?.slots.firstIndex(where: { $0.id == opened.slot.id }), var draft = compartment
@@ -196,7 +200,7 @@ extension VaultDraft {
         set(draft)
     }
 
-    /// Continues after the writes that a user's programs have seen, which may be more than these files had.
+    /// Continues after the writes that a user's programs have seen, which may exceed those of these files.
     mutating func goBeyond(_ watermarks: WatermarkTable) {
         watermarks.refresh()
         func seen(_ role: CompartmentRole, _ period: UInt32) -> UInt64 {
@@ -209,7 +213,7 @@ extension VaultDraft {
 }
 
 extension VaultError {
-    /// Whether a change failed because the vault's directory belongs to others or is mounted read-only.
+    /// `true` if a change failed because the vault's directory belongs to others or is mounted read-only.
     fileprivate var meansUnwritable: Bool {
         code == .denied || underlying.map { [.permissionDenied, .readOnly].contains($0.code) } ?? false
     }

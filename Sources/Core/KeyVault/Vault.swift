@@ -6,16 +6,16 @@ internal import Synchronization
 
 /// An open vault: the file-backed keychain of one access group.
 ///
-/// A program that holds a `Vault` has presented a credential that opened it. It follows the files: a change by another
-/// program, a rekey included, is seen at the next use.
+/// A program that has a `Vault` has presented a credential that opened it. The vault follows its files: the next use
+/// sees a change by another program, including a rekey.
 public final class Vault: Sendable {
     /// The access group that it belongs to.
     public let accessGroup: AccessGroup
     /// The path of its file, for messages.
     public let path: String
-    /// 32 hexadecimal digits, made with the vault: another vault of the same group has others.
+    /// 32 hexadecimal digits, created with the vault and different for each vault of the group.
     package let vaultID: String
-    /// The states that this user's programs have accepted of the group, the vault itself included.
+    /// The states that this user's programs have accepted of the group, including the vault itself.
     package let watermarks: WatermarkTable
 
     let place: VaultPlace
@@ -51,32 +51,32 @@ public final class Vault: Sendable {
         presence.follow { contents.keyring.held }
     }
 
-    /// The contents of the last look at the files.
+    /// The contents at the last look at the files.
     var heldContents: VaultContents { held.withLock { $0 } }
 
-    /// The sealing keys at hand, as they were at the last look at the files.
+    /// The available sealing keys at the last look at the files.
     package var keyring: Keyring { heldContents.keyring }
 
-    /// Why a rekey that another program began was not completed when this vault was opened; nil where nothing was left to do,
-    /// or where it was done.
+    /// The reason why a pending rekey of another program was not completed when this vault was opened; `nil` if no
+    /// rekey was pending, or if it was completed.
     public internal(set) var rekeyFailure: VaultError? {
         get { unsettledRekey.withLock { $0 } }
         set { unsettledRekey.withLock { $0 = newValue } }
     }
 
-    /// Why the service compartment does not open; nil where it does. Persons go on with what is *when unlocked*.
+    /// The reason why the service compartment does not open; `nil` if it does. Persons can still use *when unlocked*.
     package var serviceFailure: VaultError? {
         do throws(VaultError) { _ = try heldContents.service } catch { return error }
         return nil
     }
 
-    /// The number of changes of this object that the access log has no entry of: a deletion, a rekey or the end of a rotation
-    /// does not wait for it.
+    /// The number of changes by this object without an entry in the access log: a deletion, a rekey or the end of a
+    /// rotation does not require one.
     public var unloggedChangeCount: Int { unlogged.load(ordering: .relaxed) }
 
-    /// Takes over the contents of a newer look at the files.
+    /// Replaces the contents by those of a newer look at the files.
     ///
-    /// - Parameter isForced: Whether those that are held were refused.
+    /// - Parameter isForced: Whether the held contents were refused.
     func publish(_ contents: VaultContents, isForced: Bool = false) {
         let isNews = held.withLock { held in
             let isNews = isForced || options.acceptsRollback || contents.isNewer(than: held)
@@ -91,12 +91,12 @@ public final class Vault: Sendable {
 }
 
 extension VaultContents {
-    /// Order is the period, then the generations of both files.
+    /// Returns whether it is newer, by the period, then by the generations of both files.
     fileprivate func isNewer(than other: VaultContents) -> Bool {
         let (new, old) = (register?.period ?? 0, other.register?.period ?? 0)
         let (written, oldWritten) = (register?.generation ?? 0, other.register?.generation ?? 0)
         guard let head = serviceHead, let oldHead = other.serviceHead else {
-            // Where a file is damaged the register decides. Damage alone takes nothing from what was read before.
+            // If a file is damaged, the register decides. Damage alone removes nothing that was read before.
             return (new, written) == (old, oldWritten) ? serviceHead != nil : (new, written) > (old, oldWritten)
         }
         if (new, head.period) != (old, oldHead.period) { return (new, head.period) > (old, oldHead.period) }
@@ -105,16 +105,16 @@ extension VaultContents {
 }
 
 extension Keyring {
-    /// The epochs that a program with this keyring may seal in.
+    /// The epochs in which a program with this keyring may seal.
     fileprivate var held: [(ProtectionClass, UInt32)] {
         ProtectionClass.allCases.compactMap { protection in activeEpoch(of: protection).map { (protection, $0) } }
     }
 }
 
 extension Vault {
-    /// The records of which a state was accepted. The vault's own writes were accepted too, each with its period as the
-    /// epoch (`docs/vault.md`, section 12): the names to leave out are those of the epochs that were met, however many
-    /// periods the vault has had.
+    /// The records with an accepted state. The vault's own writes were accepted too, each with its period as the epoch
+    /// (`docs/vault.md`, section 12). Only the names of the epochs that occur have to be left out, however many periods
+    /// the vault has had.
     package var acceptedRecords: [NameTag] {
         var own: [UInt32: Set<NameTag>] = [:]
         return watermarks.acceptedMarks.compactMap { name, mark in
@@ -131,26 +131,26 @@ extension Vault {
             })
     }
 
-    /// Whether this user's programs have accepted any record of the group: then it has, or had, a container.
+    /// `true` if this user's programs have accepted any record of the group: then it has, or had, a container.
     package var hasSeenRecords: Bool { !acceptedRecords.isEmpty }
 
-    /// The key slot that opened it, for messages; nil for keys that a person unlocked before.
+    /// The key slot that opened it, for messages; `nil` for keys unlocked before.
     package var openingSlot: UInt32? { keys.slotID }
 
-    /// How often `vault` had been written in its period at the last look.
+    /// The number of writes of `vault` in its period at the last look.
     package var generation: UInt64 { heldContents.serviceHead?.generation ?? 0 }
 
-    /// The period at the last look: +1 for each rekey.
+    /// The period at the last look; each rekey adds 1.
     public var period: UInt32 { heldContents.register?.period ?? heldContents.serviceHead?.period ?? 0 }
 
-    /// The state at the last look that a roster's lowest one is compared with.
+    /// The state at the last look, for comparison with a roster's lowest one.
     package var state: VaultFloor { heldContents.register?.state ?? VaultFloor(period: period, keyPeriod: .max) }
 
-    /// The text by which people recognise the vault: 32 hexadecimal digits.
+    /// The text by which users recognise the vault: 32 hexadecimal digits.
     public var fingerprint: String? { heldContents.register?.fingerprint }
 
-    /// The key that new blobs are sealed under, after a look at the files: a writer must not go on with the key of an
-    /// epoch that another program has ended.
+    /// Returns the key for new blobs after a look at the files: a writer must not continue with the key of an epoch
+    /// that another program has ended.
     ///
     /// - Throws: `VaultError` `.noActiveKey`, and as `current()`.
     package func activeKey() throws(VaultError) -> SealingKey {

@@ -3,23 +3,23 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// Both files of a vault as they were read, checked as far as that takes no key.
+/// Both files of a vault as they were read, with all checks that need no key.
 ///
-/// Damage to one file never changes the answer about the other class: each has a failure of its own.
+/// Damage to one file never affects the other class: each file has its own failure.
 struct VaultFiles: Sendable {
-    /// Nil where `serviceFailure` says why.
+    /// `nil` if `serviceFailure` is set.
     let service: CompartmentFile?
-    /// Nil without persons, and where `personFailure` says why.
+    /// `nil` without persons, and if `personFailure` is set.
     let person: CompartmentFile?
-    /// Nil only where the person compartment is gone or damaged: then a service goes on with what it knows.
+    /// `nil` only if the person compartment is missing or damaged: then a service continues with its own knowledge.
     let register: Register?
     let vaultID: [UInt8]
     let serviceFailure: VaultError?
     let personFailure: VaultError?
-    /// The slots of `vault`, also where it is refused for something behind them.
+    /// The slots of `vault`, even if its other contents are refused.
     let serviceSlots: [KeySlot]
 
-    /// The slots of both files that the register lists: no other opens anything.
+    /// Returns the slots of both files that the register lists: no others open the vault.
     func slots() -> [KeySlot] {
         let all = (person?.head.slots ?? []) + (service?.head.slots ?? [])
         guard let register else { return all }
@@ -29,7 +29,7 @@ struct VaultFiles: Sendable {
     /// The period of the register, else of the service compartment.
     private var period: UInt32 { register?.period ?? service?.head.period ?? 0 }
 
-    /// The first bytes of both files: what they are compared by.
+    /// Returns the first bytes of both files, for comparing looks.
     func marks() -> [[UInt8]] { [service?.head.bytes ?? [], person?.head.bytes ?? []] }
 
     /// - Throws: `VaultError` `.replaced` for another fingerprint than the one that a person compared.
@@ -42,18 +42,18 @@ struct VaultFiles: Sendable {
         }
     }
 
-    /// Reads the files; nil where there is none.
+    /// Reads the files; returns `nil` if the vault has no files.
     ///
     /// - Parameters:
-    ///   - memory: What this user's programs know of the place.
-    ///   - team: The team keys that are known; nil judges no certificate, as for what this process has just written.
-    ///   - passingMode: Whether a `vault` that others may write or read is opened all the same.
+    ///   - memory: The knowledge of this user's programs about the place.
+    ///   - team: The known team keys; `nil` checks no certificate, as for files that this process has just written.
+    ///   - passingMode: Whether a `vault` that others may write or read is opened nevertheless.
     /// - Throws: `VaultError` `.replaced`, `.rolledBack`, `.forked`, `.missing`, `.corrupt`, `.unsupported`,
     ///   `.unsafeFile`, `.denied`, `.isAnExport`, `.file`; those of `team`.
     static func read(
         _ place: VaultPlace, in directory: Directory, memory: PlaceMemory?, team: KnownTeam?, passingMode: Bool = false
     ) throws(VaultError) -> VaultFiles? {
-        // The person compartment first: whoever changes both writes it first, and its register decides.
+        // The person compartment first: a writer of both writes it first, and its register decides.
         let (person, personDamage) = try open(.person, in: directory)
         let (service, serviceDamage) = try open(.service, in: directory, passingMode: passingMode)
         guard person != nil || service != nil else {
@@ -83,7 +83,7 @@ struct VaultFiles: Sendable {
             serviceFailure: failure, personFailure: nil, serviceSlots: service?.head.slots ?? [])
     }
 
-    /// A vault without persons, or one whose person compartment is gone or damaged.
+    /// Returns the files of a vault without persons, or without an intact person compartment.
     private static func withoutPersons(
         _ place: VaultPlace, _ service: CompartmentFile?, _ serviceDamage: VaultError?, _ personDamage: VaultError?,
         _ memory: PlaceMemory?
@@ -128,7 +128,7 @@ struct VaultFiles: Sendable {
         }
     }
 
-    /// The reason why `vault` is not the one that the register means; nil where it is.
+    /// Returns the reason why `vault` does not match the register; `nil` if it does.
     private static func mismatch(
         _ service: CompartmentFile?, _ register: Register, _ memory: PlaceMemory?, _ place: VaultPlace
     ) -> VaultError? {
@@ -147,7 +147,7 @@ struct VaultFiles: Sendable {
 }
 
 extension Register {
-    /// - Throws: `VaultError` `.corrupt` where the register is not the one that was written with a file.
+    /// - Throws: `VaultError` `.corrupt` if the register was not written with the file.
     fileprivate func requireIdentity(of head: CompartmentHead, path: String) throws(VaultError) {
         guard vaultID == head.vaultID, period == head.period, generation == head.generation else {
             throw .corrupt(path, "Its register is of another write.")
@@ -156,7 +156,7 @@ extension Register {
 }
 
 extension Register {
-    /// Compares with what this user's programs know of the place.
+    /// Compares the register with the knowledge of this user's programs about the place.
     ///
     /// - Throws: `VaultError` `.rolledBack`, `.forked`, `.replaced`.
     func check(against memory: PlaceMemory?, path: String) throws(VaultError) {
@@ -167,7 +167,7 @@ extension Register {
                 "It is of period \(period); this user's programs have seen period \(memory.period).")
         }
         if let known = chain.first(where: { $0.key.bytes == memory.personKey }) {
-            // A former team key certifies any period of it.
+            // A former team key certifies each of its periods.
             guard known.period != memory.keyPeriod else { return }
             throw VaultError(
                 .replaced, "open the vault", path,
@@ -185,36 +185,37 @@ extension Register {
     }
 }
 
-/// One look at a vault, opened; a snapshot that never changes.
+/// The opened contents of a vault at one look: an immutable snapshot.
 final class VaultContents: Sendable {
-    /// The service compartment, or why there is none: then only what is *when unlocked* is at hand, for persons.
+    /// The service compartment, or the reason why it is unavailable: then only *when unlocked* is available, to
+    /// persons.
     private let opened: Result<CompartmentContents, VaultError>
-    /// Nil without persons, and where `personFailure` says why.
+    /// `nil` without persons, and if `personFailure` is set.
     let personFile: CompartmentFile?
     let personFailure: VaultError?
-    /// The slots of `vault`, also where it does not open.
+    /// The slots of `vault`, even if it does not open.
     let serviceSlots: [KeySlot]
-    /// Nil where the person compartment is gone.
+    /// `nil` if the person compartment is missing.
     let register: Register?
-    /// The names of everything that is *when unlocked*.
+    /// The names of all items and records of *when unlocked*.
     let names: NameList
     let tagger: NameTagger
     let keyring: Keyring
-    /// Nil where the service compartment cannot be opened.
+    /// `nil` if the service compartment cannot be opened.
     let logKeys: AccessLogKeys?
     /// The watermark key.
     let watermarkKey: SecretBytesBox
     private let person = Mutex<CompartmentContents?>(nil)
-    /// The rights that `vault` gives others and should not, where its opener passes them.
+    /// The excess rights that `vault` gives to others, if its opener tolerates them.
     let modeFault: FileError?
-    /// Whether `vault` opens and is not taken: this user's programs have seen a later write.
+    /// `true` if `vault` opens but is not used, because this user's programs have seen a later write.
     let isServiceOlder: Bool
-    /// The highest minimum epoch of *after first unlock* that was seen, that of `vault` included.
+    /// The highest minimum epoch of *after first unlock* that was seen, including that of `vault`.
     let seenMinimum: SeenMinimum
-    /// Whether `vault` opens with a lower minimum epoch than this user's programs have seen in its period.
+    /// `true` if `vault` opens with a lower minimum epoch than this user's programs have seen in its period.
     let isMinimumLowered: Bool
 
-    /// The files' first bytes: while they are the same, so is everything. Empty for a file that was refused.
+    /// The files' first bytes: while they are unchanged, so is everything else. Empty for a file that was refused.
     let marks: [[UInt8]]
     let vaultID: [UInt8]
     var vaultIDText: String { vaultID.withUnsafeBytes { $0.hexadecimal } }
@@ -224,14 +225,14 @@ final class VaultContents: Sendable {
     /// - Throws: `VaultError`, the reason why it could not be opened.
     var service: CompartmentContents { get throws(VaultError) { try opened.get() } }
 
-    /// The head of the service compartment; nil where it could not be opened.
+    /// The head of the service compartment; `nil` if it could not be opened.
     var serviceHead: CompartmentHead? { (try? opened.get())?.head }
 
     /// - Parameters:
     ///   - root: The service root.
-    ///   - person: The person root, where a person opens the vault: then a service compartment that cannot be opened is
-    ///     noted, not thrown.
-    ///   - older: Why `vault` is not taken although it opens.
+    ///   - person: The person root, if a person opens the vault: then a service compartment that cannot be opened is
+    ///     recorded, not thrown.
+    ///   - older: The reason why `vault` is not used although it opens.
     /// - Throws: `VaultError` `.replaced`, `.corrupt`, `.unsupported`, `.wrongGroup`, `.missing`.
     init(
         _ files: VaultFiles, root: RootKey, person: RootKey? = nil, place: VaultPlace, memory: PlaceMemory?,
@@ -264,7 +265,7 @@ final class VaultContents: Sendable {
         let key = try entry.secret(vaultID: files.vaultID, root: holderRoot, path: place.path(of: holder.role))
         tagger = NameTagger(watermarkKey: key)
         watermarkKey = SecretBytesBox(key)
-        // Keys that do not open, which a service may have planted, close nothing to a person.
+        // Keys that do not open, which a service may have planted, block nothing for a person.
         let isPerson = person != nil
         logKeys = try service.flatMap { service throws(VaultError) in
             try AccessLogKeys(
@@ -303,7 +304,8 @@ final class VaultContents: Sendable {
         return service
     }
 
-    /// A damaged list of names closes *when unlocked* for a service, and nothing else where this user knows the vault.
+    /// Returns the names, or their failure. A damaged list of names closes only *when unlocked* for a service, if this
+    /// user knows the vault.
     private static func namesOrFailure(
         _ files: VaultFiles, _ root: RootKey, isPersons: Bool, _ memory: PlaceMemory?, _ place: VaultPlace
     ) throws(VaultError) -> (NameList, VaultError?) {
@@ -332,7 +334,7 @@ final class VaultContents: Sendable {
         throw .corrupt(file.path, "Its list of names does not open.")
     }
 
-    /// The person compartment, opened with its root and kept: names and wrapped keys, nothing secret.
+    /// Returns the person compartment, opened with its root and kept: it contains names and wrapped keys, no secrets.
     ///
     /// - Throws: `VaultError` `.locked` for a root of another period, `.missing`, `.corrupt`.
     func person(_ root: RootKey, place: VaultPlace) throws(VaultError) -> CompartmentContents {
@@ -372,12 +374,12 @@ extension VaultError {
 }
 
 extension VaultError.Code {
-    /// This user's programs have opened a vault there, and it, or one of its files, is gone.
+    /// This user's programs have opened a vault there, and it, or one of its files, is missing.
     public static let missing = VaultError.Code(rawValue: "missing")
-    /// Two successors of one person key or team key, or two rosters of one version: changed twice, apart from each other.
+    /// Two successors of one person key or team key, or two rosters of one version: there were two independent changes.
     public static let forked = VaultError.Code(rawValue: "forked")
-    /// Nothing vouches for the vault yet: a person has to compare its fingerprint and accept it.
+    /// The vault is not trusted yet: a person has to compare its fingerprint and accept it.
     public static let notAccepted = VaultError.Code(rawValue: "notAccepted")
-    /// A name of *when unlocked* would get, or has, something of the lower class.
+    /// A name of *when unlocked* would get, or has, a value of the lower class.
     public static let downgraded = VaultError.Code(rawValue: "downgraded")
 }

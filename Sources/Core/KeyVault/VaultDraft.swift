@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 internal import Sealing
 internal import SharedFiles
 
-/// A vault that is being changed: what will be written if the change goes well.
+/// A vault under change, with the contents to write.
 struct VaultDraft {
     let place: VaultPlace
     let vaultID: [UInt8]
@@ -10,26 +10,27 @@ struct VaultDraft {
     let now: UInt64
     var tagger: NameTagger
     var service: CompartmentDraft
-    /// Nil where the change does not need it, and without persons.
+    /// `nil` if the change does not need it, and without persons.
     var person: CompartmentDraft?
     var register: Register
     var names: NameList
     private let oldRegister: Register
     private let oldNames: Set<Bytes16>
-    /// The slot that opened the vault; 0 where that is unknown.
+    /// The slot that opened the vault; 0 if unknown.
     let slotID: UInt32
-    /// The team key at hand, which certifies a new person key.
+    /// The available team key, which certifies a new person key.
     var certifier: TeamKey?
-    /// Why `vault` does not open. Then `service` stands for nothing, and the draft changes the person compartment alone.
+    /// The reason why `vault` does not open. Then `service` is a placeholder, and the draft changes only the person
+    /// compartment.
     private(set) var serviceFailure: VaultError?
-    /// Whether `vault` opens, and only an older write of it is there than this user's programs have seen.
+    /// `true` if `vault` opens but is an older write than this user's programs have seen.
     let isServiceOlder: Bool
-    /// Whether the vault is being made, so that no memory of another one decides about it.
+    /// `true` for a new vault, so that no memory of another one decides about it.
     let isNew: Bool
-    /// Whether `service` takes the place of a compartment that is given up, or only of its index of items.
+    /// `true` if `service` replaces a compartment that is given up, or only its index of items.
     var isRebuilt: Bool { service.losses.isItemIndexLost || service.losses.isCompartmentLost }
 
-    /// - Parameter person: The person root and what it opens, for changes that need it.
+    /// - Parameter person: The person root and the contents that it opens, for changes that need it.
     init(
         _ contents: VaultContents, root: RootKey, person: (root: RootKey, contents: CompartmentContents)?,
         slotID: UInt32?, place: VaultPlace
@@ -53,21 +54,21 @@ struct VaultDraft {
         do throws(VaultError) {
             service = CompartmentDraft(try contents.service, root: root, register: register)
         } catch {
-            // Persons change what is theirs while the other file is damaged.
+            // Persons can change their own contents while the other file is damaged.
             guard let person else { throw error }
             service = CompartmentDraft(
                 new: .service, root: try person.contents.serviceRoot(0, root: person.root), period: register.period)
-            // What the holders have made to recognise the vault by is theirs, whatever the rest is.
+            // The holders' memory codes remain theirs, even if the rest is damaged.
             service.slots = contents.serviceSlots.filter { slot in register.slot(slot.id)?.isListing(slot) ?? false }
             serviceFailure = error
         }
     }
 
-    /// A vault that is being made: secrets and a first token key, no slots and no sealing keys.
+    /// Creates the draft of a new vault: secrets and a first token key, no slots and no sealing keys.
     ///
     /// - Parameters:
-    ///   - vaultID: Random, or of the backup that it is restored from.
-    ///   - period: The first, or the one that a restored vault goes on with.
+    ///   - vaultID: Random, or that of the backup that is restored.
+    ///   - period: The first period, or the one in which a restored vault continues.
     init(making vaultID: [UInt8], period: UInt32 = 1, place: VaultPlace) throws(VaultError) {
         let root = RootKey.random()
         self.place = place
@@ -106,7 +107,7 @@ struct VaultDraft {
 
     var hasPersons: Bool { register.person != nil }
 
-    /// The files that have to be written.
+    /// The files to write.
     var changedFiles: Set<CompartmentRole> {
         var files: Set<CompartmentRole> = []
         if serviceFailure == nil, service.isChanged { files.insert(.service) }
@@ -116,16 +117,16 @@ struct VaultDraft {
         return files
     }
 
-    /// A number for a new slot; none is given twice in a vault's life. After the last one the next is 0, and a register
-    /// with that is not signed.
+    /// Returns a number for a new slot, which no other slot of the vault ever gets. After the last number the next is
+    /// 0, and a register with 0 is not signed.
     mutating func takeSlotID() -> UInt32 {
         defer { register.nextSlotID &+= 1 }
         return register.nextSlotID
     }
 
-    /// The draft of a class's compartment.
+    /// Returns the draft of a class's compartment.
     ///
-    /// - Throws: `VaultError` `.locked` for *when unlocked* in a vault without persons, or without a person at hand.
+    /// - Throws: `VaultError` `.locked` for *when unlocked* in a vault without persons, or without an available person.
     func compartment(_ protection: ProtectionClass) throws(VaultError) -> CompartmentDraft {
         guard protection == .whenUnlocked else {
             if let serviceFailure { throw serviceFailure }
@@ -135,17 +136,17 @@ struct VaultDraft {
         return person
     }
 
-    /// The refusal of *when unlocked* to a draft without a person.
+    /// The error of a draft without a person for *when unlocked*.
     private var lacksPerson: VaultError { hasPersons ? .needsUnlock(place.path) : .noPersons(place.path) }
 
     mutating func set(_ draft: CompartmentDraft) {
         if draft.role == .person { person = draft } else { service = draft }
     }
 
-    /// Brings the register in line with the person compartment, and signs it.
+    /// Updates the register from the person compartment, and signs it.
     ///
-    /// - Parameter generation: Of the file that the register is in.
-    /// - Throws: `VaultError` `.tooLarge` where the numbers of slots are used up; `.corrupt`.
+    /// - Parameter generation: The generation of the file with the register.
+    /// - Throws: `VaultError` `.tooLarge` if the slot numbers are exhausted; `.corrupt`.
     mutating func signRegister(generation: UInt64) throws(VaultError) {
         guard register.nextSlotID != 0 else {
             throw VaultError(
@@ -173,8 +174,8 @@ struct VaultDraft {
         register.sign(with: key)
     }
 
-    /// The bytes of a compartment as it will be written, read as its reader will read them: nothing that a reader refuses
-    /// gets a name.
+    /// Returns the bytes of a compartment to write, after reading them as their reader will: a file that a reader
+    /// refuses never gets a name.
     ///
     /// - Throws: `VaultError` `.tooLarge`; `.corrupt` for contents that break a rule of the format.
     mutating func file(_ role: CompartmentRole) throws(VaultError) -> [UInt8] {
@@ -197,7 +198,7 @@ struct VaultDraft {
         return bytes
     }
 
-    /// Opens every part that is sealed anew. The others keep the bytes that were read.
+    /// Opens every newly sealed part. The others keep the bytes that were read.
     private func requireReadable(_ bytes: [UInt8], _ draft: CompartmentDraft) throws(VaultError) {
         let path = place.path(of: draft.role)
         let file = try CompartmentFile(bytes, path: path)
@@ -213,30 +214,30 @@ struct VaultDraft {
         }
     }
 
-    /// The list of names under the service root; during a rekey under the next one as well.
+    /// Returns the list of names under the service root, and during a rekey also under the next one.
     private func namesParts() throws(VaultError) -> [(PartNumber, [UInt8], RootKey)] {
         let bytes = names.encoded
         guard let next = nextServiceRoot else { return [(.names, bytes, service.root)] }
         return [(.names, bytes, service.oldRoot ?? service.root), (.nextNames, bytes, next)]
     }
 
-    /// The write that a compartment's next file will be.
+    /// Returns the write of a compartment's next file.
     func nextWrite(_ role: CompartmentRole) -> VaultWrite {
         let compartment = role == .person ? person : service
         return VaultWrite(
             role, period: compartment?.period ?? service.period, generation: (compartment?.generation ?? 0) + 1)
     }
 
-    /// Puts a fresh service compartment in the place of one that is beyond repair, for a rekey: without items, sealing keys,
-    /// token keys and log keys, with the memory codes that the damaged file shows. Where only the index of items is damaged,
-    /// the rest stays.
+    /// Replaces a service compartment beyond repair by an empty one, for a rekey: without items, sealing keys, token
+    /// keys and log keys, with the memory codes of the damaged file. If only the index of items is damaged, the rest is
+    /// kept.
     ///
-    /// - Parameter obstacle: Why a rekey that was begun could not be completed.
-    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, where the compartment opens; `.tooLarge` where no epoch is
+    /// - Parameter obstacle: The reason why a pending rekey could not be completed.
+    /// - Throws: `VaultError` `.invalidArgument`, or the obstacle, if the compartment opens; `.tooLarge` if no epoch is
     ///   later than those of the period; `.corrupt`.
     mutating func rebuildServices(after obstacle: VaultError?) throws(VaultError) {
         guard serviceFailure != nil else {
-            // While a rekey is pending its completion gives up the items: nothing else is lost.
+            // While a rekey is pending, its completion gives up the items: nothing else is lost.
             if let obstacle { throw obstacle }
             giveUpDamagedItems()
             guard service.losses.isEmpty else { return }
@@ -253,7 +254,7 @@ struct VaultDraft {
         fresh.secrets.set(
             try watermark.rewrapped(
                 vaultID: vaultID, from: person.root, to: fresh.root, path: place.path(of: .person)))
-        // No key of a period has a later epoch: a backup that comes in later brings no key of the new one's.
+        // No key of the period has a later epoch, so a backup imported later has no key of the new one's epoch.
         fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
         guard fresh.epochFloor < .max else {
             throw VaultError(
@@ -261,20 +262,20 @@ struct VaultDraft {
                 "In period \(register.period) no epoch is left that the damaged file cannot have had.",
                 advice: "Restore the file from a copy, or start anew: sealctl init --abandon.")
         }
-        // Nothing vouches for the file: a holder refuses a wrong code, and nobody a field.
+        // The file is not authenticated: a holder rejects a wrong code, but a wrong field would go unnoticed.
         fresh.slots = service.slots.map { $0.withoutFields }
         fresh.losses.isCompartmentLost = true
         service = fresh
         serviceFailure = nil
     }
 
-    /// Goes on with a compartment that is older than one that was seen. Its next key has an epoch that no key of a later
-    /// write had.
+    /// Continues with a compartment that is older than one that was seen. Its next key has an epoch that no key of a
+    /// later write had.
     ///
-    /// - Parameter count: The number of writes that are lost, as `RekeyLosses.lostWriteCount`; nil for none.
+    /// - Parameter count: The number of lost writes, as `RekeyLosses.lostWriteCount`; `nil` if nothing is lost.
     mutating func takeOlderService(_ count: UInt64?, _ minimum: SeenMinimum) {
         guard let count else { return }
-        // Blobs of the epochs that were retired stay refused.
+        // Blobs of retired epochs stay refused.
         if minimum.period == service.period {
             service.state.rotation.minimumEpoch = max(service.state.rotation.minimumEpoch, minimum.epoch)
         }
@@ -283,14 +284,14 @@ struct VaultDraft {
         service.epochFloor = KeyringEntry.maximumEpoch(period: service.period)
     }
 
-    /// Leaves out the items of *after first unlock* where their index does not open.
+    /// Leaves out the items of *after first unlock* if their index does not open.
     mutating func giveUpDamagedItems() {
         guard (try? service.loadItems(place)) == nil else { return }
         service.items = .empty
         service.losses.isItemIndexLost = true
     }
 
-    /// During a rekey the root that `vault` will have.
+    /// The next root of `vault` during a rekey.
     var nextServiceRoot: RootKey? { register.nextRoot == nil ? nil : service.root }
 }
 

@@ -1,14 +1,15 @@
 internal import CryptoPrimitives
 public import SharedFiles
 
-/// Why a vault was not opened, made or changed.
+/// The reason why a vault was not opened, created or changed.
 ///
-/// Locked, absent, corrupt and wrong are four different codes, and no path turns one into another. It never holds key
-/// material or a passphrase.
+/// Locked, absent, corrupt and wrong are four different codes, and no code path converts one into another. The error
+/// never contains key material or a passphrase.
 public struct VaultError: StructuredError, Sendable, Equatable {
     /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
-    /// What failed, on what, why, and what to do. The subject is the path of the vault or key file, or the access group.
+    /// The failed operation, its subject, the reason and the advice. The subject is the path of the vault or key file,
+    /// or the access group.
     public let details: ErrorDetails
     /// The failure of a file, if that is the cause.
     public let underlying: FileError?
@@ -38,15 +39,15 @@ public struct VaultError: StructuredError, Sendable, Equatable {
         underlying = error
     }
 
-    /// Runs a step on files and turns its failure into a vault's.
+    /// Runs a step on files and converts its failure into a vault's.
     static func onFiles<Result: ~Copyable>(
         _ operation: String, role: SubjectRole = .vault, _ body: () throws(FileError) -> Result
     ) throws(VaultError) -> Result {
         do throws(FileError) { return try body() } catch { throw VaultError(error, operation, role: role) }
     }
 
-    /// Runs a step towards something that is not there yet. Where the step itself may not outlive a power loss, that is
-    /// its failure: `.durabilityUnknown` would say that the whole is in place.
+    /// Runs a step towards a file that does not exist yet. It converts `.durabilityUnknown` of the step, which would
+    /// claim that the whole is in place.
     static func onTheWay<Result: ~Copyable>(
         _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -57,7 +58,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
         }
     }
 
-    /// One line: what failed, on what, why, and what to do.
+    /// A single line: the operation, the subject, the reason and the advice.
     public var description: String {
         underlying?.description ?? "\(details.message) [\(code.rawValue)]. \(advice.printable)"
     }
@@ -70,7 +71,8 @@ extension VaultError: SecretMemoryError {
             advice: "Free memory, or open fewer vaults in one process.")
     }
 
-    /// What a failed primitive means: `refusal`, unless it got no memory, which says nothing of the data.
+    /// Creates the error of a failed primitive: `refusal`, unless the primitive got no memory, which is no fault of the
+    /// data.
     init(_ error: CryptoError, meaning refusal: VaultError) {
         self =
             error.code == .outOfMemory
@@ -86,62 +88,62 @@ extension VaultError {
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name.
         public let rawValue: String
-        /// A code by its stable name.
+        /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// There is no vault for this access group.
+        /// The access group has no vault.
         public static let absent = Code(rawValue: "absent")
-        /// There is a vault, and nothing at hand opens it.
+        /// The vault exists, and no available credential opens it.
         public static let locked = Code(rawValue: "locked")
-        /// The vault's file is damaged or was tampered with; it is left as it is.
+        /// The vault's file is damaged or was tampered with; it is left unchanged.
         public static let corrupt = Code(rawValue: "corrupt")
         /// The passphrase opens no slot.
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file is intact and opens no slot.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
-        /// The key file is not one, or is damaged.
+        /// The key file has another format, or is damaged.
         public static let malformedKeyFile = Code(rawValue: "malformedKeyFile")
         /// A vault of a version, slot kind or section that this program does not know.
         public static let unsupported = Code(rawValue: "unsupported")
         /// The vault belongs to another access group.
         public static let wrongGroup = Code(rawValue: "wrongGroup")
-        /// Others may read or write what only the owner should, or it is no regular file.
+        /// Others may read or write the file that only the owner should, or it is no regular file.
         public static let unsafeFile = Code(rawValue: "unsafeFile")
-        /// No key was made: blobs of this group exist whose key would be lost for good.
+        /// No key was created, because blobs of this group exist whose key would be lost permanently.
         public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
-        /// No key was made: the group's container is away, and what is sealed in it cannot be asked.
+        /// No key was created, because the group's container is missing and its blobs cannot be checked.
         public static let containerAway = Code(rawValue: "containerAway")
-        /// There is a vault already.
+        /// The vault already exists.
         public static let alreadyExists = Code(rawValue: "alreadyExists")
-        /// The keyring holds no active key.
+        /// The keyring has no active key.
         public static let noActiveKey = Code(rawValue: "noActiveKey")
-        /// Somebody else held the vault's lock for the whole time limit.
+        /// Another program held the vault's lock for the whole time limit.
         public static let lockTimeout = Code(rawValue: "lockTimeout")
-        /// A passphrase that is empty or too long, or costs out of range.
+        /// The passphrase is empty or too long, or the costs are out of range.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// Memory for the password hash or for secrets could not be had.
+        /// Memory for the password hash or for secrets could not be allocated.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
         /// This user may not read the vault.
         public static let denied = Code(rawValue: "denied")
         /// The identity opens no slot.
         public static let wrongIdentity = Code(rawValue: "wrongIdentity")
-        /// The identity or recipient is not one, or is damaged.
+        /// The text is no identity or recipient, or is damaged.
         public static let malformedIdentity = Code(rawValue: "malformedIdentity")
-        /// There is no system credential of that name.
+        /// The system credential of that name does not exist.
         public static let noCredential = Code(rawValue: "noCredential")
-        /// There is an item of that service and account already.
+        /// An item of that service and account already exists.
         public static let duplicateItem = Code(rawValue: "duplicateItem")
-        /// There is no item of that service and account.
+        /// No item has that service and account.
         public static let itemNotFound = Code(rawValue: "itemNotFound")
         /// The value belongs to another machine.
         public static let wrongDevice = Code(rawValue: "wrongDevice")
-        /// More than a vault holds.
+        /// The contents exceed a vault's limit.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// There is no key slot of that number, or no longer.
+        /// No key slot has that number, or no longer.
         public static let slotNotFound = Code(rawValue: "slotNotFound")
-        /// The change is in place, but whether it outlives a power loss is not known.
+        /// The change is in place, but may not survive a power loss.
         public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
-        /// The last key slot, or the last one that reaches what is kept, stays.
+        /// The last key slot, or the last one with the necessary reach, cannot be removed.
         public static let lastSlot = Code(rawValue: "lastSlot")
         /// An older copy of the vault was put in its place.
         public static let rolledBack = Code(rawValue: "rolledBack")
@@ -153,11 +155,11 @@ extension VaultError {
         public static let keyInUse = Code(rawValue: "keyInUse")
         /// The change was not made because the access log cannot be written.
         public static let logFailed = Code(rawValue: "logFailed")
-        /// The file is a vault in use, no backup.
+        /// The file is a vault in use, not a backup.
         public static let notAnExport = Code(rawValue: "notAnExport")
-        /// The file is a backup, no vault in use.
+        /// The file is a backup, not a vault in use.
         public static let isAnExport = Code(rawValue: "isAnExport")
-        /// There is no place where unlocked keys may stay.
+        /// The system has no place for unlocked keys.
         public static let noUnlockCache = Code(rawValue: "noUnlockCache")
         /// The file system refused; see `underlying`.
         public static let file = Code(rawValue: "file")
@@ -165,12 +167,12 @@ extension VaultError {
 }
 
 extension VaultError.Code {
-    /// What to do where the place that failed knows nothing better.
+    /// The advice for failures without a more specific one.
     var defaultAdvice: String { Self.advice[self] ?? "Correct the call or the file." }
 
     private static let advice: [VaultError.Code: String] = [
         .absent: "Create it with sealctl init, or let the producing program open the store first.",
-        // `vault unlock` helps in a vault with persons alone: the places that know the slots say so.
+        // `vault unlock` helps only in a vault with persons: code that knows the slots suggests it.
         .locked: "Give what opens it (sealctl vault slot list); no new key is made meanwhile.",
         .denied: "Ask the vault's owner to share it with you, or run as its owner.",
         .corrupt: "Restore the file from a backup; it was left as it is.",
@@ -217,12 +219,12 @@ extension VaultError.Code {
 extension VaultError.Code {
     /// A backup has another key for an epoch than the vault.
     public static let epochClash = VaultError.Code(rawValue: "epochClash")
-    /// What would have to be moved lies on another file system than its new place.
+    /// The files to move are on another file system than their new place.
     public static let otherFileSystem = VaultError.Code(rawValue: "otherFileSystem")
 }
 
 extension VaultError {
-    /// The same failure, told of a backup file: what was wrong is the backup's, not the vault's.
+    /// Returns the same failure for a backup file, so that it is not attributed to the vault.
     func ofBackup(_ path: String) -> VaultError {
         guard underlying == nil else { return self }
         return VaultError(code, "open the backup", path, reason, advice: Self.backupAdvice[code] ?? advice)

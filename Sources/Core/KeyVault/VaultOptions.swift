@@ -1,33 +1,34 @@
 public import AppGroups
 
-/// How an open vault behaves.
+/// The options of an open vault.
 public struct VaultOptions: Sendable, Hashable {
-    /// What is written to the access log, and what happens when it cannot be written.
+    /// The events that are logged, and the treatment of a log that cannot be written.
     public var accessLog: AccessLogPolicy
-    /// How long a change waits for another program's.
+    /// The longest wait of a change for another program's.
     public var lockTimeout: Duration
-    /// Whose entitlements have to hold the access group. This program's unless stated.
+    /// The entitlements that must contain the access group; by default this program's.
     ///
-    /// Asked where a vault is opened, made, brought in or given up; never for its status, nor to lock it.
+    /// Checked when a vault is opened, created, imported or given up; never for its status or for locking it.
     public var entitlements: EntitlementPolicy
-    /// The group's team key. With it a person key counts only where the team key has certified it; without it that depends
-    /// on the machine's settings, on what this user has accepted before, and on the vault. See docs/vault.md, section 10.
+    /// The group's team key. With it a person key counts only if the team key has certified it. Without it, that
+    /// depends on the machine's settings, on this user's memory, and on the vault. See docs/vault.md, section 10.
     public var teamKey: TeamPublicKey?
 
-    /// Whether an older copy is taken for the vault; for `Vault.accept` alone.
+    /// `true` to take an older copy for the vault; only for `Vault.accept`.
     var acceptsRollback = false
-    /// The fingerprint that the vault must have: compared before the credential is tried; for `Vault.accept` alone.
+    /// The fingerprint that the vault must have, compared before the credential is tried; only for `Vault.accept`.
     var expectedFingerprint: String?
-    /// Whether the opening leaves no trace in this user's memory and watermarks; for `Vault.accept` alone.
+    /// `true` if the opening leaves this user's memory and watermarks unchanged; only for `Vault.accept`.
     var isTentative = false
-    /// Whether the vault is opened to be certified; for `Vault.certify` alone.
+    /// `true` if the vault is opened to be certified; only for `Vault.certify`.
     var isCertifying = false
-    /// The team key that a person replaces because it is lost; for `Vault.certify` alone.
+    /// The lost team key that a person replaces; only for `Vault.certify`.
     var lostTeamKey: TeamPublicKey?
-    /// Whether the opening finishes the rekeys of other programs, which takes the vault's lock.
+    /// `true` if the opening completes the rekeys of other programs, which takes the vault's lock.
     var settles = true
 
-    /// The defaults: changes need the access log; ten seconds; this program's entitlements; no team key.
+    /// Creates options. By default changes need the access log, wait ten seconds, and use this program's entitlements
+    /// and no team key.
     public init(
         accessLog: AccessLogPolicy = .requiredForChanges, lockTimeout: Duration = .seconds(10),
         entitlements: EntitlementPolicy = .program, teamKey: TeamPublicKey? = nil
@@ -39,25 +40,25 @@ public struct VaultOptions: Sendable, Hashable {
     }
 }
 
-/// What happens where the access log cannot be written. Openings and reads never fail for it.
+/// The treatment of an access log that cannot be written. Openings and reads never fail for it.
 public enum AccessLogPolicy: Sendable, Hashable, CaseIterable {
-    /// A change of the vault that cannot be logged is not made.
+    /// A change that cannot be logged is not made.
     case requiredForChanges
-    /// A change is made, logged or not.
+    /// A change is made, whether or not it is logged.
     case whenPossible
     /// Nothing is logged.
     case off
 }
 
 extension VaultError.Code {
-    /// The program's entitlements do not hold the access group.
+    /// The program's entitlements do not contain the access group.
     public static let notEntitled = Self(rawValue: "notEntitled")
     /// The program's entitlements cannot be read, trusted or understood.
     public static let entitlements = Self(rawValue: "entitlements")
 }
 
 extension VaultOptions {
-    /// Refuses an access group that the entitlements do not hold, before anything of its vault is looked at.
+    /// Refuses an access group that the entitlements do not contain, before any file of its vault is read.
     ///
     /// - Throws: `VaultError` `.notEntitled`, `.entitlements`.
     func requireEntitlement(to accessGroup: AccessGroup) throws(VaultError) {

@@ -5,15 +5,15 @@ internal import Sealing
 package import SharedFiles
 package import SystemPackage
 
-/// Where the vault of an access group and its key file lie.
+/// The paths of an access group's vault and of its key file.
 package struct VaultPlace: Sendable, Hashable {
     package static let leaf = "vault"
     /// The leaves of both compartments.
     package static let leaves = ["vault", "vault.person"]
     static let lockLeaf = ".lock"
-    /// Begins the names of the reserves for deletions, one for each user; the user's number ends it.
+    /// The prefix of the reserves for deletions, one for each user; the user's number follows.
     static let reservePrefix = ".reserve."
-    /// Reserves grow in steps, so that a vault that grows does not allocate at each change.
+    /// The step in which reserves grow, so that a growing vault does not allocate at each change.
     static let reserveStep: Int64 = 16 << 10
 
     package let accessGroup: AccessGroup
@@ -21,7 +21,7 @@ package struct VaultPlace: Sendable, Hashable {
     package let directoryPath: FilePath
     let keysPath: FilePath
     let watermarksPath: FilePath
-    /// The other directory that may have watermarks of this user; nil for none. What it has counts as well.
+    /// The other directory with possible watermarks of this user, if any. Its watermarks count as well.
     private let otherWatermarksPath: FilePath?
     let memory: PlaceMemoryFile
     /// The team key that the program states.
@@ -39,22 +39,22 @@ package struct VaultPlace: Sendable, Hashable {
             directories: home.memoryDirectories("Places"), vault: directoryPath, accessGroup: accessGroup)
     }
 
-    /// Whether anything has the vault's name, also a link to nothing.
+    /// `true` if any entry has the vault's name, even a dangling link.
     package var isTaken: Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// A compartment's file, for messages.
+    /// Returns the path of a compartment's file, for messages.
     func path(of role: CompartmentRole) -> String { directoryPath.appending(role.leaf).string }
 
-    /// The vault file, for messages.
+    /// The path of the vault file, for messages.
     package var path: String { directoryPath.appending(Self.leaf).string }
     var keyFileLeaf: String { accessGroup.identifier + ".key" }
     /// The default key file.
     package var keyFilePath: String { keysPath.appending(keyFileLeaf).string }
 
-    /// The vault's directory, checked; nil when there is none.
+    /// Opens and checks the vault's directory; returns `nil` if it does not exist.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file`.
     func openDirectory() throws(VaultError) -> Directory? {
@@ -66,12 +66,12 @@ package struct VaultPlace: Sendable, Hashable {
         }
     }
 
-    /// The vault's directory, made when it is missing.
+    /// Opens the vault's directory, or creates it.
     func makeDirectory(sharing: Sharing) throws(FileError) -> Directory {
         try trusted(Directory.create(directoryPath, sharing: sharing))
     }
 
-    /// The directory of key files, made when it is missing.
+    /// Opens the directory of key files, or creates it.
     func makeKeysDirectory() throws(FileError) -> Directory {
         let directory = try Directory.createOwn(keysPath)
         try directory.requireSafeAncestors()
@@ -83,12 +83,12 @@ package struct VaultPlace: Sendable, Hashable {
         return directory
     }
 
-    /// The lock that every change of the vault is made under.
+    /// Returns the lock for every change of the vault.
     package func lockFile(in directory: Directory) -> LockFile {
         LockFile(directory: directory, name: Self.lockLeaf, mode: directory.fileMode)
     }
 
-    /// The states that this user's programs have accepted of this vault's group.
+    /// Returns the states that this user's programs have accepted of this vault's group.
     func watermarks(vaultID: String, key: borrowing SecretBytes) -> WatermarkTable {
         let path = watermarksPath.appending(marksLeaf(vaultID: vaultID))
         let copy = SecretBytesBox(key.copied())
@@ -97,10 +97,10 @@ package struct VaultPlace: Sendable, Hashable {
         }
     }
 
-    /// Returns the last period, after a given one, that this user's programs have accepted a file of a vault in; nil for none.
-    /// Unlike the memory of the place it is known after that memory was damaged.
+    /// Returns the last period, after a given one, in which this user's programs have accepted a file of a vault; `nil`
+    /// if there is no such period. Unlike the memory of the place, it remains known after damage to that memory.
     ///
-    /// A mark that has outlived a restart does not state its period, so the names of the next periods are compared.
+    /// A mark from before a restart does not state its period, so the names of the next periods are compared.
     func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: borrowing SecretBytes) -> UInt32? {
         guard period < CompartmentHead.maximumPeriod else { return nil }
         let text = vaultID.withUnsafeBytes { $0.hexadecimal }
@@ -112,7 +112,7 @@ package struct VaultPlace: Sendable, Hashable {
         }
     }
 
-    /// The file of those states, with what the other directory of memories has.
+    /// Returns the file of those states, with the states of the other directory of memories.
     func watermarkLog(vaultID: String, key: borrowing SecretBytes) -> WatermarkLog {
         let leaf = marksLeaf(vaultID: vaultID)
         func log(_ path: FilePath, _ key: borrowing SecretBytes, other: WatermarkLog?) -> WatermarkLog {
@@ -129,6 +129,6 @@ package struct VaultPlace: Sendable, Hashable {
         watermarkLog(vaultID: vaultID, key: key).load(compacts: false)
     }
 
-    /// The file of those states. Another vault of the group has a file of its own.
+    /// Returns the name of the file of those states. Each vault of the group has its own file.
     func marksLeaf(vaultID: String) -> String { "\(accessGroup.identifier).\(vaultID.prefix(16)).marks" }
 }
