@@ -66,7 +66,7 @@ package struct BootID: Hashable, Sendable {
 /// The offset between the wall clock at one moment and the time since the machine started.
 ///
 /// The time since the start cannot be set. The anchor plus this time is the wall clock's present value if the clock had
-/// not been set since. So setting the clock back rejuvenates nothing before the next restart.
+/// not been set since. So setting the clock back makes no value younger before the next restart.
 package struct ClockAnchor: Hashable, Sendable, Comparable {
     /// Wall clock minus `CLOCK_BOOTTIME`, in milliseconds; 0 means unknown.
     let milliseconds: Int64

@@ -263,7 +263,7 @@ extension WatermarkLog {
     }
 
     /// Removes the second name of a file that was not replaced because its compactor was killed: a file with two names
-    /// is no lock. A compactor about to replace it loses only the protection against its own death.
+    /// is no lock. A compactor about to replace it loses only the protection for the case that it is killed itself.
     func dropUnreplaced(in directory: Directory) throws(FileError) {
         guard let facts = try? directory.attributes(leaf), facts.nlink > 1 else { return }
         try removePrevious(facts.inode, in: directory)
