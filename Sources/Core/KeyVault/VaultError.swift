@@ -58,9 +58,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
     }
 
     /// One line: what failed, on what, why, and what to do.
-    public var description: String {
-        underlying?.description ?? "\(details.message) [\(code.rawValue)]. \(advice.printable)"
-    }
+    public var description: String { underlying?.description ?? line }
 }
 
 extension VaultError: SecretMemoryError {

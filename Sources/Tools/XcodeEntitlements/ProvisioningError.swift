@@ -20,7 +20,7 @@ public struct ProvisioningError: StructuredError, Sendable, Equatable {
     /// One line without control characters: what failed, on what, why, and what to do.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
-        return "\(details.message) [\(code)]. \(advice.printable)"
+        return line
     }
 
     /// - Parameter reason: a clause about the subject.
