@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// The objects of a binary property list, read one at a time from wherever they lie.
 final class BinaryObjectTable {
     private static let trailerSize = 32
@@ -72,7 +74,7 @@ final class BinaryObjectTable {
         case 0x0: return .null
         case 0x1: return .number(try integer(head.dropFirst(), power: low))
         case 0x2: return .number(try real(head.dropFirst(), power: low))
-        case 0x3: return .number(try real(head.dropFirst(), power: 3) + Self.secondsTo2001)
+        case 0x3: return .number(try real(head.dropFirst(), power: 3) + Double(PropertyListDate.secondsTo2001))
         case 0x4: return .data(try contents(offset, head, unit: 1))
         case 0x5, 0x7: return .text(try contents(offset, head, unit: 1), isWide: false)
         case 0x6: return .text(try contents(offset, head, unit: 2), isWide: true)
@@ -85,9 +87,6 @@ final class BinaryObjectTable {
         default: throw .malformed("an object is of an unknown kind")
         }
     }
-
-    /// From 1970 to 2001, the epoch of property lists.
-    static let secondsTo2001 = 978_307_200.0
 
     private func list(_ range: Range<Int>, _ size: Int) -> BinaryObjectList {
         BinaryObjectList(position: range.lowerBound, count: range.count / size)

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import PropertyLists
 internal import Sealing
 
 /// What a sealed blob's header says; believed only where the file's verdict is `verified`.
@@ -85,11 +86,8 @@ enum MillisecondTime {
     /// `2026-11-21T03:30:00.5Z` has up to three digits of a fraction, and none where it is zero.
     static func text(_ date: Date) -> String {
         let milliseconds = whole(date)
-        let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
-        if milliseconds % 1000 == 0 { return seconds }
-        var fraction = String(1000 + milliseconds % 1000).dropFirst()
-        while fraction.last == "0" { fraction.removeLast() }
-        return "\(seconds.dropLast()).\(fraction)Z"
+        return CivilTime(secondsSince1970: Int(milliseconds / 1000))
+            .text(nanoseconds: Int(milliseconds % 1000) * 1_000_000)
     }
 
     /// Reads what `text(_:)` writes, to the same value.

@@ -77,7 +77,7 @@ package struct ProfileDescription {
 /// Dates of profiles for people: the day in UTC.
 enum ProfileDay {
     /// `2026-11-21`.
-    static func text(_ date: PropertyListDate) -> String { String(CivilTime(date).text.prefix(10)) }
+    static func text(_ date: PropertyListDate) -> String { CivilTime(date).dayText }
 
     /// Whole days from one moment to another; below zero where it lies before.
     static func count(from start: PropertyListDate, to end: PropertyListDate) -> Int {
