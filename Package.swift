@@ -196,8 +196,8 @@ let package = Package(
             dependencies: ["ContentDecoding", "PropertyLists", "SharedFiles", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SecretDetectionTests", dependencies: ["SecretDetection", "TestSupport"], swiftSettings: swiftSettings
-        ),
+            name: "SecretDetectionTests", dependencies: ["SecretDetection", "PropertyLists", "TestSupport"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "XcodeEntitlementsTests",
             dependencies: ["XcodeEntitlements", "AppGroups", "PropertyLists", "TestSupport", asn1],

@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// Reads JSON, and lines of JSON, in memory that does not grow with the file.
 ///
 /// From where it is no JSON any more (cut, with comments, of another dialect) it is read as running text.

@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// Messages: chat, mail, telephone.
 enum MessagingRules {
     private static let slack = SecretRule(

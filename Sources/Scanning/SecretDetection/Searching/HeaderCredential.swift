@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// What follows `Basic` and `Bearer`, RFC 7617 and 6750.
 enum HeaderCredential {
     /// A name and a password in base64.

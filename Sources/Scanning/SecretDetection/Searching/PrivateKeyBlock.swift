@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// Private keys between BEGIN and END lines; in text, and in strings that write their line ends as `\n`.
 enum PrivateKeyBlock {
     private static let longest = 32_768
