@@ -1,6 +1,6 @@
 /// What a name promises: `userPassword`, `API_KEY`, `session-id`, `auth.token`.
 enum SecretName {
-    enum Kind: Sendable, Hashable {
+    enum Kind: Sendable, Hashable, CaseIterable {
         case password, passphrase, secret, token, apiKey, privateKey, session, credential
         /// A key that may as well be the key of a dictionary.
         case weakKey
