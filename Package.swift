@@ -110,7 +110,7 @@ let package = Package(
         library("Scanning", "ContentDecoding", ["PropertyLists", "SharedFiles", "Czlib"]),
         library("Scanning", "SecretDetection", ["PropertyLists"]),
 
-        // Tools: no other module links them.
+        // Tools: the library links none of them.
         library(
             "Tools", "XcodeEntitlements",
             [
@@ -123,10 +123,12 @@ let package = Package(
                 "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection", "ContentDecoding", "SharedFiles",
                 "PropertyLists", "CryptoPrimitives", system,
             ]),
+        library("Tools", "ChildProcesses"),
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles",
+                "ChildProcesses", "ContainerAudit", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing",
+                "AppGroups", "SharedFiles",
                 "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
@@ -153,14 +155,16 @@ let package = Package(
             ],
             path: "Sources/Examples/account-widget", swiftSettings: swiftSettings),
         .executableTarget(
-            name: "account-demo", path: "Sources/Examples/account-demo", swiftSettings: swiftSettings),
+            name: "account-demo", dependencies: ["ChildProcesses"], path: "Sources/Examples/account-demo",
+            swiftSettings: swiftSettings),
 
         // Benchmarks: ratios against the same calls made from C, in one process.
         .target(name: "CBaseline", dependencies: ["Clibsodium"], path: "Sources/Benchmarks/CBaseline"),
         .executableTarget(
             name: "sealed-bench",
             dependencies: [
-                "CBaseline", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
+                "CBaseline", "ChildProcesses", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles",
+                "PropertyLists",
                 "CryptoPrimitives",
             ],
             path: "Sources/Benchmarks/sealed-bench", swiftSettings: swiftSettings),
@@ -196,8 +200,8 @@ let package = Package(
             dependencies: ["ContentDecoding", "PropertyLists", "SharedFiles", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SecretDetectionTests", dependencies: ["SecretDetection", "TestSupport"], swiftSettings: swiftSettings
-        ),
+            name: "SecretDetectionTests", dependencies: ["SecretDetection", "PropertyLists", "TestSupport"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "XcodeEntitlementsTests",
             dependencies: ["XcodeEntitlements", "AppGroups", "PropertyLists", "TestSupport", asn1],

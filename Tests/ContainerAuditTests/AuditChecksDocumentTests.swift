@@ -5,9 +5,10 @@ import Testing
 
 @Suite struct AuditChecksDocumentTests {
     /// The document, found from this file's place in the sources.
-    private static let path =
+    private static let path = root + "/docs/audit-checks.md"
+
+    private static let root =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-        + "/docs/audit-checks.md"
 
     @Test func theDocumentIsWhatTheChecksSay() throws {
         let made = AuditChecksDocument.markdown
@@ -20,6 +21,20 @@ import Testing
 
     @Test func everyIdIsUnique() {
         #expect(Set(AuditCheck.all.map(\.id)).count == AuditCheck.all.count)
+    }
+
+    /// A check that no family lists would be in no document and no report's list of rules.
+    @Test func everyCheckThatIsDeclaredIsInAFamily() throws {
+        let folder = Self.root + "/Sources/Tools/ContainerAudit/Checks"
+        let files = try SystemFile.names(folder).filter { $0.hasPrefix("AuditCheck") && $0.hasSuffix(".swift") }
+        let sources = try files.map { String(decoding: try SystemFile.read("\(folder)/\($0)"), as: UTF8.self) }
+        let declared = sources.flatMap { source in
+            source.split(separator: "AuditCheck(").compactMap { part -> Substring? in
+                part.drop { $0.isWhitespace }.hasPrefix("id: \"") ? part.split(separator: "\"")[1] : nil
+            }
+        }
+        #expect(declared.count > 80)
+        for id in declared { #expect(AuditCheck.named(String(id)) != nil, "\(id)") }
     }
 
     @Test func aFindingHasTheSeverityAndTitleOfItsCheck() throws {

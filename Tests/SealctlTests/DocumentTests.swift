@@ -50,6 +50,24 @@ import Testing
         #expect(page.compactMap { $0.hasPrefix(".It ") ? Int($0.dropFirst(4)) : nil } == declared)
     }
 
+    /// The topic of the help is made from the statuses themselves.
+    @Test func theMeaningsOfStatusesAreThoseOfBothDocuments() throws {
+        let topic = try Sandbox().succeed(["help", "exit-status"]).outputText.split(separator: "\n")
+        let meanings = topic.compactMap { line -> (Int, String)? in
+            let words = line.split(separator: " ", maxSplits: 1)
+            guard line.hasPrefix(" "), let number = words.first.flatMap({ Int($0) }) else { return nil }
+            return (number, words[1].drop { $0 == " " }.description)
+        }
+        #expect(meanings.count == 18)
+        let guide = try SourceText.read("docs/sealctl.md")
+        let page = try SourceText.read("docs/sealctl.1").replacing(".Nm .", with: "sealctl.")
+        for (number, meaning) in meanings {
+            #expect(guide.contains("| \(number) | \(meaning) |"))
+            let sentence = meaning.prefix(1).uppercased() + meaning.dropFirst() + "."
+            #expect(page.replacing("\n", with: " ").contains(".It \(number) \(sentence)"))
+        }
+    }
+
     @Test func everyWarningIsInTheGuide() throws {
         let source = try SourceText.read("Sources/Tools/sealctl/Vault/VaultAcceptCommand.swift")
         let words = source.split(separator: "\"").filter { $0.hasPrefix("watermarks") && $0.allSatisfy(\.isLetter) }

@@ -5,6 +5,10 @@ import Testing
 
 /// Every rule against a sample of its own, and against what only looks like it.
 @Suite struct SecretSampleTests {
+    @Test func everyKindOfNameHasARule() {
+        for kind in SecretName.Kind.allCases { #expect(FieldRules.rule(for: kind) != nil, "\(kind)") }
+    }
+
     @Test func everyRuleHasAnIdOfItsOwn() {
         let ids = SecretRules.all.map(\.id)
         #expect(Set(ids).count == ids.count)

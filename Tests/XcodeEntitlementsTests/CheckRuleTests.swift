@@ -4,9 +4,19 @@ import Testing
 @testable import XcodeEntitlements
 
 @Suite struct CheckRuleTests {
-    private static func document() throws -> String {
+    private static func document() throws -> String { try text("docs/entitlements-check.md") }
+
+    private static func text(_ path: String) throws -> String {
         let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
-        return String(decoding: try SystemFile.read(root + "/docs/entitlements-check.md"), as: UTF8.self)
+        return String(decoding: try SystemFile.read("\(root)/\(path)"), as: UTF8.self)
+    }
+
+    /// A rule that no list has would be in no document and no report.
+    @Test func everyRuleThatIsDeclaredIsListed() throws {
+        let source = try Self.text("Sources/Tools/XcodeEntitlements/Checks/ProjectRule.swift")
+        let declared = source.split(separator: "\"").filter { $0.hasPrefix("ENT") && $0.count == 6 }
+        #expect(declared.count == ProjectRule.all.count)
+        for id in declared { #expect(ProjectRule.named(String(id)) != nil, "\(id)") }
     }
 
     @Test func everyRuleHasAnIdAndANameOfItsOwn() {

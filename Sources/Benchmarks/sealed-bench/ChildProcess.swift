@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 
 /// A program that is run as a whole.
@@ -49,28 +50,21 @@ struct ChildProcess {
         while wait4(process, &status, 0, &usage) < 0 && errno == EINTR {}
         cost.wall = Double(Stopwatch.now() - start) / 1e9
         cost.processor = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
-        guard status & 0x7F == 0, accepted.contains(status >> 8) else {
+        let end = WaitStatus(status)
+        guard end.signal == 0, accepted.contains(end.code) else {
             throw BenchmarkFailure("\(arguments[0]) failed (wait status \(status))")
         }
         return cost
     }
 
     private func spawn() throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        if isSilent { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
-        let argv = arguments.map { strdup($0) } + [nil]
-        let envp = environment.map { strdup($0) } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var process = pid_t()
-        let number = posix_spawnp(&process, arguments[0], &actions, nil, argv, envp)
-        guard number == 0 else {
-            throw BenchmarkFailure("\(arguments[0]) does not start: \(String(cString: strerror(number)))")
+        var program = ChildProgram(.name(arguments[0]), arguments, environment: environment)
+        program.open("/dev/null", O_RDONLY, as: STDIN_FILENO)
+        program.open("/dev/null", O_WRONLY, as: STDOUT_FILENO)
+        if isSilent { program.open("/dev/null", O_WRONLY, as: STDERR_FILENO) }
+        do throws(StartFailure) { return try program.start() } catch {
+            throw BenchmarkFailure("\(arguments[0]) does not start: \(error)")
         }
-        return process
     }
 
     private func isRunning(_ process: pid_t) -> Bool {

@@ -22,7 +22,7 @@ public struct AppGroupError: StructuredError, Sendable, Equatable {
     /// One line without control characters: what failed, on what, why, and what to do.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
-        return "\(details.message) [\(code)]. \(advice.printable)"
+        return line
     }
 
     /// - Parameter reason: a clause about the subject.

@@ -93,3 +93,10 @@ int csodium_hex_decode(uint8_t *out, size_t out_length, const uint8_t *hex, size
     int status = sodium_hex2bin(out, out_length, (const char *)hex, hex_length, NULL, &written, NULL);
     return status == 0 && written == out_length ? 0 : -1;
 }
+
+int csodium_base64_decode(uint8_t *out, size_t out_length, const uint8_t *text, size_t text_length, int is_url_safe) {
+    size_t written = 0;
+    int variant = is_url_safe ? sodium_base64_VARIANT_URLSAFE_NO_PADDING : sodium_base64_VARIANT_ORIGINAL_NO_PADDING;
+    int status = sodium_base642bin(out, out_length, (const char *)text, text_length, NULL, &written, NULL, variant);
+    return status == 0 && written == out_length ? 0 : -1;
+}

@@ -20,7 +20,7 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let outOfMemory = Code(rawValue: "outOfMemory")
         /// The processor lacks the instructions that the primitive needs.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// The text does not consist of the exact number of hexadecimal digits.
+        /// Text that should hold hexadecimal digits or Base64 of an exact length does not.
         public static let malformedEncoding = Code(rawValue: "malformedEncoding")
     }
 

@@ -58,10 +58,8 @@ public struct VaultError: StructuredError, Sendable, Equatable {
         }
     }
 
-    /// A single line: the operation, the subject, the reason and the advice.
-    public var description: String {
-        underlying?.description ?? "\(details.message) [\(code.rawValue)]. \(advice.printable)"
-    }
+    /// One line: what failed, on what, why, and what to do.
+    public var description: String { underlying?.description ?? line }
 }
 
 extension VaultError: SecretMemoryError {

@@ -170,4 +170,13 @@ public struct PropertyListDate: Hashable, Sendable {
         guard Self.representable.contains(seconds) else { return nil }
         secondsSince2001 = seconds
     }
+
+    /// From 1970, where the system's clocks count from, to 2001.
+    package static let secondsTo2001 = 978_307_200
+
+    package init?(secondsSince1970 seconds: Double) {
+        self.init(secondsSince2001: seconds - Double(Self.secondsTo2001))
+    }
+
+    package var secondsSince1970: Double { secondsSince2001 + Double(Self.secondsTo2001) }
 }

@@ -1,6 +1,6 @@
 internal import AppGroups
 internal import KeyVault
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// What errors of lower floors mean for a store.
@@ -44,22 +44,7 @@ extension StoreError {
     }
 
     init(_ error: SealingError, _ operation: String, _ subject: String) {
-        let code: Code =
-            switch error.code {
-            case .tooLarge: .tooLarge
-            case .unsupportedFormat: .unsupportedFormat
-            case .wrongGroup: .wrongGroup
-            case .wrongKind: .wrongKind
-            case .wrongName: .wrongName
-            case .unknownKey: .unknownKey
-            case .wrongSuite: .wrongSuite
-            case .wrongEpoch: .wrongEpoch
-            case .wrongCommitment: .wrongCommitment
-            case .retiredEpoch: .retiredEpoch
-            case .tampered: .tampered
-            default: .malformed
-            }
-        self.init(code, operation, subject, error.detail, cause: error)
+        self.init(Code(error.code), operation, subject, error.detail, cause: error)
     }
 
     init(_ error: VaultError, _ operation: String) {
@@ -113,5 +98,13 @@ extension StoreError {
         _ operation: String, _ subject: String, _ body: () throws(FileError) -> Result
     ) throws(StoreError) -> Result {
         do throws(FileError) { return try body() } catch { throw StoreError(error, operation, subject) }
+    }
+}
+
+extension StoreError.Code {
+    /// A refusal of the format, which has the same name for a store. What no reader of a record meets is `malformed`.
+    package init(_ refusal: SealingError.Code) {
+        let code = Self(rawValue: refusal.rawValue)
+        self = code.check == nil ? .malformed : code
     }
 }

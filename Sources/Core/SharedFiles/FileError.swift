@@ -13,8 +13,8 @@ public struct FileError: StructuredError, Sendable, Equatable {
     public let path: String
     /// The system's error number, if a system call failed.
     public let errno: Int32?
-    /// What to do next, in one sentence, with the command for it if there is one.
-    public let advice: String
+    /// The advice of the place that failed, if it knows better than the code.
+    private let ownAdvice: String?
 
     /// An error with a known code; without an advice of its own it gets the code's default sentence.
     public init(_ code: Code, operation: String, path: String, errno: Int32? = nil, advice: String? = nil) {
@@ -22,7 +22,7 @@ public struct FileError: StructuredError, Sendable, Equatable {
         self.operation = operation
         self.path = path
         self.errno = errno
-        self.advice = advice ?? code.defaultAdvice(path: path)
+        ownAdvice = advice
     }
 
     /// An error from a system call: the number decides the code, the code decides the advice.
@@ -30,7 +30,10 @@ public struct FileError: StructuredError, Sendable, Equatable {
         self.init(Code(errno: errno), operation: operation, path: path, errno: errno, advice: advice)
     }
 
-    /// Computed on demand: many of these errors are caught at once, and nobody reads their text.
+    /// What to do next, in one sentence, with the command for it if there is one.
+    public var advice: String { ownAdvice ?? code.defaultAdvice(path: path) }
+
+    /// Computed on demand, like the advice: many of these errors are caught at once, and nobody reads their text.
     public var details: ErrorDetails { details(as: .input) }
 
     package func details(as role: SubjectRole) -> ErrorDetails {
@@ -40,6 +43,12 @@ public struct FileError: StructuredError, Sendable, Equatable {
 }
 
 extension FileError {
+    /// Whether two errors say the same.
+    public static func == (left: FileError, right: FileError) -> Bool {
+        left.code == right.code && left.operation == right.operation && left.path == right.path
+            && left.errno == right.errno && left.advice == right.advice
+    }
+
     /// The kinds of failure; an open set, so a `switch` over it needs a default.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The code's stable name, as printed in machine-readable output.
@@ -132,68 +141,76 @@ extension FileError.Code {
 
 extension FileError.Code {
     /// The reason as a sentence without its full stop.
-    var meaning: String { Self.meanings[self] ?? rawValue }
+    var meaning: String { Self.entries[self]?.meaning ?? rawValue }
 
-    private static let meanings: [Self: String] = [
-        .notFound: "Nothing has that name",
-        .alreadyExists: "The name is taken",
-        .permissionDenied: "Permission denied",
-        .unsafePath: "The path crosses a symbolic link or leaves its directory",
-        .notRegularFile: "Not a regular file",
-        .notDirectory: "Not a directory",
-        .tooLarge: "Larger than allowed",
-        .tooDeep: "Nested deeper than allowed",
-        .unsafeMode: "Its permissions let others in",
-        .wrongOwner: "Owned by somebody else",
-        .notShared: "Members of its unix group can't use it",
-        .noSpace: "The file system is full",
-        .quotaExceeded: "The quota is used up",
-        .readOnly: "The file system is read-only",
-        .tooManyOpenFiles: "Too many open files",
-        .io: "The system failed",
-        .durabilityUnknown: "The new value is in place, but may not survive a power loss",
-        .lockTimeout: "Somebody else held the lock for the whole time limit",
-        .lockFileReplaced: "The lock's file was replaced",
-        .overtaken: "Another writer took the new value away",
-        .cancelled: "Cancelled",
-        .invalidName: "Not usable as a name",
-        .watchLimit: "No more files can be watched",
-        .inputTimeout: "No program was at its other end, or nothing came, for the whole time limit",
-        .presenterTimeout: "Somebody who presents it did not answer for the whole time limit",
-        .presenterFailed: "Somebody who presents it refused",
-        .unsupported: "Not supported by this system",
+    /// The words for one code.
+    private struct Entry {
+        /// The reason as a sentence without its full stop.
+        let meaning: String
+        /// What to do, unless the error knows better. `{path}` is the path as a shell word.
+        let advice: String
+
+        init(_ meaning: String, _ advice: String = "Check the disk and the system log (dmesg), then try again.") {
+            self.meaning = meaning
+            self.advice = advice
+        }
+    }
+
+    private static let entries: [Self: Entry] = [
+        .notFound: Entry("Nothing has that name", "Check the name, or create it first."),
+        .alreadyExists: Entry("The name is taken", "Choose another name, or remove it first: rm {path}"),
+        .permissionDenied: Entry("Permission denied", "See who may do this: namei -l {path}"),
+        .unsafePath: Entry(
+            "The path crosses a symbolic link or leaves its directory",
+            "See where the link is and replace it by a real directory or file: namei -l {path}"),
+        .notRegularFile: Entry("Not a regular file", "See what it is and move it away: ls -ld {path}"),
+        .notDirectory: Entry("Not a directory", "See what it is and move it away: ls -ld {path}"),
+        .tooLarge: Entry("Larger than allowed", "Raise the limit if the file is meant to be that large: ls -l {path}"),
+        .tooDeep: Entry("Nested deeper than allowed", "Move it up, or raise the limit."),
+        .unsafeMode: Entry(
+            "Its permissions let others in",
+            "As its owner, take the permission away: chmod go-w {path}"),
+        .wrongOwner: Entry(
+            "Owned by somebody else",
+            "Run this as its owner, or use a place of this user's own: ls -ld {path}"),
+        .notShared: Entry(
+            "Members of its unix group can't use it",
+            "As its owner, give it to the unix group and let its members in: chmod 2770 {path}"),
+        .noSpace: Entry("The file system is full", "Free some space and try again: df -h {path}"),
+        .quotaExceeded: Entry("The quota is used up", "Free some of your quota and try again: quota -s"),
+        .readOnly: Entry("The file system is read-only", "Use another place, or mount it writable: findmnt -T {path}"),
+        .tooManyOpenFiles: Entry("Too many open files", "Raise the limit and try again: ulimit -n 4096"),
+        .io: Entry("The system failed"),
+        .durabilityUnknown: Entry(
+            "The new value is in place, but may not survive a power loss",
+            "Check the disk (dmesg), then write the value again."),
+        .lockTimeout: Entry(
+            "Somebody else held the lock for the whole time limit",
+            "See who holds it and whether it is stopped: lsof {path}"),
+        .lockFileReplaced: Entry(
+            "The lock's file was replaced",
+            "Try again, and find out what replaces lock files there."),
+        .overtaken: Entry("Another writer took the new value away", "Write it again, and under the lock."),
+        .cancelled: Entry("Cancelled", "Try again when you want it done."),
+        .invalidName: Entry(
+            "Not usable as a name",
+            "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."),
+        .watchLimit: Entry(
+            "No more files can be watched",
+            "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances: sysctl fs.inotify"),
+        .inputTimeout: Entry(
+            "No program was at its other end, or nothing came, for the whole time limit",
+            "Start the program at the other end first, or name a regular file: ls -l {path}"),
+        .presenterTimeout: Entry("Somebody who presents it did not answer for the whole time limit"),
+        .presenterFailed: Entry("Somebody who presents it refused"),
+        .unsupported: Entry("Not supported by this system", "Linux 5.6 or newer and a local file system are needed."),
     ]
 
     /// The sentence that an error carries when its thrower has no better one.
     func defaultAdvice(path: String) -> String {
-        let quoted = path.shellQuoted
-        return switch self {
-        case .notFound: "Check the name, or create it first."
-        case .alreadyExists: "Choose another name, or remove it first: rm \(quoted)"
-        case .permissionDenied: "See who may do this: namei -l \(quoted)"
-        case .unsafePath: "See where the link is and replace it by a real directory or file: namei -l \(quoted)"
-        case .notRegularFile: "See what it is and move it away: ls -ld \(quoted)"
-        case .notDirectory: "See what it is and move it away: ls -ld \(quoted)"
-        case .tooLarge: "Raise the limit if the file is meant to be that large: ls -l \(quoted)"
-        case .tooDeep: "Move it up, or raise the limit."
-        case .unsafeMode: "As its owner, take the permission away: chmod go-w \(quoted)"
-        case .wrongOwner: "Run this as its owner, or use a place of this user's own: ls -ld \(quoted)"
-        case .notShared: "As its owner, give it to the unix group and let its members in: chmod 2770 \(quoted)"
-        case .noSpace: "Free some space and try again: df -h \(quoted)"
-        case .quotaExceeded: "Free some of your quota and try again: quota -s"
-        case .readOnly: "Use another place, or mount it writable: findmnt -T \(quoted)"
-        case .tooManyOpenFiles: "Raise the limit and try again: ulimit -n 4096"
-        case .durabilityUnknown: "Check the disk (dmesg), then write the value again."
-        case .lockTimeout: "See who holds it and whether it is stopped: lsof \(quoted)"
-        case .inputTimeout: "Start the program at the other end first, or name a regular file: ls -l \(quoted)"
-        case .lockFileReplaced: "Try again, and find out what replaces lock files there."
-        case .overtaken: "Write it again, and under the lock."
-        case .cancelled: "Try again when you want it done."
-        case .watchLimit: "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances: sysctl fs.inotify"
-        case .invalidName: "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."
-        case .unsupported: "Linux 5.6 or newer and a local file system are needed."
-        default: "Check the disk and the system log (dmesg), then try again."
-        }
+        let advice = (Self.entries[self] ?? Entry(rawValue)).advice
+        guard let place = advice.utf8.firstIndex(of: UInt8(ascii: "{")) else { return advice }
+        return "\(advice[..<place])\(path.shellQuoted)\(advice[place...].dropFirst("{path}".count))"
     }
 }
 

@@ -84,8 +84,13 @@ package struct LeafName: Sendable, Hashable {
         guard name.hasPrefix(".\(string)."), name.hasSuffix(".new"), name.utf8.count == string.utf8.count + 22 else {
             return false
         }
-        return name.utf8.dropFirst(string.utf8.count + 2).dropLast(4).allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-        }
+        return name.utf8.dropFirst(string.utf8.count + 2).dropLast(4).allSatisfy(\.isLowerHexDigit)
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a hexadecimal digit as this package writes them in names: `0` to `9`, `a` to `f`.
+    package var isLowerHexDigit: Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
     }
 }

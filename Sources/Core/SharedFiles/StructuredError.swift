@@ -29,8 +29,13 @@ extension StructuredError {
     /// What failed, on what and why, as the reason of an error of another module.
     package var sentence: String { details.message.sentence }
 
+    /// The error in one line without control characters: what failed, on what, why, its code, and what to do.
+    ///
+    /// An error whose description is that of its cause falls back to this line.
+    package var line: String { "\(details.message) [\(code.rawValue)]. \(advice.printable)" }
+
     /// One line without control characters: what failed, on what, why, and what to do.
-    public var description: String { "\(details.message) [\(code.rawValue)]. \(advice.printable)" }
+    public var description: String { line }
 }
 
 /// The fields that all errors of this package share besides their codes. No field holds contents or key material.

@@ -42,7 +42,7 @@ extension Demo {
             timeline.note("The refresh that follows gives it a new token.")
         } else {
             // A state that ends in this very moment may be seen only after its end.
-            try expectWidget("the widget shows who is signed in and for how long") {
+            try expectWidget("the widget shows who is signed in and until when") {
                 $0.shows(answer.person) || $0.state == "expired"
             }
             try pause()
@@ -51,7 +51,7 @@ extension Demo {
 
     private func signInBriefly(_ command: String) throws(Stop) {
         let answer = try askApp(command)
-        try expectWidget("the widget shows who is signed in and for how long") { $0.shows(answer.person) }
+        try expectWidget("the widget shows who is signed in and until when") { $0.shows(answer.person) }
         try pause(.seconds(1))
     }
 

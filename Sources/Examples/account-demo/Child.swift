@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import FoundationEssentials
 internal import Glibc
 
@@ -24,19 +25,25 @@ final class Child {
         name = path.split(separator: "/").last.map(String.init) ?? path
         let inward = try Pipe.make()
         let outward = try Pipe.make()
-        var launch = Launch(path, arguments, environment)
-        launch.connect(inward.readEnd, to: STDIN_FILENO)
-        if isHeard { launch.connect(outward.writeEnd, to: STDOUT_FILENO) }
-        if mergesErrors { launch.connect(outward.writeEnd, to: STDERR_FILENO) }
-        let result = launch.start()
-        close(inward.readEnd)
-        close(outward.writeEnd)
-        guard case .success(let id) = result else {
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
+        var program = ChildProgram(
+            .path(path), [path] + arguments, environment: variables.map { "\($0)=\($1)" })
+        program.connect(inward.readEnd, to: STDIN_FILENO)
+        if isHeard { program.connect(outward.writeEnd, to: STDOUT_FILENO) }
+        if mergesErrors { program.connect(outward.writeEnd, to: STDERR_FILENO) }
+        // The conductor ignores it, and its children have to feel it.
+        program.restoreSignals([SIGPIPE])
+        do throws(StartFailure) {
+            defer {
+                close(inward.readEnd)
+                close(outward.writeEnd)
+            }
+            id = try program.start()
+        } catch {
             close(inward.writeEnd)
             close(outward.readEnd)
             throw .unavailable("\(path) does not start")
         }
-        self.id = id
         input = inward.writeEnd
         output = isHeard ? outward.readEnd : nil
         if !isHeard { close(outward.readEnd) }
@@ -116,62 +123,6 @@ final class Child {
     }
 }
 
-/// How a program is to be started: posix_spawn(3) with its descriptors and a clean slate of signals.
-struct Launch: ~Copyable {
-    private let path: String
-    private let arguments: [String]
-    private let environment: [String]
-    private var actions = posix_spawn_file_actions_t()
-
-    init(_ path: String, _ arguments: [String], _ environment: [String: String]) {
-        self.path = path
-        self.arguments = [path] + arguments
-        self.environment = ProcessInfo.processInfo.environment
-            .merging(environment) { _, ours in ours }
-            .map { "\($0)=\($1)" }
-        posix_spawn_file_actions_init(&actions)
-    }
-
-    deinit {
-        var actions = actions
-        posix_spawn_file_actions_destroy(&actions)
-    }
-
-    mutating func connect(_ descriptor: Int32, to target: Int32) {
-        posix_spawn_file_actions_adddup2(&actions, descriptor, target)
-    }
-
-    enum Failure: Error {
-        case number(Int32)
-    }
-
-    func start() -> Result<pid_t, Failure> {
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        Self.resetSignals(&attributes)
-        var actions = actions
-        let argv = arguments.map { strdup($0) } + [nil]
-        let envp = environment.map { strdup($0) } + [nil]
-        defer { for string in argv + envp { free(string) } }
-        var id: pid_t = 0
-        let error = posix_spawn(&id, path, &actions, &attributes, argv, envp)
-        return error == 0 ? .success(id) : .failure(.number(error))
-    }
-
-    /// The conductor blocks and ignores signals that its children have to feel.
-    private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        sigaddset(&defaults, SIGPIPE)
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    }
-}
-
 /// A pipe whose ends no later child inherits: an end left open in a sibling would hide that a program has ended.
 struct Pipe {
     let readEnd: Int32
@@ -205,21 +156,5 @@ struct LineBuffer {
     mutating func takeAll() -> [String] {
         defer { bytes = [] }
         return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-/// How a process ended, from its wait status.
-struct ExitStatus: CustomStringConvertible {
-    private let status: Int32
-
-    init(_ status: Int32) { self.status = status }
-
-    private var signal: Int32 { status & 0x7F }
-
-    /// Its exit status; 128 and the signal for one that was killed, as shells have it.
-    var code: Int32 { signal == 0 ? (status >> 8) & 0xFF : 128 + signal }
-
-    var description: String {
-        signal == 0 ? "exit status \(code)" : "signal \(signal) (\(String(cString: strsignal(signal))))"
     }
 }

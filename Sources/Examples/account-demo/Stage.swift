@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Glibc
 
 /// The running programs, and everything they have said.
@@ -52,7 +53,7 @@ final class Stage {
         var output: [String] = []
         try listen(hearing: tool) { output += $0 }
         guard let status = tool.ended() else { throw .broken("\(tool.name) did not end in time") }
-        return (ExitStatus(status).code, output)
+        return (WaitStatus(status).code, output)
     }
 
     func endAll() {
@@ -91,7 +92,7 @@ final class Stage {
 
     private func howEnded(_ child: Child) -> String {
         child.end()
-        return child.ended().map { ExitStatus($0).description } ?? "it closed its output"
+        return child.ended().map { WaitStatus($0).description } ?? "it closed its output"
     }
 }
 

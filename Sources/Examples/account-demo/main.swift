@@ -1,7 +1,7 @@
 // The conductor of `make run`: it starts an app and its widget on a fresh group container, tampers with what they
 // share, and checks at every step that the widget and the audit say what they should.
 //
-// It knows the two programs and sealctl only as processes and files; nothing of the library is linked in.
+// It knows the two programs and sealctl only as processes and files; the library is not linked in.
 
 import Glibc
 

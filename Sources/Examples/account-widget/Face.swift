@@ -6,29 +6,29 @@ internal import SealedState
 enum Face: Equatable {
     /// Nothing was shared yet.
     case placeholder
-    case signedIn(name: String, remaining: RemainingTime)
+    case signedIn(name: String, until: Date)
     case expired
     case signedOut
     /// There is a record, and the store does not believe it.
     case refused(code: StoreError.Code, reason: String)
 
     /// What there is to show of an update.
-    init(_ update: RecordUpdate<WidgetAuthState>, at now: Date) {
+    init(_ update: RecordUpdate<WidgetAuthState>) {
         switch update.outcome {
-        case .value(let snapshot): self.init(snapshot.value, at: now)
+        case .value(let snapshot): self.init(snapshot.value)
         case .absent: self = .placeholder
         case .rejected(let error) where error.code == .stale: self = .expired
         case .rejected(let error): self = .refused(code: error.code, reason: error.reason)
         }
     }
 
-    private init(_ state: WidgetAuthState, at now: Date) {
+    private init(_ state: WidgetAuthState) {
         // The rules of the record promise both while somebody is signed in.
         guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
             self = .signedOut
             return
         }
-        self = .signedIn(name: name, remaining: RemainingTime(seconds: expiry.timeIntervalSince(now)))
+        self = .signedIn(name: name, until: expiry)
     }
 }
 
@@ -36,10 +36,23 @@ extension Face: CustomStringConvertible {
     var description: String {
         switch self {
         case .placeholder: "placeholder: Sign in to see your account here"
-        case .signedIn(let name, let remaining): "signed-in: \(name), \(remaining) left"
+        case .signedIn(let name, let expiry): "signed-in: \(name), until \(expiry.ISO8601Format())"
         case .expired: "expired: The sign-in has run out, open the app"
         case .signedOut: "signed-out: You are signed out"
         case .refused(let code, let reason): "refused \(code.rawValue): \(reason)"
         }
+    }
+}
+
+/// The widget's face on the screen: a line whenever it changes.
+actor Display {
+    private var shown: Face?
+
+    /// Shows what the record has come to. Its end needs no timer here: the store reports it.
+    func show(_ update: RecordUpdate<WidgetAuthState>) {
+        let face = Face(update)
+        guard face != shown else { return }
+        say("\(face)")
+        shown = face
     }
 }

@@ -8,7 +8,7 @@ package enum Carriers {
     package static func form(of head: [UInt8], name: String) -> CarrierForm {
         if let known = signatures.first(where: { head.starts(with: $0.bytes) }) { return known.form }
         if SQLiteJournalReader.isJournal(head, name: name) { return .sqliteJournal }
-        if ImageReader.isImage(head) { return .image }
+        if ImageHead.isImage(head) { return .image }
         if UTF16Reader.order(of: head) != nil { return .utf16 }
         return TextForm.of(head, name: name) ?? .binary
     }
@@ -43,9 +43,8 @@ package enum Carriers {
         case .sqliteLog: SQLiteLogReader.self
         case .sqliteJournal: SQLiteJournalReader.self
         case .cookies: CookiesReader.self
-        case .image: ImageReader.self
         case .gzip, .zlib: GzipReader.self
-        case .base64, .hex, .binary: BinaryReader.self
+        case .base64, .hex, .image, .binary: BinaryReader.self
         }
     }
 
@@ -60,7 +59,27 @@ package enum Carriers {
     ]
 }
 
-/// The form of a file or of a value in it.
+/// Images by their first bytes. They are read as files of no known form: texts of an image are found as they are, and its
+/// pixels hold none.
+enum ImageHead {
+    private static let starts: [[UInt8]] = [
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], [0xFF, 0xD8, 0xFF], Array("GIF87a".utf8),
+        Array("GIF89a".utf8), [0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42],
+    ]
+
+    /// The brands of HEIC and AVIF.
+    private static let brands: Set = ["heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis"]
+
+    /// Whether the first bytes are those of a PNG, JPEG, GIF, WebP, HEIC, AVIF or TIFF file.
+    static func isImage(_ head: [UInt8]) -> Bool {
+        if starts.contains(where: { head.starts(with: $0) }) { return true }
+        if head.starts(with: "RIFF".utf8) { return head.dropFirst(8).starts(with: "WEBP".utf8) }
+        return head.dropFirst(4).starts(with: "ftyp".utf8)
+            && brands.contains(String(decoding: head.dropFirst(8).prefix(4), as: UTF8.self))
+    }
+}
+
+/// What form a file, or a value in it, has.
 package enum CarrierForm: String, Hashable, Sendable, CaseIterable {
     case text, json, utf16, log
     case xmlPropertyList, binaryPropertyList, openStepPropertyList, keyedArchive

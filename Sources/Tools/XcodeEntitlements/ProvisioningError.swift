@@ -20,7 +20,7 @@ public struct ProvisioningError: StructuredError, Sendable, Equatable {
     /// The error as one line without control characters: operation, subject, reason and advice.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
-        return "\(details.message) [\(code)]. \(advice.printable)"
+        return line
     }
 
     /// - Parameter reason: a clause about the subject.

@@ -301,8 +301,4 @@ import Testing
         let folder = try #require(report.quarantined.first?.to.split(separator: "/Library").first)
         #expect(try SystemFile.mode(String(folder)) & 0o777 == 0o700)
     }
-
-    @Test func namesCarryTheTimeInUTC() {
-        #expect(UTCStamp.text(seconds: 1_795_244_622) == "20261121T070342Z")
-    }
 }

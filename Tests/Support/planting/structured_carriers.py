@@ -79,7 +79,7 @@ def png(random, name, value):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     pixels = zlib.compress(b"\0" + random.randbytes(3))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
-            + chunk(b"zTXt", name.encode()[:79] + b"\0\0" + zlib.compress(value.encode()))
+            + chunk(b"tEXt", b"Comment\0\n" + f"{name}={value}".encode() + b"\n")
             + chunk(b"IDAT", pixels) + chunk(b"IEND", b""))
 
 

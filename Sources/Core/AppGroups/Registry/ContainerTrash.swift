@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PropertyLists
 internal import SharedFiles
 internal import SystemPackage
 
@@ -201,7 +202,7 @@ struct TrashName: Hashable, Sendable {
     /// A fresh name, now.
     init(of group: AppGroup) {
         self.group = group
-        moved = UTCTime.compact
+        moved = UTCStamp.now()
         let random = String(UInt32.random(in: .min ... .max), radix: 16)
         digits = String(repeating: "0", count: 8 - random.count) + random
     }
@@ -219,19 +220,8 @@ struct TrashName: Hashable, Sendable {
     }
 }
 
-/// The time of day as a name may hold it.
-enum UTCTime {
-    /// `20261121T130405Z`.
-    static var compact: String {
-        var now = time(nil)
-        var parts = tm()
-        gmtime_r(&now, &parts)
-        let date = digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2)
-        return "\(date)T\(digits(parts.tm_hour, 2))\(digits(parts.tm_min, 2))\(digits(parts.tm_sec, 2))Z"
-    }
-
-    private static func digits(_ number: Int32, _ count: Int) -> String {
-        let text = String(max(0, number))
-        return String(repeating: "0", count: max(0, count - text.count)) + text.suffix(count)
-    }
+/// The time of day as part of a file's name.
+package enum UTCStamp {
+    /// UTC to the second, such as `20261121T070342Z`.
+    package static func now() -> String { CivilTime(secondsSince1970: time(nil)).compactText }
 }

@@ -125,8 +125,6 @@ extension PropertyListDate {
     static var thisSecond: PropertyListDate? {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return PropertyListDate(secondsSince2001: Double(time.tv_sec) - secondsBetween1970And2001)
+        return PropertyListDate(secondsSince1970: Double(time.tv_sec))
     }
-
-    private static let secondsBetween1970And2001 = 978_307_200.0
 }

@@ -71,4 +71,7 @@ int csodium_x25519_shared(uint8_t *shared, const uint8_t *secret_key, const uint
 void csodium_hex_encode(uint8_t *out, const uint8_t *input, size_t length);
 int csodium_hex_decode(uint8_t *out, size_t out_length, const uint8_t *hex, size_t hex_length);
 
+// Base64 without padding (RFC 4648, sections 4 and 5) without a table look-up, for secrets. -1 for any other text and length.
+int csodium_base64_decode(uint8_t *out, size_t out_length, const uint8_t *text, size_t text_length, int is_url_safe);
+
 #endif

@@ -34,6 +34,29 @@ package enum Hexadecimal {
     }
 }
 
+/// Base64 text of secrets, without table look-ups that would leak letters through the cache.
+package enum SecretBase64 {
+    /// Reads exactly `bytes.count` bytes from text in one of the two alphabets, with padding or without.
+    ///
+    /// - Throws: `CryptoError` `.malformedEncoding` for another length, another character and letters of both alphabets.
+    package static func decode(
+        _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        let hasPadding = bytes.count % 3 != 0 && text.count % 4 == 0
+        let pads = hasPadding ? 3 - bytes.count % 3 : 0
+        guard text.count >= pads, text.suffix(pads).allSatisfy({ $0 == UInt8(ascii: "=") }) else {
+            throw CryptoError(.malformedEncoding, "base64 decoding")
+        }
+        // Looks at every letter, so that the time tells no more than the alphabet.
+        let urlLetters = text.reduce(0) { count, letter in
+            count + (letter == UInt8(ascii: "-") ? 1 : 0) + (letter == UInt8(ascii: "_") ? 1 : 0)
+        }
+        guard let input = text.bytePointer, let output = bytes.bytePointer,
+            csodium_base64_decode(output, bytes.count, input, text.count - pads, urlLetters > 0 ? 1 : 0) == 0
+        else { throw CryptoError(.malformedEncoding, "base64 decoding") }
+    }
+}
+
 extension UnsafeRawBufferPointer {
     @inline(__always)
     var bytePointer: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }

@@ -24,7 +24,8 @@ struct MachineIdentity: Hashable, Sendable {
     static func read(path: String = path) throws(VaultError) -> MachineIdentity {
         let text = try contents(path)
         let id = text.last == UInt8(ascii: "\n") ? text.dropLast() : text[...]
-        guard id.count == idSize, id.allSatisfy(isDigit), id.contains(where: { $0 != UInt8(ascii: "0") }) else {
+        guard id.count == idSize, id.allSatisfy(\.isLowerHexDigit), id.contains(where: { $0 != UInt8(ascii: "0") })
+        else {
             throw .noMachineIdentity(path, "It does not hold 32 hexadecimal digits.")
         }
         return MachineIdentity(
@@ -44,10 +45,6 @@ struct MachineIdentity: Hashable, Sendable {
         }
         if let failure { throw .noMachineIdentity(path, failure.sentence) }
         return text
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 }
 

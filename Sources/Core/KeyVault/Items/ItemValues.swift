@@ -279,9 +279,6 @@ struct ValueFiles {
 
     private static func isValueName(_ name: String) -> Bool {
         name.utf8.count == 2 * ItemEntry.valueIDSize
-            && name.utf8.allSatisfy {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-            }
+            && name.utf8.allSatisfy(\.isLowerHexDigit)
     }
 }

@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import Glibc
 internal import SharedFiles
 internal import Synchronization

@@ -3,19 +3,19 @@
 /// Shared objects are built once for each reference, as the check has counted them.
 struct BinaryPropertyListReader {
     private let bytes: UnsafeRawBufferPointer
-    private let trailer: PropertyListTrailer
+    private let table: PropertyListTable
 
     static func parse(
         _ bytes: UnsafeRawBufferPointer, limits: StructureLimits
     ) throws(StructureFault) -> PropertyListValue {
         // The check rejects cycles and excessive depth, so the recursion below ends.
         try PropertyListStructure.check(bytes, against: limits)
-        let reader = BinaryPropertyListReader(bytes: bytes, trailer: try PropertyListTrailer(parsing: bytes))
-        return try reader.value(of: reader.trailer.top)
+        let reader = BinaryPropertyListReader(bytes: bytes, table: try PropertyListTable(bytes))
+        return try reader.value(of: reader.table.trailer.top)
     }
 
     private func value(of object: Int) throws(StructureFault) -> PropertyListValue {
-        switch try parsed(object) {
+        switch try table.object(object) {
         case .scalar(let value):
             guard let value else { throw .unsupported("a null") }
             return value
@@ -29,19 +29,18 @@ struct BinaryPropertyListReader {
     private func array(_ count: Int, _ references: Int) throws(StructureFault) -> [PropertyListValue] {
         var values: [PropertyListValue] = []
         values.reserveCapacity(count)
-        for index in 0..<count { values.append(try value(of: reference(index, from: references))) }
+        for index in 0..<count { values.append(try value(of: table.reference(index, from: references))) }
         return values
     }
 
     private func dictionary(_ count: Int, _ references: Int) throws(StructureFault) -> [String: PropertyListValue] {
         var members = [String: PropertyListValue](minimumCapacity: count)
         for index in 0..<count {
-            guard case .text(let range, let isWide) = try parsed(try reference(index, from: references)) else {
+            guard case .text(let range, let isWide) = try table.object(table.reference(index, from: references)) else {
                 throw .unsupported("a key that is no text")
             }
-            let value = try value(of: reference(count + index, from: references))
-            // Also rejects keys that are other scalars of the same text. Otherwise the reader would have to choose one
-            // of the values.
+            let value = try value(of: table.reference(count + index, from: references))
+            // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
             guard members.updateValue(value, forKey: try text(range, isWide: isWide)) == nil else {
                 throw .malformed("a key occurs twice")
             }
@@ -62,19 +61,5 @@ struct BinaryPropertyListReader {
             throw .malformed("a text has half a character")
         }
         return text
-    }
-
-    private func parsed(_ object: Int) throws(StructureFault) -> PropertyListObject {
-        let entry = trailer.table + object * trailer.offsetSize
-        guard let offset = bytes.bigEndian(at: entry, size: trailer.offsetSize).flatMap(Int.init(exactly:)) else {
-            throw .malformed("an object lies outside")
-        }
-        return try PropertyListObject(at: offset, in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
-    }
-
-    private func reference(_ index: Int, from start: Int) throws(StructureFault) -> Int {
-        let number = bytes.bigEndian(at: start + index * trailer.referenceSize, size: trailer.referenceSize)
-        guard let object = number.flatMap(Int.init(exactly:)) else { throw .malformed("a reference leads nowhere") }
-        return object
     }
 }

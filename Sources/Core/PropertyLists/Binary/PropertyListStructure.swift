@@ -6,7 +6,7 @@
 package struct PropertyListStructure {
     private let bytes: UnsafeRawBufferPointer
     private let limits: StructureLimits
-    private let trailer: PropertyListTrailer
+    private let table: PropertyListTable
     private var totals: [Total]
     private var open: [Container] = []
     private var visits = 0
@@ -43,23 +43,23 @@ package struct PropertyListStructure {
     private init(_ bytes: UnsafeRawBufferPointer, _ limits: StructureLimits) throws(StructureFault) {
         self.bytes = bytes
         self.limits = limits
-        trailer = try PropertyListTrailer(parsing: bytes)
-        // Checked before anything is allocated for the objects.
-        guard trailer.objectCount <= limits.values else { throw .tooManyValues(limit: limits.values) }
-        totals = [Total](repeating: Total(), count: trailer.objectCount)
+        table = try PropertyListTable(bytes)
+        // Before anything is allocated for them.
+        guard table.trailer.objectCount <= limits.values else { throw .tooManyValues(limit: limits.values) }
+        totals = [Total](repeating: Total(), count: table.trailer.objectCount)
     }
 
     private mutating func scan() throws(StructureFault) {
-        // Includes unreferenced entries, because the decoder examines them.
-        for object in 0..<trailer.objectCount { _ = try offset(of: object) }
-        try visit(trailer.top)
+        // Also entries that nothing refers to: the decoder looks at them.
+        for object in 0..<table.trailer.objectCount { _ = try table.offset(of: object) }
+        try visit(table.trailer.top)
         while let container = open.last {
             guard container.next < container.count else {
                 try leave(container)
                 continue
             }
             open[open.count - 1].next += 1
-            let child = try reference(at: container.references + container.next * trailer.referenceSize)
+            let child = try table.reference(container.next, from: container.references)
             if container.next < container.keys { try requireKey(child) }
             try visit(child)
         }
@@ -78,9 +78,7 @@ package struct PropertyListStructure {
     }
 
     private mutating func enter(_ object: Int) throws(StructureFault) {
-        let parsed = try PropertyListObject(
-            at: try offset(of: object), in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
-        switch parsed {
+        switch try table.object(object) {
         case .scalar: try settle(object, content: 0)
         case .data(let range): try settle(object, content: range.count)
         case .text(let range, let isWide):
@@ -127,26 +125,11 @@ package struct PropertyListStructure {
         guard totals[parent].content <= limits.size else { throw .tooMuchContent(limit: limits.size) }
     }
 
-    private func offset(of object: Int) throws(StructureFault) -> Int {
-        let entry = bytes.bigEndian(at: trailer.table + object * trailer.offsetSize, size: trailer.offsetSize)
-        guard let offset = entry.flatMap(Int.init(exactly:)), PropertyListTrailer.firstOffset..<trailer.table ~= offset
-        else { throw .malformed("an object lies outside") }
-        return offset
-    }
-
-    private func reference(at position: Int) throws(StructureFault) -> Int {
-        let number = bytes.bigEndian(at: position, size: trailer.referenceSize)
-        guard let object = number.flatMap(Int.init(exactly:)), object < trailer.objectCount else {
-            throw .malformed("a reference leads nowhere")
-        }
-        return object
-    }
-
     private func requireKey(_ object: Int) throws(StructureFault) {
-        let parsed = try PropertyListObject(
-            at: try offset(of: object), in: bytes, end: trailer.table, referenceSize: trailer.referenceSize)
-        guard case .text(let range, let isWide) = parsed else { throw .unsupported("a key that is no text") }
-        // A UTF-16 unit has at most 3 bytes in UTF-8, so most wide keys need no scan.
+        guard case .text(let range, let isWide) = try table.object(object) else {
+            throw .unsupported("a key that is no text")
+        }
+        // No unit of UTF-16 has more than 3 bytes as UTF-8: most wide keys are not looked at.
         let units = isWide ? range.count / 2 : range.count
         guard units <= StructureLimits.longestKey else { throw .longKey }
         guard isWide, 3 * units > StructureLimits.longestKey else { return }
@@ -176,60 +159,5 @@ package struct PropertyListStructure {
             high = nil
             if run.exceeds(with: scalar) { throw .stackedMarks }
         }
-    }
-}
-
-/// The last 32 bytes of a binary property list, which locate its objects.
-///
-/// The layout is that of Apple's `CFBinaryPList.c`: header `bplist00`, objects, a table of their offsets, the trailer;
-/// all numbers big-endian.
-struct PropertyListTrailer {
-    private static let size = 32
-    private static let header = Array("bplist00".utf8)
-
-    /// The bytes of an entry in the table of offsets.
-    let offsetSize: Int
-    /// The bytes of a reference from a container to an object.
-    let referenceSize: Int
-    let objectCount: Int
-    /// The top object.
-    let top: Int
-    /// The position of the offset table, which follows all objects.
-    let table: Int
-
-    /// The lowest position of an object.
-    static var firstOffset: Int { header.count }
-
-    /// Parses the trailer. Header, objects, table and trailer must fill the file to the byte.
-    init(parsing bytes: UnsafeRawBufferPointer) throws(StructureFault) {
-        guard bytes.count >= Self.header.count + Self.size, bytes.starts(with: Self.header) else {
-            throw .malformed("its header is missing")
-        }
-        let start = bytes.count - Self.size
-        offsetSize = Int(bytes[start + 6])
-        referenceSize = Int(bytes[start + 7])
-        guard 1...8 ~= offsetSize, 1...8 ~= referenceSize,
-            let count = Self.number(in: bytes, at: start + 8), let top = Self.number(in: bytes, at: start + 16),
-            let table = Self.number(in: bytes, at: start + 24)
-        else { throw .malformed("its trailer has sizes out of range") }
-        let (tableSize, isTooLarge) = count.multipliedReportingOverflow(by: offsetSize)
-        guard !isTooLarge, table > Self.firstOffset, table < start, tableSize == start - table, top < count else {
-            throw .malformed("its trailer does not fit its size")
-        }
-        objectCount = count
-        self.top = top
-        self.table = table
-    }
-
-    private static func number(in bytes: UnsafeRawBufferPointer, at position: Int) -> Int? {
-        bytes.bigEndian(at: position, size: 8).flatMap(Int.init(exactly:))
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Returns an unsigned number of 1 to 8 bytes, or `nil` if it is out of range.
-    func bigEndian(at position: Int, size: Int) -> UInt64? {
-        guard position >= 0, 1...8 ~= size, position <= count - size else { return nil }
-        return self[position..<position + size].reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

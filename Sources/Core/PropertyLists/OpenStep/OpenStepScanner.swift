@@ -81,7 +81,7 @@ package struct OpenStepScanner {
         while let byte = cursor.byte, byte != UInt8(ascii: ">") {
             cursor.step()
             if byte == 0x20 || 0x09...0x0D ~= byte { continue }
-            guard let digit = HexDigit.value(of: byte) else { throw .malformed("data that is not hexadecimal") }
+            guard let digit = HexDigits.value(of: byte) else { throw .malformed("data that is not hexadecimal") }
             if let first = half { bytes.append(first << 4 | digit) }
             half = half == nil ? digit : nil
         }
@@ -90,19 +90,7 @@ package struct OpenStepScanner {
     }
 }
 
-/// A digit of a hexadecimal number.
-enum HexDigit {
-    static func value(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
-    }
-}
-
-/// The escape after a backslash in a quoted string of an OpenStep property list.
+/// What follows a backslash in a quoted string of an OpenStep property list.
 struct OpenStepEscape {
     private(set) var cursor: TextCursor
 
@@ -153,7 +141,7 @@ struct OpenStepEscape {
 
     private mutating func hexadecimal() throws(StructureFault) -> UInt32 {
         var (value, count) = (UInt32(0), 0)
-        while count < 4, let digit = cursor.byte.flatMap(HexDigit.value) {
+        while count < 4, let digit = cursor.byte.flatMap(HexDigits.value) {
             value = value << 4 | UInt32(digit)
             count += 1
             cursor.step()

@@ -65,7 +65,7 @@ struct XMLPropertyListReader {
             try builder.close()
         case .key: try builder.key(String(decoding: text, as: UTF8.self))
         case .string: try builder.add(.string(String(decoding: text, as: UTF8.self)))
-        case .data: try builder.add(.data(try Base64.decode(text)))
+        case .data: try builder.add(.data(try Base64.decodeData(text)))
         case .yes, .no:
             guard text.allSatisfy(XMLScanner.isSpace) else { throw .malformed("a truth value with text") }
             try builder.add(.bool(element == .yes))

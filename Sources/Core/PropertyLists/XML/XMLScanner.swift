@@ -157,8 +157,8 @@ package struct XMLScanner {
     private func character(_ name: [UInt8]) throws(StructureFault) -> Unicode.Scalar {
         let isHex = name.count > 1 && name[1] == UInt8(ascii: "x")
         let digits = name.dropFirst(isHex ? 2 : 1)
-        // Without this check, a sign would be accepted.
-        guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+        // Without this, a sign would pass.
+        guard digits.allSatisfy({ HexDigits.value(of: $0) != nil }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10),
             let scalar = Unicode.Scalar(value), Self.isCharacter(value)
         else { throw .malformed("a reference to no character") }

@@ -115,14 +115,10 @@ package struct Bytes32: Hashable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Public bytes in lowercase hexadecimal. For secrets, use `Hexadecimal`.
+    /// Lower-case hexadecimal of public bytes: a `String` cannot be wiped.
     package var hexadecimal: String {
-        let digits: StaticString = "0123456789abcdef"
-        return String(unsafeUninitializedCapacity: 2 * count) { text in
-            for (index, byte) in enumerated() {
-                text[2 * index] = digits.utf8Start[Int(byte >> 4)]
-                text[2 * index + 1] = digits.utf8Start[Int(byte & 15)]
-            }
+        String(unsafeUninitializedCapacity: 2 * count) { text in
+            Hexadecimal.encode(self, into: UnsafeMutableRawBufferPointer(.init(rebasing: text[..<(2 * count)])))
             return 2 * count
         }
     }

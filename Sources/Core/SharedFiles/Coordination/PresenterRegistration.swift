@@ -105,8 +105,6 @@ package enum CoordinationFile: Sendable, Hashable {
     /// Addresses are 16 hexadecimal digits.
     private static func hasAddress(_ name: String, _ suffix: String) -> Bool {
         guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return false }
-        return name.utf8.prefix(16).allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-        }
+        return name.utf8.prefix(16).allSatisfy(\.isLowerHexDigit)
     }
 }

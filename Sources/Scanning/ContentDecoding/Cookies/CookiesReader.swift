@@ -1,3 +1,5 @@
+internal import PropertyLists
+
 /// Reads `Cookies.binarycookies` as Apple's networking library writes it.
 ///
 /// Each cookie has the trail `cookie of example.com: name` and yields leaves in this order: the flags `secure` and
@@ -96,7 +98,9 @@ struct CookiePage {
         try visit("secure", .flag(flags & 1 != 0))
         try visit("httpOnly", .flag(flags & 4 != 0))
         let expiry = Double(bitPattern: number64(at: start + 40))
-        if expiry > 0, expiry.isFinite { try visit("expires", .number(expiry + BinaryObjectTable.secondsTo2001)) }
+        if expiry > 0, expiry.isFinite {
+            try visit("expires", .number(expiry + Double(PropertyListDate.secondsTo2001)))
+        }
         try visit("domain", .text(UnsafeRawBufferPointer(rebasing: bytes[domain])))
         try visit("path", .text(UnsafeRawBufferPointer(rebasing: bytes[try text(24, start, size)])))
         let value = try text(28, start, size)

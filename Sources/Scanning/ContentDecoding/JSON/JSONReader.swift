@@ -1,4 +1,6 @@
-/// Reads JSON and JSON Lines in memory that does not grow with the file.
+internal import PropertyLists
+
+/// Reads JSON, and lines of JSON, in memory that does not grow with the file.
 ///
 /// From the first invalid byte on (truncated, with comments, in another dialect) the file is read as running text.
 package enum JSONReader: CarrierReader {

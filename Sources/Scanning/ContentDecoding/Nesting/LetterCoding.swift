@@ -1,4 +1,6 @@
-/// An encoding of bytes in letters.
+internal import PropertyLists
+
+/// How bytes are written in letters.
 package enum LetterCoding: String, Hashable, Sendable {
     case base64, base64url, hex
     /// Percent encoding, such as `%41`, as in addresses.
@@ -26,51 +28,10 @@ package enum LetterCoding: String, Hashable, Sendable {
     /// - Parameter most: The number of bytes after which decoding stops, for a look at the beginning.
     func decode(_ text: UnsafeRawBufferPointer, most: Int = .max) -> [UInt8]? {
         switch self {
-        case .hex: Self.decodeHex(text, most)
+        case .hex: HexDigits.decode(text, most: most)
         case .percent: Self.decodePercent(text, most)
-        case .base64, .base64url: Self.decodeBase64(text, most)
+        case .base64, .base64url: Base64.decode(text, most: most)
         }
-    }
-
-    /// Decodes both alphabets. Padding is optional and ends the text. Half a byte at the end is refused.
-    private static func decodeBase64(_ text: UnsafeRawBufferPointer, _ most: Int) -> [UInt8]? {
-        let values = LetterTable.shared.base64
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(min(text.count / 4 * 3 + 3, most))
-        var (bits, count, pads) = (UInt32(0), 0, 0)
-        for letter in text {
-            let value = values[Int(letter)]
-            guard value < 64 else {
-                if letter <= 0x20 { continue }
-                guard letter == UInt8(ascii: "=") else { return nil }
-                pads += 1
-                continue
-            }
-            guard pads == 0 else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 1
-            guard count == 4 else { continue }
-            for shift in [16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: bits >> shift)) }
-            count = 0
-            if bytes.count >= most { return bytes }
-        }
-        if count == 1 || pads > 2 { return nil }
-        if count >= 2 { bytes.append(UInt8(truncatingIfNeeded: bits >> (count == 2 ? 4 : 10))) }
-        if count == 3 { bytes.append(UInt8(truncatingIfNeeded: bits >> 2)) }
-        return bytes
-    }
-
-    private static func decodeHex(_ text: UnsafeRawBufferPointer, _ most: Int) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(min(text.count / 2, most))
-        var half: UInt8?
-        for letter in text where letter > 0x20 {
-            guard let digit = HexDigits.value(of: letter) else { return nil }
-            if let first = half { bytes.append(first << 4 | digit) }
-            half = half == nil ? digit : nil
-            if bytes.count >= most { return bytes }
-        }
-        return half == nil ? bytes : nil
     }
 
     private static func decodePercent(_ text: UnsafeRawBufferPointer, _ most: Int) -> [UInt8]? {
@@ -93,19 +54,7 @@ package enum LetterCoding: String, Hashable, Sendable {
     }
 }
 
-/// A digit of a hexadecimal number.
-enum HexDigits {
-    static func value(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
-    }
-}
-
-/// The classes of letters by coding.
+/// Which letters belong to which codings.
 struct LetterTable: Sendable {
     static let shared = LetterTable()
 
@@ -124,26 +73,18 @@ struct LetterTable: Sendable {
     static let foreign: UInt8 = 128
 
     let kinds: [UInt8]
-    /// The six bits of a letter of either base64 alphabet; 255 for other bytes.
-    let base64: [UInt8]
 
     private init() {
         var kinds = [UInt8](repeating: Self.foreign, count: 256)
-        var values = [UInt8](repeating: 0xFF, count: 256)
         let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-        for (value, byte) in letters.utf8.enumerated() {
-            kinds[Int(byte)] = HexDigits.value(of: byte) == nil ? Self.letter : Self.hexDigit
-            values[Int(byte)] = UInt8(value)
-        }
+        for byte in letters.utf8 { kinds[Int(byte)] = HexDigits.value(of: byte) == nil ? Self.letter : Self.hexDigit }
         for (text, kind) in [
             ("+/", Self.standard), ("-_", Self.url), ("\t\r\n", Self.space), ("%", Self.percent), ("=", Self.letter),
             (".~!*'(),;:@&$?#[]", Self.other),
         ] {
             for byte in text.utf8 { kinds[Int(byte)] = kind }
         }
-        for (byte, value) in zip("+/-_".utf8, [62, 63, 62, 63] as [UInt8]) { values[Int(byte)] = value }
         self.kinds = kinds
-        base64 = values
     }
 
     /// Returns whether the first eight letters of base64 can begin a carrier or text. The letters of a token rarely
@@ -151,8 +92,8 @@ struct LetterTable: Sendable {
     func mayHold(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt64 = 0
         for letter in text.prefix(8) {
-            let value = base64[Int(letter)]
-            // At a space or the end, only a longer look decides.
+            let value = Base64.values[Int(letter)]
+            // A space, or the end: a longer look tells.
             if value > 63 { return true }
             bits = bits << 6 | UInt64(value)
         }

@@ -1,153 +1,65 @@
-/// The objects of a binary property list, read one at a time at any offset.
+internal import PropertyLists
+
+/// The objects of a binary property list, read one at a time from wherever they lie.
 final class BinaryObjectTable {
-    private static let trailerSize = 32
-    private static let firstOffset = 8
-    /// The limit on objects, above that of any file of a sensible size. Each takes one bit of memory.
+    /// More than any file of a sensible size has; a bit is kept for each.
     private static let mostObjects = 64 << 20
 
     let bytes: SourceBytes
-    let objectCount: Int
-    let top: Int
-    private let offsetSize: Int
-    private let referenceSize: Int
-    /// The offset of the offset table, which follows all objects.
-    private let end: Int
+    private let trailer: PropertyListTrailer
+
+    var objectCount: Int { trailer.objectCount }
+    var top: Int { trailer.top }
 
     /// - Throws: `CarrierFault.malformed` if the trailer does not fit the file.
     init(_ source: any ByteSource) throws(CarrierFault) {
         bytes = try SourceBytes(source)
-        let start = bytes.count - Self.trailerSize
-        let trailer = try bytes.bytes(at: start, count: Self.trailerSize)
-        guard trailer.count == Self.trailerSize, start > Self.firstOffset else {
-            throw .malformed("its trailer is missing")
+        let last = try bytes.bytes(at: bytes.count - PropertyListTrailer.size, count: PropertyListTrailer.size)
+        let count = bytes.count
+        trailer = try CarrierFault.onPropertyList { () throws(StructureFault) in
+            try PropertyListTrailer(last, fileSize: count, hasGaps: true)
         }
-        offsetSize = Int(trailer[6])
-        referenceSize = Int(trailer[7])
-        let numbers = [8, 16, 24].compactMap { Int(exactly: BigEndian.number(trailer[$0..<$0 + 8])) }
-        guard numbers.count == 3, 1...8 ~= offsetSize, 1...8 ~= referenceSize else {
-            throw .malformed("its trailer has sizes out of range")
-        }
-        (objectCount, top, end) = (numbers[0], numbers[1], numbers[2])
-        let (size, isTooLarge) = objectCount.multipliedReportingOverflow(by: offsetSize)
-        guard !isTooLarge, end > Self.firstOffset, end < start, size <= start - end, top < objectCount else {
-            throw .malformed("its trailer does not fit its size")
-        }
-        if objectCount > Self.mostObjects { throw .exhausted(.values) }
+        if trailer.objectCount > Self.mostObjects { throw .exhausted(.values) }
     }
 
     /// Returns the object with a number.
     func object(_ number: Int) throws(CarrierFault) -> BinaryObject {
         guard 0..<objectCount ~= number else { throw .malformed("a reference leads nowhere") }
-        let entry = try bytes.bytes(at: end + number * offsetSize, count: offsetSize)
-        guard entry.count == offsetSize, let offset = Int(exactly: BigEndian.number(entry[...])),
-            Self.firstOffset..<end ~= offset
-        else { throw .malformed("an object lies outside") }
-        return try object(at: offset)
+        let entry = try bytes.bytes(at: trailer.table + number * trailer.offsetSize, count: trailer.offsetSize)
+        let offset = try CarrierFault.onPropertyList { () throws(StructureFault) in try trailer.offset(entry) }
+        let head = try bytes.bytes(at: offset, count: min(EncodedObject.headSize, trailer.table - offset))
+        let object = try CarrierFault.onPropertyList { () throws(StructureFault) in
+            try EncodedObject(head, at: offset, end: trailer.table, referenceSize: trailer.referenceSize)
+        }
+        return BinaryObject(object, referenceSize: trailer.referenceSize)
     }
 
     /// Returns the number of the object at an index of a list.
     func element(_ index: Int, of list: BinaryObjectList) throws(CarrierFault) -> Int {
-        let place = list.position + index * referenceSize
-        let entry = try bytes.bytes(at: place, count: referenceSize)
-        guard entry.count == referenceSize, let number = Int(exactly: BigEndian.number(entry[...])),
-            number < objectCount
-        else { throw .malformed("a reference leads nowhere") }
-        return number
+        let place = list.position + index * trailer.referenceSize
+        let entry = try bytes.bytes(at: place, count: trailer.referenceSize)
+        return try CarrierFault.onPropertyList { () throws(StructureFault) in try trailer.number(entry) }
     }
 
     /// Returns the contents of an object, valid until another object is read.
     func contents(_ range: Range<Int>) throws(CarrierFault) -> UnsafeRawBufferPointer {
         try bytes.bytes(at: range.lowerBound, count: range.count)
     }
+}
 
-    // MARK: One object
-
-    private func object(at offset: Int) throws(CarrierFault) -> BinaryObject {
-        let head = try bytes.bytes(at: offset, count: min(17, end - offset))
-        guard let marker = head.first else { throw .malformed("an object lies outside") }
-        let low = Int(marker & 0x0F)
-        switch marker >> 4 {
-        case 0x0 where marker == 0x08 || marker == 0x09: return .flag(marker == 0x09)
-        case 0x0 where marker == 0x0E: return .data(try fixed(offset + 1, 16))
-        case 0x0: return .null
-        case 0x1: return .number(try integer(head.dropFirst(), power: low))
-        case 0x2: return .number(try real(head.dropFirst(), power: low))
-        case 0x3: return .number(try real(head.dropFirst(), power: 3) + Self.secondsTo2001)
-        case 0x4: return .data(try contents(offset, head, unit: 1))
-        case 0x5, 0x7: return .text(try contents(offset, head, unit: 1), isWide: false)
-        case 0x6: return .text(try contents(offset, head, unit: 2), isWide: true)
-        case 0x8:
-            let number = try fixedNumber(head.dropFirst(), low + 1)
-            return .reference(Int(clamping: number))
-        case 0xA, 0xB, 0xC:
-            return .array(list(try contents(offset, head, unit: referenceSize), referenceSize))
-        case 0xD: return dictionary(try contents(offset, head, unit: 2 * referenceSize))
-        default: throw .malformed("an object is of an unknown kind")
+extension CarrierFault {
+    /// Runs a step of reading a property list and turns its fault into a carrier's.
+    fileprivate static func onPropertyList<Result>(
+        _ body: () throws(StructureFault) -> Result
+    ) throws(CarrierFault) -> Result {
+        do throws(StructureFault) { return try body() } catch {
+            guard case .malformed(let what) = error else { throw .malformed(error.reason) }
+            throw .malformed(what)
         }
-    }
-
-    /// The seconds from 1970 to 2001, the epoch of property lists.
-    static let secondsTo2001 = 978_307_200.0
-
-    private func list(_ range: Range<Int>, _ size: Int) -> BinaryObjectList {
-        BinaryObjectList(position: range.lowerBound, count: range.count / size)
-    }
-
-    private func dictionary(_ range: Range<Int>) -> BinaryObject {
-        let count = range.count / (2 * referenceSize)
-        return .dictionary(
-            keys: BinaryObjectList(position: range.lowerBound, count: count),
-            values: BinaryObjectList(position: range.lowerBound + count * referenceSize, count: count))
-    }
-
-    /// Returns the range of the object's units. A count of 15 means that the count follows as an object of its own.
-    private func contents(_ offset: Int, _ head: UnsafeRawBufferPointer, unit: Int) throws(CarrierFault) -> Range<Int> {
-        var (start, count) = (offset + 1, Int(head[0] & 0x0F))
-        if count == 0x0F {
-            guard head.count > 1, 0x10...0x13 ~= head[1] else { throw .malformed("a length is no number") }
-            let size = 1 << Int(head[1] & 0x0F)
-            count = Int(clamping: try fixedNumber(head.dropFirst(2), size))
-            start += 1 + size
-        }
-        let (size, isTooLarge) = count.multipliedReportingOverflow(by: unit)
-        guard !isTooLarge, size <= end - start else { throw .malformed("an object reaches beyond its end") }
-        return start..<start + size
-    }
-
-    private func fixed(_ start: Int, _ size: Int) throws(CarrierFault) -> Range<Int> {
-        guard size <= end - start else { throw .malformed("an object reaches beyond its end") }
-        return start..<start + size
-    }
-
-    private func fixedNumber(_ head: Slice<UnsafeRawBufferPointer>, _ size: Int) throws(CarrierFault) -> UInt64 {
-        guard size <= head.count else { throw .malformed("an object reaches beyond its end") }
-        // Of a number of 16 bytes, only the lower half is used.
-        return BigEndian.number(head.prefix(size).suffix(8))
-    }
-
-    /// Returns an integer. 8 bytes are signed, shorter ones unsigned.
-    private func integer(_ head: Slice<UnsafeRawBufferPointer>, power: Int) throws(CarrierFault) -> Double {
-        guard power <= 4 else { throw .malformed("a number is too long") }
-        let number = try fixedNumber(head, 1 << power)
-        return power == 3 ? Double(Int64(bitPattern: number)) : Double(number)
-    }
-
-    private func real(_ head: Slice<UnsafeRawBufferPointer>, power: Int) throws(CarrierFault) -> Double {
-        guard 2...3 ~= power else { throw .malformed("a number is of an unknown size") }
-        let bits = try fixedNumber(head, 1 << power)
-        return power == 2 ? Double(Float(bitPattern: UInt32(bits))) : Double(bitPattern: bits)
     }
 }
 
-/// Big-endian numbers.
-enum BigEndian {
-    static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-}
-
-/// An object of a binary property list: its kind and the file range of its contents.
-///
-/// The kinds are those of Apple's `CFBinaryPList.c`, including those that only archives use and those that Apple
-/// reserved.
+/// One object of a binary property list for a search: what it is, and where in the file its contents lie.
 enum BinaryObject {
     case null
     case flag(Bool)
@@ -159,6 +71,27 @@ enum BinaryObject {
     case reference(Int)
     case array(BinaryObjectList)
     case dictionary(keys: BinaryObjectList, values: BinaryObjectList)
+
+    fileprivate init(_ object: EncodedObject, referenceSize: Int) {
+        self =
+            switch object {
+            case .empty: .null
+            case .flag(let flag): .flag(flag)
+            case .integer(let number):
+                .number(number.size == 8 ? Double(Int64(bitPattern: number.bits)) : Double(number.bits))
+            case .real(let number): .number(number)
+            case .date(let seconds): .number(seconds + Double(PropertyListDate.secondsTo2001))
+            case .identifier(let range), .data(let range): .data(range)
+            case .text(let range, let letters): .text(range, isWide: letters == .utf16)
+            case .reference(let number): .reference(Int(clamping: number))
+            case .array(let count, let references), .set(let count, let references, _):
+                .array(BinaryObjectList(position: references, count: count))
+            case .dictionary(let count, let references):
+                .dictionary(
+                    keys: BinaryObjectList(position: references, count: count),
+                    values: BinaryObjectList(position: references + count * referenceSize, count: count))
+            }
+    }
 }
 
 /// A sequence of object references in the file.

@@ -184,7 +184,7 @@ struct XMLLeaves {
         case .integer, .real:
             guard text.count <= 400 else { return nil }
             return Double(String(decoding: text.filter { !XMLScanner.isSpace($0) }, as: UTF8.self))
-        case .date: return CivilTime(text)?.date.map { $0.secondsSince2001 + BinaryObjectTable.secondsTo2001 }
+        case .date: return CivilTime(text).map { Double($0.secondsSince1970) }
         default: return nil
         }
     }

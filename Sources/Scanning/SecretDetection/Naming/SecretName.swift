@@ -1,6 +1,6 @@
 /// Names that indicate secrets: `userPassword`, `API_KEY`, `session-id`, `auth.token`.
 enum SecretName {
-    enum Kind: Sendable, Hashable {
+    enum Kind: Sendable, Hashable, CaseIterable {
         case password, passphrase, secret, token, apiKey, privateKey, session, credential
         /// A key that may also be a dictionary key.
         case weakKey

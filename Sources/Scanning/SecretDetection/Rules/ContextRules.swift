@@ -57,29 +57,33 @@ enum ContextRules {
     private static let entries: [Entry] = [
         Entry(
             rule: CloudRules.awsSecret, vendors: ["aws", "secretaccesskey", "secretkey", "ssecret"], forms: .base64),
-        Entry(rule: heroku, vendors: ["heroku"], forms: .uuid),
-        Entry(rule: datadog, vendors: ["datadog", "ddapikey", "ddapp"], forms: [.hex32, .hex40]),
+        Entry(
+            rule: SecretRule(
+                id: "token.heroku", title: "A Heroku key",
+                meaning: "Whoever reads it can change and read applications on Heroku.",
+                remedy: "Regenerate it in Heroku's account settings.", weight: .high), vendors: ["heroku"], forms: .uuid
+        ),
+        Entry(
+            rule: SecretRule(
+                id: "token.datadog", title: "A Datadog key", meaning: "Whoever reads it can send or read measurements.",
+                remedy: "Revoke it under Organization Settings in Datadog.", weight: .medium),
+            vendors: ["datadog", "ddapikey", "ddapp"], forms: [.hex32, .hex40]),
         Entry(rule: CloudRules.twilio, vendors: ["twilio"], forms: .hex32),
-        Entry(rule: cloudflare, vendors: ["cloudflare", "cfapi"], forms: [.base64url, .hex37]),
-        Entry(rule: facebook, vendors: ["facebook", "fbapp", "fbsecret", "instagram"], forms: .hex32),
-        Entry(rule: algolia, vendors: ["algolia"], forms: .hex32),
+        Entry(
+            rule: SecretRule(
+                id: "token.cloudflare", title: "A Cloudflare key",
+                meaning: "Whoever reads it can change zones and traffic.",
+                remedy: "Roll it in Cloudflare's profile, under API Tokens.", weight: .high),
+            vendors: ["cloudflare", "cfapi"], forms: [.base64url, .hex37]),
+        Entry(
+            rule: SecretRule(
+                id: "token.facebook-secret", title: "A Facebook application secret",
+                meaning: "Whoever reads it can act as the application.",
+                remedy: "Reset it in the application's settings at Meta.", weight: .high),
+            vendors: ["facebook", "fbapp", "fbsecret", "instagram"], forms: .hex32),
+        Entry(
+            rule: SecretRule(
+                id: "token.algolia", title: "An Algolia key", meaning: "Whoever reads it can search or change indices.",
+                remedy: "Regenerate it in Algolia's dashboard.", weight: .medium), vendors: ["algolia"], forms: .hex32),
     ]
-
-    private static let heroku = SecretRule(
-        id: "token.heroku", title: "A Heroku key",
-        meaning: "Whoever reads it can change and read applications on Heroku.",
-        remedy: "Regenerate it in Heroku's account settings.", weight: .high)
-    private static let datadog = SecretRule(
-        id: "token.datadog", title: "A Datadog key", meaning: "Whoever reads it can send or read measurements.",
-        remedy: "Revoke it under Organization Settings in Datadog.", weight: .medium)
-    private static let cloudflare = SecretRule(
-        id: "token.cloudflare", title: "A Cloudflare key", meaning: "Whoever reads it can change zones and traffic.",
-        remedy: "Roll it in Cloudflare's profile, under API Tokens.", weight: .high)
-    private static let facebook = SecretRule(
-        id: "token.facebook-secret", title: "A Facebook application secret",
-        meaning: "Whoever reads it can act as the application.",
-        remedy: "Reset it in the application's settings at Meta.", weight: .high)
-    private static let algolia = SecretRule(
-        id: "token.algolia", title: "An Algolia key", meaning: "Whoever reads it can search or change indices.",
-        remedy: "Regenerate it in Algolia's dashboard.", weight: .medium)
 }

@@ -1,4 +1,6 @@
-/// Rules for messaging: chat, mail, telephone.
+internal import PropertyLists
+
+/// Messages: chat, mail, telephone.
 enum MessagingRules {
     private static let slack = SecretRule(
         id: "token.slack", title: "A Slack token", meaning: "Whoever reads it can read and write in a workspace.",

@@ -11,8 +11,10 @@ enum FieldJudge {
         if let rule = ContextRules.rule(for: slice, named: name) {
             return SecretMatch(rule: rule, range: value, certainty: .likely)
         }
-        guard let certainty = FieldValue(slice, style).certainty(as: kind, named: name) else { return nil }
-        return SecretMatch(rule: FieldRules.rule(for: kind), range: value, certainty: certainty)
+        guard let certainty = FieldValue(slice, style).certainty(as: kind, named: name),
+            let rule = FieldRules.rule(for: kind)
+        else { return nil }
+        return SecretMatch(rule: rule, range: value, certainty: certainty)
     }
 
     /// Returns the range of lowercase words from a value on.

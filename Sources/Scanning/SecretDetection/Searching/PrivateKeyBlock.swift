@@ -1,4 +1,6 @@
-/// Private keys between BEGIN and END lines, in text and in strings with line ends as `\n`.
+internal import PropertyLists
+
+/// Private keys between BEGIN and END lines; in text, and in strings that write their line ends as `\n`.
 enum PrivateKeyBlock {
     private static let longest = 32_768
     /// The number of letters of the shortest key in use: Ed25519, PKCS #8.

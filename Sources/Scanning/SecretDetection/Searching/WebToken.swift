@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PropertyLists
 
 /// JSON Web Tokens, RFC 7519: two parts that decode to JSON, and a signature.
 enum WebToken {

@@ -1,28 +1,23 @@
-/// The part of base64 (RFC 4648) that detection needs.
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+internal import PropertyLists
 
-    /// Returns the letters that depend on these bytes alone, after `shift` bytes (0 to 2) in the same group.
+/// Base64 as a search meets it: words inside of it, and texts that are cut off or escaped.
+extension Base64 {
+    /// The letters that depend on these bytes alone, when so many bytes (0 to 2) stand before them in their group.
     static func letters(of bytes: [UInt8], shiftedBy shift: Int) -> [UInt8] {
-        let padded = [UInt8](repeating: 0, count: shift) + bytes + [0, 0]
         let first = (shift * 8 + 5) / 6
         let end = (shift + bytes.count) * 8 / 6
-        return (first..<end).map { index in
-            let bit = index * 6
-            let pair = UInt16(padded[bit / 8]) << 8 | UInt16(padded[bit / 8 + 1])
-            return alphabet[Int(pair >> UInt16(10 - bit % 8)) & 63]
-        }
+        return Array(encode([UInt8](repeating: 0, count: shift) + bytes)[first..<end])
     }
 
     /// Returns the bytes of a text in either alphabet, or `nil` if it contains anything else. White space and escaped
     /// line ends are skipped, and padding ends the text.
     static func decoded(_ text: SearchText, atMost limit: Int = 1 << 16) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(min(limit, text.count / 4 * 3 + 3))
-        var group: UInt32 = 0
-        var bits: UInt32 = 0
+        // No more letters than the bytes need.
+        let most = (limit * 4 + 2) / 3
+        var letters: [UInt8] = []
+        letters.reserveCapacity(min(most, text.count))
         var position = 0
-        while position < text.count, bytes.count < limit {
+        while position < text.count, letters.count < most {
             let byte = text.bytes[position]
             position += 1
             if byte == UInt8(ascii: "=") { break }
@@ -31,25 +26,8 @@ enum Base64 {
                 if text[position] != UInt8(ascii: "/") { position += 1 }
                 continue
             }
-            guard let value = value(of: byte) else { return nil }
-            group = group << 6 | value
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: group >> bits))
-            }
+            letters.append(byte)
         }
-        return bytes
-    }
-
-    private static func value(of letter: UInt8) -> UInt32? {
-        switch letter {
-        case 65...90: UInt32(letter - 65)
-        case 97...122: UInt32(letter - 71)
-        case 48...57: UInt32(letter + 4)
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
+        return letters.withUnsafeBytes { decode($0, isCut: true) }
     }
 }

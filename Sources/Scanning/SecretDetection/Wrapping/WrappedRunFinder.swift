@@ -1,4 +1,6 @@
-/// Finds the whole runs of letters around keywords of wrapped content. Keywords must come in order.
+internal import PropertyLists
+
+/// Finds the whole runs of letters around keywords of something wrapped. Keywords come in order.
 struct WrappedRunFinder {
     private let text: SearchText
     /// The end of the examined text, so that no letter is examined again for each keyword.
@@ -89,9 +91,7 @@ enum WrappedKeywords {
     }
 
     private static func hex(of bytes: [UInt8], isStart: Bool) -> Keyword {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return Keyword(text, isExact: false, .wrapped(.hex, isStart: isStart))
+        Keyword(HexDigits.encode(bytes), isExact: false, .wrapped(.hex, isStart: isStart))
     }
 
     /// Escapes of printable characters, which are never necessary.

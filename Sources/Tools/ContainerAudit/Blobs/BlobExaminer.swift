@@ -137,8 +137,9 @@ struct BlobExaminer: Sendable {
     private static let maximumReadings = 16
 
     private func refusal(_ subject: AuditSubject, _ error: SealingError) -> BlobExamination {
-        let (code, check) = BlobRefusal.meaning(of: error.code)
-        return .refused(code.rawValue, check.finding(at: FindingPlace(subject.path, in: scope), error.detail))
+        let code = StoreError.Code(error.code)
+        let finding = BlobRefusal.check(code).finding(at: FindingPlace(subject.path, in: scope), error.detail)
+        return .refused(code.rawValue, finding)
     }
 }
 
@@ -157,24 +158,16 @@ struct BlobExamination: Sendable {
     }
 }
 
-/// The meaning of the format's errors, for a reader and for the audit.
+/// The checks that answer to refusals of the format.
 enum BlobRefusal {
-    static func meaning(of code: SealingError.Code) -> (StoreError.Code, AuditCheck) {
-        switch code {
-        case .unsupportedFormat: (.unsupportedFormat, .blobUnsupported)
-        case .wrongGroup: (.wrongGroup, .blobWrongPlace)
-        case .wrongKind: (.wrongKind, .blobWrongPlace)
-        case .wrongName: (.wrongName, .blobWrongPlace)
-        case .unknownKey: (.unknownKey, .blobUnknownKey)
-        case .wrongEpoch: (.wrongEpoch, .blobWrongEpoch)
-        case .wrongCommitment: (.wrongCommitment, .blobTampered)
-        case .wrongSuite: (.wrongSuite, .blobTampered)
-        case .retiredEpoch: (.retiredEpoch, .blobRetired)
-        case .tampered: (.tampered, .blobTampered)
-        case .tooLarge: (.tooLarge, .blobOversized)
-        default: (.malformed, .blobMalformed)
-        }
-    }
+    static func check(_ code: StoreError.Code) -> AuditCheck { checks[code] ?? .blobMalformed }
+
+    private static let checks: [StoreError.Code: AuditCheck] = [
+        .unsupportedFormat: .blobUnsupported, .wrongGroup: .blobWrongPlace, .wrongKind: .blobWrongPlace,
+        .wrongName: .blobWrongPlace, .unknownKey: .blobUnknownKey, .wrongEpoch: .blobWrongEpoch,
+        .wrongCommitment: .blobTampered, .wrongSuite: .blobTampered, .retiredEpoch: .blobRetired,
+        .tampered: .blobTampered, .tooLarge: .blobOversized,
+    ]
 }
 
 /// The places of blobs: a record belongs in its own file among the records, a stream anywhere else.

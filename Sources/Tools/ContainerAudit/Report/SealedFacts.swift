@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import PropertyLists
 internal import Sealing
 
 /// The facts in a sealed blob's header, trustworthy only if the file's verdict is `verified`.
@@ -87,11 +88,8 @@ enum MillisecondTime {
     /// zero.
     static func text(_ date: Date) -> String {
         let milliseconds = whole(date)
-        let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
-        if milliseconds % 1000 == 0 { return seconds }
-        var fraction = String(1000 + milliseconds % 1000).dropFirst()
-        while fraction.last == "0" { fraction.removeLast() }
-        return "\(seconds.dropLast()).\(fraction)Z"
+        return CivilTime(secondsSince1970: Int(milliseconds / 1000))
+            .text(nanoseconds: Int(milliseconds % 1000) * 1_000_000)
     }
 
     /// Parses the output of `text(_:)` to the same value.

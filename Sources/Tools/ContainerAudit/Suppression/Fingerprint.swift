@@ -1,4 +1,6 @@
 internal import CryptoPrimitives
+internal import Sealing
+internal import SharedFiles
 
 /// The stable name of a finding across audits: `v1:`, the check's id, and 32 hexadecimal digits.
 ///
@@ -23,7 +25,7 @@ struct Fingerprint {
         for part in [check, path, place] { Self.append(part.utf8, to: &input) }
         Self.append(name, to: &input)
         let digest = input.withUnsafeBytes { hash($0, .fingerprint) }
-        return "v1:\(check):\(Self.digits(of: digest))"
+        return "v1:\(check):\(digest.withUnsafeBytes { $0.hexadecimal })"
     }
 
     private func hash(_ input: UnsafeRawBufferPointer, _ use: Personalization) -> [UInt8] {
@@ -35,12 +37,7 @@ struct Fingerprint {
         }
     }
 
-    static func digits(of bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    /// Appends a part with its length before it, so that different lists of parts never give the same bytes.
+    /// With its length before it, so that no two lists of parts are the same bytes.
     private static func append(_ part: some Collection<UInt8>, to input: inout [UInt8]) {
         withUnsafeBytes(of: UInt64(part.count).littleEndian) { input += $0 }
         input += part
@@ -69,7 +66,7 @@ struct Fingerprint {
     private static let longest = 128
 
     static func isHexadecimal(_ word: some StringProtocol, count: Int) -> Bool {
-        word.utf8.count == count && word.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        word.utf8.count == count && word.utf8.allSatisfy(\.isLowerHexDigit)
     }
 }
 
@@ -101,6 +98,7 @@ public struct FingerprintKey: Sendable {
 
     /// The identifier of the key in ignore lists and baselines: 16 hexadecimal digits that reveal nothing about it.
     public var id: String {
-        Fingerprint.digits(of: BLAKE2b.hash([], key: bytes, personalization: .fingerprintKeyID, count: 16).prefix(8))
+        BLAKE2b.hash([], key: bytes, personalization: .fingerprintKeyID, count: 16).prefix(8)
+            .withUnsafeBytes { $0.hexadecimal }
     }
 }

@@ -76,8 +76,8 @@ package struct ProfileDescription {
 
 /// Formatting of a profile's dates: the day in UTC.
 enum ProfileDay {
-    /// Returns the day in the form `2026-11-21`.
-    static func text(_ date: PropertyListDate) -> String { String(CivilTime(date).text.prefix(10)) }
+    /// `2026-11-21`.
+    static func text(_ date: PropertyListDate) -> String { CivilTime(date).dayText }
 
     /// Returns the whole days from one date to another, negative if `end` is before `start`.
     static func count(from start: PropertyListDate, to end: PropertyListDate) -> Int {

@@ -14,7 +14,7 @@ struct AuditPage {
         sink.writeLine(head)
         sink.writeLine(PageHeader(view).html)
         sink.writeLine("<main>")
-        sink.writeLine(overview)
+        sink.writeLine(TreemapChart(view).html)
         FindingList(view).write(to: sink)
         FileTable(view).write(to: sink)
         sink.writeLine(notes)
@@ -39,16 +39,6 @@ struct AuditPage {
             </head>
             <body>
             """
-    }
-
-    private var overview: String {
-        """
-        <section class="overview" aria-label="Overview">
-        \(SeverityChart(view).html)
-        \(ShareChart(view).html)
-        \(TreemapChart(view).html)
-        </section>
-        """
     }
 
     private var notes: String {
@@ -97,7 +87,7 @@ struct PageHeader {
         <button type="button" id="theme" hidden>Dark</button>
         </div>
         <p class="verdict \(verdict.mood)"><span>\(verdict.word)</span></p>
-        <h1>\(XMLText.escaped(verdict.sentence))</h1>
+        <h1>\(XMLText.escaped(verdict.sentence))</h1>\(PageCounts(view).severities)
         <p class="path">\(PathText.html(report.containerPath))</p>
         <p class="facts">\(facts.map { "<span>\(XMLText.escaped($0))</span>" }.joined())</p>
         </header>

@@ -1,6 +1,8 @@
 internal import ContainerAudit
 internal import CryptoPrimitives
 internal import Glibc
+internal import PropertyLists
+internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
@@ -40,10 +42,8 @@ enum FingerprintKeyFile {
 
     /// Two runs at once may both make one: the first that gets the name stays.
     private static func make(in path: FilePath) throws(Failure) {
-        let digits = SecureRandom.bytes(count: FingerprintKey.size).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        let text = Array((digits.joined() + "\n").utf8)
+        let digits = SecureRandom.bytes(count: FingerprintKey.size).withUnsafeBytes { $0.hexadecimal }
+        let text = Array((digits + "\n").utf8)
         do throws(FileError) {
             let directory = try Directory.create(path, sharing: .ownerOnly)
             let file = try NewFile.create(in: directory, leaf: name, mode: 0o600)
@@ -65,10 +65,7 @@ enum FingerprintKeyFile {
     private static func key(_ text: String) -> FingerprintKey? {
         let digits = Array(text.utf8.prefix { $0 > 0x20 })
         guard digits.count == 64, text.utf8.dropFirst(64).allSatisfy({ $0 <= 0x20 }) else { return nil }
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
-        }
-        return FingerprintKey(bytes: bytes)
+        return digits.withUnsafeBytes { HexDigits.decode($0) }.flatMap { FingerprintKey(bytes: $0) }
     }
 
     /// Below the user's configuration; nothing relative counts, as the XDG base directory specification has it.

@@ -1,7 +1,7 @@
 /// The page's style.
 enum PageStyle {
     /// The SHA-256 of `text` in the form of a content security policy; a test computes it anew.
-    static let hash = "sha256-GfsN9AyOfhowKqAC8IF6CjM951NdDHwEn7MPTeMILXM="
+    static let hash = "sha256-nU5uhK0nmSpFW1FO584ELxuFdzmb35GaBwxV3Vo3dJY="
 
     static let text = "\n" + [colours, page, charts, findings, tables, paper].joined(separator: "\n") + "\n"
 
@@ -58,22 +58,8 @@ enum PageStyle {
         """
 
     private static let charts = """
-        .overview { display: grid; grid-template-columns: 3fr 2fr; gap: 20px; }
         .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 20px 22px; min-width: 0; }
-        .treemap { grid-column: 1 / -1; }
-        .row { display: grid; grid-template-columns: 5.2em 1fr; align-items: center; padding: 3px 0; }
-        .row dt { color: var(--tone); font-weight: 600; }
-        .row dd { margin: 0; display: grid; grid-template-columns: 1fr 3.4em; align-items: center; gap: 12px; }
-        .row svg { width: 100%; height: 12px; border-radius: 3px; overflow: hidden; display: block; }
-        .row b { text-align: right; }
-        .row.none dt, .row.none b { color: var(--muted); font-weight: 400; }
-        .track { fill: var(--track); } .value { fill: var(--tone); }
-        .ring { display: flex; gap: 28px; align-items: center; }
-        .ring svg { width: 136px; flex: none; }
-        .ring circle { fill: none; stroke-width: 5; }
-        circle.track { stroke: var(--track); } circle.open { stroke: var(--open); }
-        circle.sealed { stroke: var(--sealed); } circle.other { stroke: var(--other); }
-        .ring text { font-size: 7.4px; font-weight: 650; letter-spacing: -0.02em; fill: var(--ink); }
+        .severities { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 14px; }
         .legend { color: var(--muted); font-size: 14px; }
         .legend b { color: var(--ink); font-weight: 600; margin-left: 4px; }
         .treemap .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 12px; font-size: 13px; }
@@ -87,7 +73,6 @@ enum PageStyle {
         .treemap text.file { fill: var(--on-tile); }
         g.open rect { fill: var(--open); } g.sealed rect { fill: var(--sealed); } g.other rect { fill: var(--other); }
         rect[class] { stroke: var(--tone); stroke-width: 2; }
-        rect.track, rect.value { stroke: none; }
         .treemap a:hover rect { filter: brightness(1.1); }
         """
 
@@ -140,7 +125,6 @@ enum PageStyle {
         @media (max-width: 720px) {
           .top, main, footer { padding-left: 18px; padding-right: 18px; }
           .bar { margin-bottom: 28px; }
-          .overview { grid-template-columns: 1fr; gap: 14px; }
           .treemap svg.wide { display: none; }
           .treemap svg.narrow { display: block; }
           .card { padding: 16px; }
@@ -166,8 +150,7 @@ enum PageStyle {
           h1 { font-size: 24pt; }
           .card, .spot, h3, tr { break-inside: avoid; }
           h2, h3, .about, .where { break-after: avoid; }
-          .overview { grid-template-columns: 1fr 1fr; }
-          .ring { gap: 18px; } .ring svg { width: 110px; } .legend { font-size: 9pt; }
+          .legend { font-size: 9pt; }
           .check { content-visibility: visible; }
           .treemap svg.wide { display: block; }
           .treemap svg.narrow { display: none; }

@@ -27,8 +27,7 @@ struct TreemapChart {
             <section class="card treemap" aria-labelledby="by-kind">
             <h2 id="by-kind">What lies in it, by bytes</h2>
             \(drawings)
-            <ul class="legend"><li><i class="open"></i>plaintext</li><li><i class="sealed"></i>sealed</li>\
-            <li><i class="other"></i>other</li><li><i class="mark"></i>with findings</li></ul>
+            \(PageCounts(view).legend)
             </section>
             """
     }

@@ -51,9 +51,7 @@ struct MemberView {
         ])
     }
 
-    private var registered: Timestamp {
-        Timestamp(UInt64(max(0, (member.registered.secondsSince2001 + 978_307_200) * 1000)))
-    }
+    private var registered: Timestamp { Timestamp(UInt64(max(0, member.registered.secondsSince1970 * 1000))) }
 }
 
 /// `sealctl container register`: takes a program into a group.

@@ -85,8 +85,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
 
     /// - Throws: where the clock is out of the calendar.
     static func now() throws(Failure) -> PropertyListDate {
-        let seconds = Double(Timestamp.now.milliseconds) / 1000 - 978_307_200
-        guard let date = PropertyListDate(secondsSince2001: seconds) else {
+        guard let date = PropertyListDate(secondsSince1970: Double(Timestamp.now.milliseconds) / 1000) else {
             throw Failure(.systemError, "clock", "the clock is beyond the year 9999", hint: "Set it: timedatectl.")
         }
         return date

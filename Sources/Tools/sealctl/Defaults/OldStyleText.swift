@@ -95,6 +95,7 @@ enum OldStyleText {
 extension PropertyListDate {
     /// `2026-11-21 03:30:00 +0000`.
     var oldStyleText: String {
-        CivilTime(self).text.replacing("T", with: " ").replacing("Z", with: " +0000")
+        let time = CivilTime(self)
+        return "\(time.dayText) \(time.clockText) +0000"
     }
 }

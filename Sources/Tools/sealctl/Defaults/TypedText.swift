@@ -70,11 +70,10 @@ enum TypedText {
     }
 
     private static func hexadecimal(_ text: String) throws(Failure) -> [UInt8] {
-        let digits = text.utf8.filter { $0 != 0x20 }.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == text.utf8.filter({ $0 != 0x20 }).count, digits.count.isMultiple(of: 2) else {
+        guard let bytes = Array(text.utf8).withUnsafeBytes({ HexDigits.decode($0) }) else {
             throw wrong("the data", "pairs of hexadecimal digits", "From a file: -data - < FILE.")
         }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        return bytes
     }
 
     private static func wholeNumber(_ text: String) throws(Failure) -> PropertyListValue {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeyVault
+internal import PropertyLists
 
 /// An item as one word: `service/account`, each with `/` and `%` written as in a URL.
 struct ItemReference: Sendable, Equatable {
@@ -40,16 +41,11 @@ struct ItemReference: Sendable, Equatable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
+            let digits = [rest.popFirst(), rest.popFirst()].map { $0.flatMap(HexDigits.value) }
+            guard let high = digits[0], let low = digits[1] else { return nil }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Glibc
 internal import SharedFiles
 
@@ -25,47 +26,32 @@ struct Editor: Sendable {
     ///
     /// Core files stay switched off: a crash of the editor must not write what it shows to a disk.
     func run(on path: String, _ signals: borrowing HeldSignals) throws(Failure) {
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        Self.resetSignals(&attributes)
-        let words: [UnsafeMutablePointer<CChar>?] =
-            ["sh", "-c", script, "sh", path].map { (word: String) in strdup(word) } + [nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        let number = posix_spawn(&child, "/bin/sh", nil, &attributes, words, environ)
-        guard number == 0 else { throw failed("it cannot be started: \(String(cString: strerror(number)))") }
+        var program = ChildProgram(.path("/bin/sh"), ["sh", "-c", script, "sh", path])
+        // The editor handles itself what we hold back or ignore.
+        program.restoreSignals(HeldSignals.signals + [SIGPIPE, SIGXFSZ, SIGCHLD])
+        let child: pid_t
+        do throws(StartFailure) { child = try program.start() } catch {
+            throw failed("it cannot be started: \(error)")
+        }
         let status = signals.wait(for: child)
+        let end = WaitStatus(status)
         // The shell says how its child ended by a status above 128.
-        let code = status >> 8 & 0xFF
-        let signal = status & 0x7F != 0 ? status & 0x7F : max(0, code - 128)
+        let signal = end.signal != 0 ? end.signal : max(0, end.code - 128)
         if signal == SIGINT || signal == SIGQUIT { signals.note(signal) }
         guard !signals.hasCaught, status != 0 else { return }
         if signal != 0 { throw failed("signal \(signal) ended it") }
-        guard code != 127 else {
+        guard end.code != 127 else {
             throw Failure(
                 .configuration, "noEditor", "there is no editor \(command)",
                 hint: "Set VISUAL or EDITOR to one; nothing was written.")
         }
-        throw failed("it ended with status \(code)")
+        throw failed("it ended with status \(end.code)")
     }
 
     private func failed(_ reason: String) -> Failure {
         Failure(
             .unavailable, "editorFailed", "the editor \(command) failed: \(reason)",
             hint: "Nothing was written; the edit was wiped.")
-    }
-
-    /// What we hold back or ignore is the editor's own affair again.
-    private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        for number in HeldSignals.signals + [SIGPIPE, SIGXFSZ, SIGCHLD] { sigaddset(&defaults, number) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     }
 }
 

@@ -43,8 +43,7 @@ struct SnapshotCommand: SealctlCommand {
         }
         let store = try storeAtHand(of: group)
         defer { if let store { WatermarkWarning.report(on: store, asJSON: output.json) } }
-        let path =
-            destination ?? "\(group)-\(Timestamp.now.rfc3339.prefix(19).filter { $0.isNumber || $0 == "T" })Z.tar"
+        let path = destination ?? "\(group)-\(UTCStamp.now()).tar"
         let report = try take(container, store, path)
         for warning in report.warnings { warning.report(asJSON: output.json) }
         let text = output.json ? report.json(at: path).text : report.text(at: path)

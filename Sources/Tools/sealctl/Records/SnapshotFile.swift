@@ -1,6 +1,7 @@
 internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
+internal import PropertyLists
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -198,19 +199,6 @@ struct FileTime: Sendable, Equatable {
     /// `2026-11-21T03:30:00.000Z` (RFC 3339), which has the years 0 to 9999; beyond them the seconds.
     var rfc3339: String {
         guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { return "\(seconds) s" }
-        var time = time_t(seconds)
-        var parts = tm()
-        gmtime_r(&time, &parts)
-        let date = [
-            Self.padded(parts.tm_year + 1900, 4), Self.padded(parts.tm_mon + 1, 2), Self.padded(parts.tm_mday, 2),
-        ]
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.padded($0, 2) }
-        let fraction = Self.padded(Int32(nanoseconds / 1_000_000), 3)
-        return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
-    }
-
-    private static func padded(_ number: Int32, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        return CivilTime(secondsSince1970: Int(seconds)).text(milliseconds: nanoseconds / 1_000_000)
     }
 }

@@ -8,43 +8,66 @@ internal import XcodeEntitlements
 
 /// How a command ends: sysexits(3), and the low bytes of the keychain's statuses that users of `security` know.
 ///
-/// `docs/sealctl.md` and `sealctl.1` have the same table.
+/// `docs/sealctl.md` and `sealctl.1` have the same numbers and meanings, which a test compares.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
-    /// The audit, the check of entitlements or the doctor found something to mend.
     case findings = 1
-    /// The vault is locked (errSecInteractionNotAllowed, -25308).
+    /// errSecInteractionNotAllowed, -25308.
     case locked = 36
-    /// No such record, container or vault (errSecItemNotFound, -25300).
+    /// errSecItemNotFound, -25300.
     case notFound = 44
-    /// It exists already (errSecDuplicateItem, -25299).
+    /// errSecDuplicateItem, -25299.
     case duplicate = 45
-    /// Wrong passphrase or key file (errSecAuthFailed, -25293).
+    /// errSecAuthFailed, -25293.
     case wrongPassphrase = 51
-    /// Wrong options, names or group (EX_USAGE).
+    /// EX_USAGE.
     case usage = 64
-    /// Refused data: no JSON, tampered, from elsewhere, rolled back (EX_DATAERR).
+    /// EX_DATAERR.
     case dataError = 65
-    /// The input file is not there or not a file (EX_NOINPUT).
+    /// EX_NOINPUT.
     case noInput = 66
-    /// There is a value, but not a valid one now, or no terminal to ask at (EX_UNAVAILABLE).
+    /// EX_UNAVAILABLE.
     case unavailable = 69
-    /// A fault of sealctl itself (EX_SOFTWARE).
+    /// EX_SOFTWARE.
     case internalError = 70
-    /// The system lacks memory, descriptors or a feature (EX_OSERR).
+    /// EX_OSERR.
     case systemError = 71
-    /// The output file cannot be made (EX_CANTCREAT).
+    /// EX_CANTCREAT.
     case cannotCreate = 73
-    /// Reading or writing failed, the disk is full, or whoever reads the output has gone (EX_IOERR).
+    /// EX_IOERR.
     case inputOutput = 74
-    /// Somebody else holds a lock: try again (EX_TEMPFAIL).
+    /// EX_TEMPFAIL.
     case temporary = 75
-    /// Made by a newer version (EX_PROTOCOL).
+    /// EX_PROTOCOL.
     case newerVersion = 76
-    /// The system's permissions refuse it (EX_NOPERM).
+    /// EX_NOPERM.
     case noPermission = 77
-    /// Modes, owners or variables are not as they must be (EX_CONFIG).
+    /// EX_CONFIG.
     case configuration = 78
+
+    /// What it says, in a few words.
+    var meaning: String { Self.meanings[self] ?? "" }
+
+    private static let meanings: [ExitStatus: String] = [
+        .success: "done",
+        .findings: "findings of an audit or a check; something fails (doctor)",
+        .locked: "the vault is locked",
+        .notFound: "no such record, item, slot, key, container or vault",
+        .duplicate: "it exists already",
+        .wrongPassphrase: "wrong passphrase, key file, credential or identity",
+        .usage: "wrong options, names or group",
+        .dataError: "refused data: no JSON, tampered, from elsewhere, rolled back",
+        .noInput: "the input file is not there, or no file",
+        .unavailable: "not now or not here: expired, a condition, no terminal",
+        .internalError: "a fault of sealctl",
+        .systemError: "the system lacks memory, descriptors or a feature",
+        .cannotCreate: "the output file cannot be made",
+        .inputOutput: "reading or writing failed, or the disk is full",
+        .temporary: "somebody else holds a lock: try again",
+        .newerVersion: "made by a newer version",
+        .noPermission: "the system's permissions refuse it",
+        .configuration: "modes, owners, variables or settings are not as they must be",
+    ]
 }
 
 /// Which error of which floor ends with which status; what is not listed has the status beside it.
@@ -179,31 +202,5 @@ enum ExitStatusText {
             the keychain's statuses, which users of macOS security know. With --json the
             error's code says more: sealctl help formats.
             """
-    }
-}
-
-extension ExitStatus {
-    /// What it says, in a few words.
-    var meaning: String {
-        switch self {
-        case .success: "done"
-        case .findings: "findings of an audit or a check; something fails (doctor)"
-        case .locked: "the vault is locked"
-        case .notFound: "no such record, item, slot, key, container or vault"
-        case .duplicate: "it exists already"
-        case .wrongPassphrase: "wrong passphrase, key file, credential or identity"
-        case .usage: "wrong options, names or group"
-        case .dataError: "refused data: no JSON, tampered, from elsewhere, rolled back"
-        case .noInput: "the input file is not there, or no file"
-        case .unavailable: "not now or not here: expired, a condition, no terminal"
-        case .internalError: "a fault of sealctl"
-        case .systemError: "the system lacks memory, descriptors or a feature"
-        case .cannotCreate: "the output file cannot be made"
-        case .inputOutput: "reading or writing failed, or the disk is full"
-        case .temporary: "somebody else holds a lock: try again"
-        case .newerVersion: "made by a newer version"
-        case .noPermission: "the system's permissions refuse it"
-        case .configuration: "modes, owners, variables or settings are not as they must be"
-        }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
+internal import PropertyLists
 
 /// A header's time: milliseconds since 1970.
 struct Timestamp: Comparable, Sendable {
@@ -19,10 +20,10 @@ struct Timestamp: Comparable, Sendable {
     static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
 
     /// `2026-11-21T03:30:00.000Z` (RFC 3339), for machines.
-    var rfc3339: String { text(separator: "T", fraction: true) }
+    var rfc3339: String { text { $0.text(milliseconds: Int(milliseconds % 1000)) } }
 
     /// `2026-11-21 03:30:00Z`, for people.
-    var short: String { text(separator: " ", fraction: false) }
+    var short: String { text { "\($0.dayText) \($0.clockText)Z" } }
 
     /// `12 s ago`, `in 59 min`.
     func relative(to now: Timestamp) -> String {
@@ -38,22 +39,10 @@ struct Timestamp: Comparable, Sendable {
         return isPast ? "\(text) ago" : "in \(text)"
     }
 
-    private func text(separator: String, fraction: Bool) -> String {
-        // Anything beyond the year 9999 is a damaged header's; it is shown as the number that it is.
+    /// Anything beyond the year 9999 is a damaged header's; it is shown as the number that it is.
+    private func text(_ form: (CivilTime) -> String) -> String {
         guard milliseconds < 253_402_300_800_000 else { return "\(milliseconds) ms" }
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        let date =
-            "\(Self.padded(parts.tm_year + 1900, 4))-\(Self.padded(parts.tm_mon + 1, 2))-\(Self.padded(parts.tm_mday, 2))"
-        let time = "\(Self.padded(parts.tm_hour, 2)):\(Self.padded(parts.tm_min, 2)):\(Self.padded(parts.tm_sec, 2))"
-        let rest = fraction ? ".\(Self.padded(Int32(milliseconds % 1000), 3))" : ""
-        return "\(date)\(separator)\(time)\(rest)Z"
-    }
-
-    private static func padded(_ number: Int32, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        return form(CivilTime(secondsSince1970: Int(milliseconds / 1000)))
     }
 }
 

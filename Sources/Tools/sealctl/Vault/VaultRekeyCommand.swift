@@ -70,7 +70,6 @@ struct Rekeying {
     let output: OutputOptions
 
     func run(_ stated: RekeyOptions) throws(Failure) {
-        var options = stated
         let group = try target.checked()
         let store = try target.openStore(with: keyOptions)
         let vault: Vault
@@ -80,6 +79,7 @@ struct Rekeying {
         // its rotation.
         let isPending = vault.rekeyFailure != nil
         let isRotating = try isRotating(vault)
+        var options = stated
         if isPending || isRotating {
             options.removing = options.removing.filter { id in
                 slots.contains { $0.id == id } || !vault.hasGiven(slot: id)
@@ -94,17 +94,34 @@ struct Rekeying {
             return try goOn(stated, store, vault, unheld)
         }
         let certifier = try certifying.open(for: group)
-        let needed = try NeededBytes(vault, store)
+        let state = RekeyedState(
+            vault: vault, store: store, slots: slots, needed: try NeededBytes(vault, store), unheld: unheld)
+        let report = try rekey(options, state, certifier)
+        try finish(report, state)
+    }
+
+    /// Asks, and rekeys what was confirmed.
+    private func rekey(
+        _ stated: RekeyOptions, _ state: RekeyedState, _ certifier: Certifying
+    ) throws(Failure) -> RekeyReport {
+        var options = stated
         if options.rebuildsServices {
-            options.confirmedLosses = try Failure.onVault { () throws(VaultError) in try vault.lossesOfGivingUp() }
+            options.confirmedLosses = try Failure.onVault { () throws(VaultError) in
+                try state.vault.lossesOfGivingUp()
+            }
         }
-        try confirm(options, slots, vault, store, needed, unheld)
-        options.confirmed = Set(slots.map(\.id))
+        try confirm(options, state)
+        options.confirmed = Set(state.slots.map(\.id))
         let report = try Failure.onVault { () throws(VaultError) in
-            try vault.rekey(options, certifiedBy: certifier.team)
+            try state.vault.rekey(options, certifiedBy: certifier.team)
         }
         certifier.finish(asJSON: output.json)
-        let losses = RekeyLossesView(report.losses, fingerprint: vault.fingerprint)
+        return report
+    }
+
+    /// Warns of the losses of the rekey, rotates unless that needs a backup first, and prints the report.
+    private func finish(_ report: RekeyReport, _ state: RekeyedState) throws(Failure) {
+        let losses = RekeyLossesView(report.losses, fingerprint: state.vault.fingerprint)
         losses.warn(asJSON: output.json)
         if !report.isLogged {
             Warning.unlogged("the vault is rekeyed", isKeyLost: report.losses.isCompartmentLost)
@@ -114,10 +131,13 @@ struct Rekeying {
         let needsBackup = report.losses.isCompartmentLost || report.losses.isCompartmentOlder
         let (isCompleted, hint) =
             needsBackup
-            ? (false, (try? UnheldBlobs(in: store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
-            : rotation(of: store, vault)
-        try print(report, losses, needed, isCompleted: isCompleted)
-        if !isCompleted { throw incomplete("\(report.removed.isEmpty ? "rekey of" : "removal from") \(group)", hint) }
+            ? (false, (try? UnheldBlobs(in: state.store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
+            : rotation(of: state.store, state.vault)
+        try print(report, losses, state.needed, isCompleted: isCompleted)
+        guard isCompleted else {
+            throw incomplete(
+                "\(report.removed.isEmpty ? "rekey of" : "removal from") \(state.vault.accessGroup)", hint)
+        }
     }
 
     private func isRotating(_ vault: Vault) throws(Failure) -> Bool {
@@ -197,10 +217,8 @@ struct Rekeying {
         }
     }
 
-    private func confirm(
-        _ options: RekeyOptions, _ slots: [SlotSummary], _ vault: Vault, _ store: SealedStore?, _ needed: NeededBytes,
-        _ unheld: UnheldBlobs
-    ) throws(Failure) {
+    private func confirm(_ options: RekeyOptions, _ state: RekeyedState) throws(Failure) {
+        let (vault, slots) = (state.vault, state.slots)
         var sentences: [String] = []
         for id in options.removing.sorted() {
             guard let loss = SlotLoss(of: id, among: slots) else {
@@ -210,7 +228,7 @@ struct Rekeying {
             }
             sentences += loss.sentences
         }
-        if !options.removing.isEmpty { sentences += SlotLoss.remainingAccess(to: vault, store) }
+        if !options.removing.isEmpty { sentences += SlotLoss.remainingAccess(to: vault, state.store) }
         let kept = slots.filter { !options.removing.contains($0.id) }.map(SlotView.init)
         guard !kept.isEmpty else {
             throw Failure(
@@ -224,9 +242,9 @@ struct Rekeying {
                     + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")"
             )
         }
-        sentences += unheld.sentences
+        sentences += state.unheld.sentences
         sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
-        sentences.append(needed.sentence)
+        sentences.append(state.needed.sentence)
         let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         try confirmation.require(
             what.isEmpty ? "replace the root keys of \(vault.accessGroup)" : "remove \(what) of \(vault.accessGroup)",
@@ -259,6 +277,17 @@ struct Rekeying {
             ("members", .array(directory.members.map { .string($0) })),
         ])
     }
+}
+
+/// The vault that is rekeyed, its store, and the facts that the question and the report state.
+private struct RekeyedState {
+    let vault: Vault
+    /// `nil` without a container.
+    let store: SealedStore?
+    let slots: [SlotSummary]
+    let needed: NeededBytes
+    /// The blobs whose key a backup may hold.
+    let unheld: UnheldBlobs
 }
 
 /// The bytes that a rekey and the rotation after it take beside those that are there, at the most.

@@ -49,16 +49,16 @@ enum CertificateTime {
         let node = try ASN1Reading.required(node)
         if node.identifier == .utcTime {
             let time = try UTCTime(derEncoded: node)
-            return try date([time.year, time.month, time.day], [time.hours, time.minutes, time.seconds])
+            return try date((time.year, time.month, time.day), (time.hours, time.minutes, time.seconds))
         }
         let time = try GeneralizedTime(derEncoded: node)
-        return try date([time.year, time.month, time.day], [time.hours, time.minutes, time.seconds])
+        return try date((time.year, time.month, time.day), (time.hours, time.minutes, time.seconds))
     }
 
-    private static func date(_ day: [Int], _ time: [Int]) throws -> PropertyListDate {
-        let digits = (day + time).map { $0 < 10 ? "0\($0)" : "\($0)" }
-        var text = "\(digits[0])-\(digits[1])-\(digits[2])T\(digits[3]):\(digits[4]):\(digits[5])Z"
-        guard let date = text.withUTF8({ CivilTime(UnsafeRawBufferPointer($0))?.date }) else {
+    private static func date(_ day: (Int, Int, Int), _ clock: (Int, Int, Int)) throws -> PropertyListDate {
+        let time = CivilTime(
+            year: day.0, month: day.1, day: day.2, hour: clock.0, minute: clock.1, second: clock.2)
+        guard let time, time.year >= 1000, time.second < 60, let date = time.date else {
             throw ASN1Error.invalidASN1Object(reason: "a time that no calendar has")
         }
         return date
