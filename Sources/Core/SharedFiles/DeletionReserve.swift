@@ -1,34 +1,36 @@
 package import Glibc
 internal import Synchronization
 
-/// A file of this user that keeps space for deletions where a disk or a quota is full (`docs/locking.md`).
+/// A file of this user that reserves space for deletions on a full disk or quota (`docs/locking.md`).
 ///
-/// Its blocks and its inode are allocated beforehand. A deletion that finds no space overwrites the file, syncs it and renames
-/// it over the file that it replaces, which takes neither a block nor an inode. The next write that succeeds makes it again.
-/// Only its user can write it. In a shared directory another member can remove it; then the deletion fails as any write does.
+/// Its blocks and its inode are allocated in advance. A deletion that finds no space overwrites the file, syncs it and
+/// renames it over the file that it replaces, which takes neither a block nor an inode. The next successful write
+/// creates it again. Only its user can write it. In a shared directory another member can remove it; the deletion then
+/// fails as any write does.
 package final class DeletionReserve: Sendable {
     private struct State {
         /// The size that the file should have.
         var wanted: Int64
-        /// The size that this process has seen it to have; 0 while that is unknown.
+        /// The size that this process has last seen; 0 if unknown.
         var kept: Int64 = 0
-        /// When it was seen, in seconds since the machine was started.
+        /// The time of that check, in seconds since boot.
         var seen = 0
     }
 
-    /// More than is needed: a deletion leaves room for the next reserve, less what it adds to other files, such as a log.
+    /// More than is needed: a deletion leaves room for the next reserve, minus what it adds to other files, such as a
+    /// log.
     package static let slack: Int64 = 2 * blockSize
-    /// For so many seconds a file is taken to be there that another program may have used meanwhile.
+    /// The number of seconds for which the file is assumed to exist; another program may use it meanwhile.
     private static let patience = 60
 
-    /// File systems allocate blocks of this size; the smallest reserve, and more than a tombstone takes.
+    /// The block size of common file systems: the smallest reserve, and more than a tombstone takes.
     package static let blockSize: Int64 = 4096
 
     private let directory: Directory
     private let name: String
     private let state = Mutex(State(wanted: DeletionReserve.blockSize))
 
-    /// The reserve of the effective user in a directory. Nothing is made yet.
+    /// Creates the reserve of the effective user in a directory, without a file yet.
     ///
     /// - Parameter prefix: The name without the user's number.
     package init(in directory: Directory, prefix: String) {
@@ -36,37 +38,37 @@ package final class DeletionReserve: Sendable {
         name = "\(prefix)\(geteuid())"
     }
 
-    /// Notes how large a file a deletion may have to write. `keep()` sees to it.
+    /// Records the size of a file that a deletion may have to write, for `keep()`.
     package func expect(_ size: Int, roundedUpTo step: Int64 = DeletionReserve.blockSize) {
         let wanted = (Int64(size) + step - 1) / step * step
         state.withLock { $0.wanted = max($0.wanted, wanted) }
     }
 
-    /// Makes the file where it is missing or too small; to be called after a write that succeeded. Costs no system call for a
-    /// minute after this process has seen the file. What fails is tried again after the next write.
+    /// Creates the file if it is missing or too small; call it after a successful write. Makes no system call for a
+    /// minute after this process has checked the file. A failure is retried after the next write.
     package func keep() {
         let now = Self.seconds
         let (wanted, isKept) = state.withLock { state in
             (state.wanted, state.kept >= state.wanted && now - state.seen < Self.patience)
         }
         if isKept { return }
-        // On a disk that is nearly full a smaller one is better than none.
+        // On a nearly full disk a smaller reserve is better than none.
         for size in [wanted + Self.slack, wanted, wanted / 2, Self.blockSize] where allocate(size) {
             return state.withLock { ($0.kept, $0.seen) = (size, now) }
         }
     }
 
-    /// A clock that is read without a call of the system, and that nobody sets.
+    /// The time of a clock that is read without a system call and can't be set.
     private static var seconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
         return time.tv_sec
     }
 
-    /// Replaces a file by a deletion's: in the ordinary way, and with the reserve where that finds no space.
+    /// Replaces a file by a deletion's version: as usual, or with the reserve if there is no space.
     ///
     /// - Parameter relative: The file, below the reserve's directory and on its file system.
-    /// - Throws: As `Directory.replace`; where the reserve is missing or too small, the error of the ordinary way.
+    /// - Throws: As `Directory.replace`; if the reserve is missing or too small, the original error.
     package func replace(
         _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, group: gid_t? = nil,
         durability: Durability
@@ -100,7 +102,7 @@ package final class DeletionReserve: Sendable {
         try check(ftruncate(file.rawValue, bytes.count))
         if let group { try check(fchown(file.rawValue, uid_t.max, group)) }
         try check(fchmod(file.rawValue, mode))
-        // Never tried twice: the kernel may drop the pages that it could not write and then report success.
+        // Never retried: the kernel may drop the pages that it could not write and then report success.
         if durability == .durable { try check(fdatasync(file.rawValue)) }
         state.withLock { $0.kept = 0 }
         let renamed = uninterrupted { renameat(directory.descriptor.rawValue, name, parent.descriptor.rawValue, leaf) }
@@ -108,7 +110,7 @@ package final class DeletionReserve: Sendable {
         if durability == .durable { try parent.sync(after: "write", leaf) }
     }
 
-    /// The reserve's file, under its lock: while it is held, nobody renames the file or changes its size.
+    /// Opens and locks the reserve's file: while the lock is held, no process renames the file or changes its size.
     private func lockedFile(_ flags: Int32) throws(FileError) -> Descriptor {
         let mode: mode_t = flags & O_CREAT == 0 ? 0 : 0o600
         let opened = openBeneath(directory.descriptor.rawValue, name, flags | O_NOFOLLOW | O_NONBLOCK, mode: mode)
@@ -117,7 +119,7 @@ package final class DeletionReserve: Sendable {
         guard ByteRangeLock.attempt(file.rawValue, .whole, .exclusive) == 0 else {
             throw FileError(.lockTimeout, operation: "use", path: directory.display(name))
         }
-        // After the lock: the holder before may have given this file another name.
+        // After the lock: the previous holder may have renamed this file.
         let facts = try file.attributes()
         guard facts.kind == .regular, facts.uid == geteuid(), facts.nlink == 1,
             try directory.attributes(name).isSameFile(as: facts)
@@ -125,7 +127,7 @@ package final class DeletionReserve: Sendable {
         return file
     }
 
-    /// - Returns: Whether the file has that size, with all its blocks.
+    /// - Returns: whether the file has that size, with all its blocks.
     private func allocate(_ size: Int64) -> Bool {
         guard let file = try? lockedFile(O_WRONLY | O_CREAT), let facts = try? file.attributes() else { return false }
         // A deletion that was interrupted may have left another mode.

@@ -2,16 +2,15 @@ internal import Glibc
 
 /// A file descriptor that is closed exactly once.
 ///
-/// Reads and writes continue after signals and short transfers, and wait where an inherited descriptor is
-/// non-blocking.
+/// Reads and writes continue after signals and short transfers, and wait if an inherited descriptor is non-blocking.
 package struct Descriptor: ~Copyable, Sendable {
     /// The number for system calls; valid while this value lives.
     package private(set) var rawValue: Int32
-    /// What messages call it.
+    /// The file's name in messages.
     package let path: String
     private let isOwned: Bool
 
-    /// Takes over an open descriptor: it is closed when this value ends.
+    /// Takes over an open descriptor, which is closed when this value ends.
     package init(owning rawValue: Int32, path: String) {
         self.init(rawValue, path, isOwned: true)
     }
@@ -22,34 +21,34 @@ package struct Descriptor: ~Copyable, Sendable {
         self.isOwned = isOwned
     }
 
-    /// The process's standard input; stays open.
+    /// The process's standard input; never closed.
     package static var standardInput: Descriptor { Descriptor(0, "standard input", isOwned: false) }
-    /// The process's standard output; stays open.
+    /// The process's standard output; never closed.
     package static var standardOutput: Descriptor { Descriptor(1, "standard output", isOwned: false) }
 
     deinit {
         if isOwned && rawValue >= 0 { _ = Glibc.close(rawValue) }
     }
 
-    /// Closes and reports what the system had left to say, such as a late write error of a network file system.
+    /// Closes the descriptor and reports a deferred error, such as a late write error of a network file system.
     package consuming func close() throws(FileError) {
         guard isOwned else { return }
         let number = rawValue
-        // The descriptor is gone whatever close answers; a second close could hit another thread's new file.
+        // The descriptor is closed even if close fails; a second close could hit another thread's new file.
         rawValue = -1
         if Glibc.close(number) < 0 && errno != EINTR { throw FileError(errno: errno, operation: "close", path: path) }
     }
 }
 
 extension Descriptor {
-    /// Kind, size, owner and the rest of the open file.
+    /// Returns kind, size, owner and other attributes of the open file.
     package func attributes() throws(FileError) -> FileAttributes {
         var status = stat()
         if fstat(rawValue, &status) < 0 { throw FileError(errno: errno, operation: "examine", path: path) }
         return FileAttributes(status)
     }
 
-    /// One read at the current position: what is there now, 0 at the end.
+    /// Reads once at the current position; returns the number of bytes, 0 at the end.
     package func readSome(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         while true {
             let count = uninterruptedCount { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
@@ -58,7 +57,7 @@ extension Descriptor {
         }
     }
 
-    /// Reads at the current position until the buffer is full or the file ends; the number of bytes read.
+    /// Reads at the current position until the buffer is full or the file ends; returns the number of bytes read.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -69,14 +68,14 @@ extension Descriptor {
         return filled
     }
 
-    /// Reads at an offset until the buffer is full or the file ends; the number of bytes read.
+    /// Reads at an offset until the buffer is full or the file ends; returns the number of bytes read.
     package func pread(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         let count = preadFully(rawValue, buffer, offset)
         if count < 0 { throw FileError(errno: Int32(-count), operation: "read", path: path) }
         return count
     }
 
-    /// Writes everything at the current position.
+    /// Writes all bytes at the current position.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -98,10 +97,10 @@ extension Descriptor {
     }
 }
 
-/// Reads at an offset until the buffer is full or the file ends: the byte count, or -errno.
+/// Reads at an offset until the buffer is full or the file ends; returns the byte count or -errno.
 ///
-/// - Parameter end: how many bytes behind the offset the file was seen to end. A read that stops just there has seen the
-///   end again and needs no second call to say so.
+/// - Parameter end: the known distance from the offset to the file's end. A read that stops exactly there needs no
+///   second call to detect the end.
 func preadFully(
     _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64, end: Int = 0
 ) -> Int {
@@ -120,10 +119,11 @@ extension Descriptor {
     /// `SEEK_DATA` of <unistd.h>, which Swift sees only with GNU extensions.
     private static let seekData: Int32 = 3
 
-    /// Where the next bytes begin that were ever written: what lies before them is a hole and reads as zeros (lseek(2), `SEEK_DATA`).
+    /// Returns the offset of the next written bytes. The bytes before it are a hole and read as zeros (lseek(2),
+    /// `SEEK_DATA`).
     ///
     /// Moves the descriptor's position, which reads at an offset do not use.
-    /// - Returns: The position itself where a file system knows no holes; nil where only a hole follows.
+    /// - Returns: the position itself if the file system has no holes; nil if only a hole follows.
     package func nextData(from position: Int64) -> Int64? {
         let found = lseek(rawValue, off_t(position), Self.seekData)
         if found >= 0 { return Int64(found) }

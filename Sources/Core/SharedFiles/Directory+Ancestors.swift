@@ -2,14 +2,14 @@ internal import CLinux
 package import Glibc
 
 extension Directory {
-    /// Refuses a directory whose name somebody could replace, or could have taken first, who is not meant to.
+    /// Rejects a directory whose name an untrusted user could replace, or could have created first.
     ///
-    /// What is asked of every ancestor, up to `/`:
-    /// - it belongs to the effective user or root, for an owner may rename whatever lies in a directory; or it is shared
-    ///   with a unix group of this process;
-    /// - not everybody may write it, unless it has the sticky bit;
-    /// - where it holds somebody else's shared directory, only root, the effective user and members of that same unix
-    ///   group may write it. The sticky bit is not enough here: it keeps names from being changed, not from being taken.
+    /// The requirements for every ancestor, up to `/`:
+    /// - It belongs to the effective user or root, since an owner may rename all entries of a directory; or it is
+    ///   shared with a unix group of this process.
+    /// - It is not writable for all users, unless it has the sticky bit.
+    /// - If it contains another user's shared directory, only root, the effective user and members of that same unix
+    ///   group may write it. The sticky bit is not enough here: it prevents renames, not the creation of new names.
     /// - Throws: `wrongOwner`, `unsafeMode`.
     package func requireSafeAncestors() throws(FileError) {
         try forEachAncestor { (facts, child, descriptor) throws(FileError) in
@@ -18,11 +18,11 @@ extension Directory {
         }
     }
 
-    /// Refuses a place where nothing can be shared with a unix group: asked before something is made there, so that the
-    /// maker is told and not the other members.
+    /// Rejects a directory where nothing can be shared with a unix group. Called before anything is created there, so
+    /// that the creator gets the error instead of the other members.
     ///
-    /// This directory and every ancestor has to let the group's members through, and has to be one that they trust by
-    /// `requireSafeAncestors`.
+    /// The group's members need search permission on this directory and every ancestor, and must be able to trust each
+    /// by `requireSafeAncestors`.
     /// - Throws: `notShared`, `unsafeMode`.
     package func requireShareable(with group: gid_t) throws(FileError) {
         try requireShareable(attributes("."), with: group, holding: geteuid(), at: descriptor.rawValue)
@@ -96,7 +96,7 @@ extension Directory {
             .unsafeMode, operation: trusting, path: name, advice: "\(sentence): \(command) \(name.shellQuoted)")
     }
 
-    /// The real parent, not the path's: the way that a rename would have to take.
+    /// Opens the real parent, not the path's: a rename would affect that one.
     private func ancestor(of directory: Int32) throws(FileError) -> Descriptor {
         let opened = uninterrupted { openat(directory, "..", clinux_o_path | O_DIRECTORY | O_CLOEXEC, 0) }
         if opened < 0 { throw error(-opened, "examine what lies above", ".") }
@@ -120,9 +120,9 @@ extension FileAttributes {
         return ProcessGroups.contain(group)
     }
 
-    /// Whether somebody else made this directory, so that it had to be found trusted by its group.
+    /// `true` if another user created this directory, so that it was trusted because of its group.
     ///
-    /// A shared one of an owner that this user namespace does not know counts as well.
+    /// A shared directory of an owner that is unknown in this user namespace counts as well.
     fileprivate var isOfStranger: Bool {
         uid != geteuid() && uid != 0 && (sharing != .ownerOnly || !TrustedOwner.includes(uid))
     }

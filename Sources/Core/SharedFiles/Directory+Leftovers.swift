@@ -1,10 +1,10 @@
 internal import Glibc
 
 extension Directory {
-    /// Removes what crashed writers of a leaf left under pending and random names; a live writer's file stays.
+    /// Removes pending and random temporary files of crashed writers of a leaf; a live writer's file stays.
     ///
-    /// For whoever holds the lock of that leaf: the pending name is not looked at. Never fails: a writer's own random name
-    /// does not depend on it, and what can't be removed hinders nobody.
+    /// The caller holds the lock of that leaf: the pending file's content is not checked. Never fails: a writer's
+    /// random name does not depend on it, and a file that can't be removed does no harm.
     package func removeLitter(of leaf: LeafName) {
         guard let entries = try? entries() else { return }
         for entry in entries where entry.name == leaf.pendingName || isLitter(entry.name, of: leaf) {
@@ -12,7 +12,7 @@ extension Directory {
         }
     }
 
-    /// What cannot be opened is nobody's to judge, and stays.
+    /// Returns `false` for a file that cannot be opened; it stays.
     private func isLitter(_ name: String, of leaf: LeafName) -> Bool {
         guard leaf.isRandomName(name) else { return false }
         let opened = openBeneath(descriptor.rawValue, name, contentFlags)
@@ -21,12 +21,12 @@ extension Directory {
         return ByteRangeLock.attempt(opened, .whole, .shared) != -EAGAIN
     }
 
-    /// Removes one temporary file, durably, and no other: where it is still the one that was seen.
+    /// Removes one temporary file, durably, only if it is still the one that was examined.
     ///
-    /// - Parameter seen: What it was when it was found.
-    /// - Throws: `overtaken` where the name stands for another file by now, or it was written to; `lockTimeout` where a
-    ///   writer holds it; `notRegularFile`, `unsafePath`, `permissionDenied` for what cannot be looked at; `notFound` where
-    ///   it is gone; what removing it gave.
+    /// - Parameter seen: The attributes when it was found.
+    /// - Throws: `overtaken` if the name belongs to another file by now, or the file was written to; `lockTimeout` if a
+    ///   writer holds it; `notRegularFile`, `unsafePath`, `permissionDenied` for a file that cannot be examined;
+    ///   `notFound` if it no longer exists; an error of removing it.
     package func removeLitter(_ relative: String, ifStill seen: FileAttributes) throws(FileError) {
         let file = try openForReading(relative)
         let moment = try file.moment()

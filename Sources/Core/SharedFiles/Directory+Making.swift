@@ -3,30 +3,30 @@ internal import Glibc
 package import SystemPackage
 
 extension Directory {
-    /// Opens a directory below the home, making it and the two above it (`Containers` or `Vaults`, and the home itself)
-    /// when they are missing. Safe when many processes do it at once.
+    /// Opens a directory below the home; creates it and the two above it (`Containers` or `Vaults`, and the home
+    /// itself) if they are missing. Safe when many processes do it at once.
     ///
-    /// What is made has exactly the modes and the unix group of `sharing`, whatever the umask, before anybody can see it.
-    /// What exists keeps its mode and is not checked: see `requireTrusted`.
-    /// - Throws: `notShared` or `unsafeMode` where the group's members could not reach or would not trust it;
-    ///   `permissionDenied` where this process may not give a directory to that group; `notFound` where a shared home's own
+    /// Created directories have exactly the modes and the unix group of `sharing`, regardless of the umask, before
+    /// other users can see them. Existing ones keep their modes and are not checked: see `requireTrusted`.
+    /// - Throws: `notShared` or `unsafeMode` if the group's members could not reach or would not trust it;
+    ///   `permissionDenied` if this process may not give a directory to that group; `notFound` if a shared home's own
     ///   parent is missing.
     package static func create(_ path: FilePath, sharing: Sharing) throws(FileError) -> Directory {
         try create(path, sharing, mode: sharing.directoryMode, parents: 2)
     }
 
-    /// The same, by its path as text.
+    /// Does the same for a path as text.
     package static func create(_ path: String, sharing: Sharing) throws(FileError) -> Directory {
         try create(FilePath(path), sharing: sharing)
     }
 
-    /// The same for a directory that holds such directories and has only the home above it.
+    /// Does the same for a directory of such directories, which has only the home above it.
     package static func createParent(_ path: FilePath, sharing: Sharing) throws(FileError) -> Directory {
         try create(path, sharing, mode: sharing.parentMode, parents: 1)
     }
 
-    /// - Parameter parents: how many missing parents of a shared directory are made: further up others would be handed
-    ///   directories that are not of this library's making.
+    /// - Parameter parents: the number of missing parents of a shared directory that are created. Directories further
+    ///   up are not this library's to share.
     private static func create(
         _ path: FilePath, _ sharing: Sharing, mode: mode_t, parents: Int
     ) throws(FileError) -> Directory {
@@ -50,9 +50,9 @@ extension Directory {
 }
 
 extension Directory {
-    /// Opens a directory below this one, making every missing segment for whoever shares it.
+    /// Opens a directory below this one and creates every missing segment with the modes of `sharing`.
     ///
-    /// Where it is shared, nobody sees a new directory before it has its mode and unix group.
+    /// A shared new directory becomes visible only with its mode and unix group.
     package func makeDirectory(_ relative: String, sharing: Sharing) throws(FileError) -> Directory {
         guard case .unixGroup(let group) = sharing else {
             return try makeDirectory(relative, mode: sharing.directoryMode)
@@ -65,8 +65,9 @@ extension Directory {
         return current
     }
 
-    /// Made under a temporary name and then renamed: other members must neither meet a directory that is still closed to
-    /// them, nor be left with one when its maker is killed. A crash leaves at most an empty directory under that name.
+    /// Creates the directory under a temporary name and renames it: other members must neither find a directory that is
+    /// still closed to them, nor keep one if its creator is killed. A crash leaves at most an empty directory under
+    /// that name.
     private func makeShared(_ name: String, mode: mode_t, group: gid_t) throws(FileError) -> Directory {
         do { return try directory(name) } catch { if error.code != .notFound { throw error } }
         let temporary = try LeafName(name).randomName()
@@ -105,7 +106,7 @@ extension Directory {
         let file = child.descriptor.rawValue
         var number: Int32 = 0
         if fchown(file, uid_t.max, group) < 0 || fchmod(file, mode) < 0 { number = errno }
-        // Who is not in the group loses the set-group-ID bit without an error (chmod(2)).
+        // A process outside the group loses the set-group-ID bit without an error (chmod(2)).
         if number == 0, try child.attributes(".").mode != mode { number = EPERM }
         if number != 0 {
             throw FileError(

@@ -2,9 +2,9 @@ internal import Glibc
 package import SystemPackage
 
 extension Directory {
-    /// Refuses a directory that somebody else could change.
+    /// Rejects a directory that another user could change.
     ///
-    /// - Throws: `wrongOwner` unless it belongs to the effective user or root; `unsafeMode` where its unix group or others
+    /// - Throws: `wrongOwner` unless it belongs to the effective user or root; `unsafeMode` if its unix group or others
     ///   may write. For a mode the advice ends with a command for its owner.
     package func requirePrivate() throws(FileError) {
         try requirePrivate(attributes("."))
@@ -19,21 +19,21 @@ extension Directory {
         }
     }
 
-    /// Opens a directory of this user alone: key files, what was accepted. It is never shared, and is checked.
+    /// Opens a directory of this user alone, for key files and watermarks. It is never shared, and is checked.
     ///
     /// - Throws: `wrongOwner` for one of another user, readable or not; `unsafeMode`; `notFound`.
     package static func openOwn(_ path: FilePath) throws(FileError) -> Directory {
         try own(path) { () throws(FileError) in try open(path) }
     }
 
-    /// Opens a directory of this user alone, `0700`, made when it is missing. It is never shared, and is checked.
+    /// Opens a directory of this user alone, created with `0700` if it is missing. It is never shared, and is checked.
     ///
     /// - Throws: `wrongOwner` for one of another user, readable or not; `unsafeMode`.
     package static func createOwn(_ path: FilePath) throws(FileError) -> Directory {
         try own(path) { () throws(FileError) in try create(path, mode: Sharing.ownerOnly.directoryMode) }
     }
 
-    /// The same, by its path as text.
+    /// Does the same for a path as text.
     package static func createOwn(_ path: String) throws(FileError) -> Directory {
         try createOwn(FilePath(path))
     }
@@ -46,7 +46,7 @@ extension Directory {
             try directory.requirePrivate()
             return directory
         } catch {
-            // Another user's 0700 cannot even be opened; "permission denied" would not say what to do.
+            // Another user's 0700 directory cannot even be opened; "permission denied" would not explain the fix.
             var status = stat()
             guard error.code == .permissionDenied, lstat(path.string, &status) == 0, status.st_uid != geteuid() else {
                 throw error

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 extension Directory {
-    /// Opens a regular file for reading. Anything else is refused as `notRegularFile`, without blocking on it.
+    /// Opens a regular file for reading. Rejects any other file as `notRegularFile`, without blocking on it.
     package func openForReading(_ relative: String) throws(FileError) -> Descriptor {
         let (opened, _) = try openContent(relative)
         return Descriptor(owning: opened, path: display(relative))
@@ -10,13 +10,13 @@ extension Directory {
 
     /// Reads a whole regular file.
     ///
-    /// - Parameter limit: more bytes than this are refused as `tooLarge`, before anything is allocated. A file that
-    ///   grows meanwhile is read on up to the limit; one that shrinks gives what is left.
+    /// - Parameter limit: a larger file is rejected as `tooLarge`, before anything is allocated. A file that grows
+    ///   meanwhile is read up to the limit; one that shrinks returns the rest.
     package func read(_ relative: String, limit: Int) throws(FileError) -> [UInt8] {
         let (opened, size) = try openContent(relative)
         defer { close(opened) }
         if size > limit { throw FileError(.tooLarge, operation: "read", path: display(relative)) }
-        // One byte more than expected: the short answer shows the end, so the common case is a single call.
+        // One byte more than expected: a short read shows the end, so the common case is a single call.
         var bytes = try read(opened, relative, offset: 0, count: Int(size) + 1, end: Int(size))
         while bytes.count > Int(size) && bytes.count <= limit {
             let more = try read(opened, relative, offset: bytes.count, count: min(limit - bytes.count + 1, 1 << 20))
@@ -27,14 +27,14 @@ extension Directory {
         return bytes
     }
 
-    /// Reads at most the first `count` bytes of a regular file, and says how large it is.
+    /// Reads at most the first `count` bytes of a regular file; returns them with the file's size.
     package func readPrefix(_ relative: String, count: Int) throws(FileError) -> (bytes: [UInt8], size: Int64) {
         let (opened, size) = try openContent(relative)
         defer { close(opened) }
         return (try read(opened, relative, offset: 0, count: min(count, Int(size))), size)
     }
 
-    /// The facts about a name. A final link is not followed; `.` is the directory itself.
+    /// Returns the attributes of a name. A final link is not followed; `.` is the directory itself.
     package func attributes(_ relative: String) throws(FileError) -> FileAttributes {
         if relative == "." { return try descriptor.attributes() }
         let (parent, leaf) = try parent(of: relative, "examine")
@@ -48,7 +48,7 @@ extension Directory {
         return FileAttributes(status)
     }
 
-    /// The open file and its size; the caller closes it.
+    /// Returns the open file and its size; the caller closes it.
     private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, size: Int64) {
         try RelativePath.check(relative, "open", in: self)
         let opened = openToRead(relative, contentFlags)
@@ -76,10 +76,9 @@ extension Directory {
 }
 
 extension Directory {
-    /// The same directory for somebody who only looks: what is opened, listed and read through it keeps its access time.
+    /// Returns the same directory for inspection: files opened, listed and read through it keep their access times.
     ///
-    /// `O_NOATIME` of open(2) is for the owner of a file and for root. Others read as always, and the system may note
-    /// that they did.
+    /// `O_NOATIME` of open(2) requires the file's owner or root. For other users the system may update the access time.
     package func withoutTrace() throws(FileError) -> Directory {
         let opened = tracelessly(".", directoryFlags)
         if opened < 0 { throw error(-opened, "open the directory", ".") }
@@ -93,7 +92,7 @@ extension Directory {
 
     private func tracelessly(_ relative: String, _ flags: Int32) -> Int32 {
         let opened = openBeneath(descriptor.rawValue, relative, flags | clinux_o_noatime)
-        // Somebody else's: only that flag is refused with this number.
+        // Another user's file: only that flag is refused with this number.
         return opened == -EPERM ? openBeneath(descriptor.rawValue, relative, flags) : opened
     }
 }

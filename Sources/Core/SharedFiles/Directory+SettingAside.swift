@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Taking a file away that exists in another form by now: never another file than the one that was read.
+/// Removal of a file that exists in another form by now: only the exact file that was read is removed.
 extension Directory {
-    /// Makes a file durable, whoever wrote it: its content first, then its name.
+    /// Makes a file durable, even if another process wrote it: its content first, then its name.
     ///
-    /// A sync through a descriptor of our own reports what failed since, unless somebody else was told of it already.
-    /// - Throws: `durabilityUnknown` for either; what opening it gave.
+    /// A sync through a new descriptor reports earlier failures, unless another descriptor has already reported them.
+    /// - Throws: `durabilityUnknown` if a sync fails; an error of opening the file.
     package func makeDurable(_ relative: String) throws(FileError) {
         let file = try openForReading(relative)
         if fsync(file.rawValue) < 0 {
@@ -16,21 +16,22 @@ extension Directory {
         try parent.sync(after: "sync", leaf)
     }
 
-    /// Removes a file, durably, if its name still stands for the file that was read, and nothing was done to that since.
+    /// Removes a file, durably, if its name still refers to the file that was read, and the file is unchanged since.
     ///
-    /// It is refused while somebody has it open for writing, where the file system can tell. Then it is set aside, looked at
-    /// once more and removed: a program that replaces it by renaming loses nothing. Where the file system cannot rename
-    /// without replacing, or the name is too long for that, it is removed in its place, and what replaces it between the
-    /// look and the removal is removed with it. A crash in between leaves it under its `AsideName`, for `bringBack`.
-    /// - Parameter known: What was read, as it was before reading began.
-    /// - Throws: `overtaken` where it is another file, or was written to, linked or brought back, and then it has its name
-    ///   again, unless that was taken meanwhile (`alreadyExists`); `notFound` where somebody else has taken it away;
-    ///   `durabilityUnknown` where it is gone and may come back after a power loss.
+    /// The removal is refused while another process has the file open for writing, if the file system can detect that.
+    /// Then the file is renamed, examined once more and removed: a program that replaces it by renaming loses nothing.
+    /// If the file system cannot rename without replacing, or the name is too long for that, the file is removed in
+    /// place, and a file that replaces it between the check and the removal is removed with it. A crash in between
+    /// leaves the file under its `AsideName`, for `bringBack`.
+    /// - Parameter known: The file's moment before reading began.
+    /// - Throws: `overtaken` if it is another file, or was written to, linked or brought back; it then has its name
+    ///   again, unless that was taken meanwhile (`alreadyExists`). `notFound` if another process has removed it.
+    ///   `durabilityUnknown` if it is removed and may reappear after a power loss.
     package func remove(_ relative: String, ifStill known: FileMoment) throws(FileError) {
         let (parent, leaf) = try parent(of: relative, Self.removing)
         let aside = AsideName(of: leaf, inode: known.attributes.inode)
         do throws(FileError) { try parent.remove(leaf, aside?.text, known) } catch {
-            // Not gone if somebody has given it its name back, or is about to remove it but has not done so yet.
+            // The file still exists if another process has restored its name, or has not yet completed its own removal.
             guard error.code == .notFound,
                 parent.stands(leaf, for: known) || aside.map({ parent.stands($0.text, for: known) }) == true
             else { throw error }
@@ -69,13 +70,13 @@ extension Directory {
             advice: "Another program wrote or moved it meanwhile; end that program and try again.")
     }
 
-    /// Where files lie that a `remove` of this name has set aside and did not end with; relative as the name is.
+    /// Returns the paths of files that an unfinished `remove` of this name has renamed; relative like the name.
     package func asides(of relative: String) throws(FileError) -> [String] {
         let (parent, leaf) = try parent(of: relative, "bring back")
         let above = RelativePath.split(relative).0.map { $0 + "/" } ?? ""
         let names: [DirectoryEntry]
         do throws(FileError) { names = try parent.entries() } catch {
-            // A directory that may be used and not listed.
+            // The directory may be used but not listed.
             guard error.code == .permissionDenied else { throw error }
             return []
         }
@@ -86,10 +87,11 @@ extension Directory {
         }.map { above + $0.name }
     }
 
-    /// Gives a file its name back that was set aside by a `remove` which did not end. One that is gone is left at that.
+    /// Restores the name of a file that an unfinished `remove` has renamed. A file that no longer exists is not an
+    /// error.
     ///
     /// - Parameter aside: One of `asides(of:)`.
-    /// - Throws: `alreadyExists` where the name was taken meanwhile; both files are then left as they are.
+    /// - Throws: `alreadyExists` if the name was taken meanwhile; both files then stay unchanged.
     package func bringBack(_ relative: String, from aside: String) throws(FileError) {
         let (parent, leaf) = try parent(of: relative, "bring back")
         do throws(FileError) {
@@ -101,7 +103,7 @@ extension Directory {
         }
     }
 
-    /// - Returns: False where the file system cannot rename without replacing.
+    /// - Returns: `false` if the file system cannot rename without replacing.
     private func renameNew(_ from: String, _ to: String, _ operation: String) throws(FileError) -> Bool {
         let result = uninterrupted { clinux_rename_new(descriptor.rawValue, from, to) }
         if result == -EINVAL || result == -ENOSYS { return false }
@@ -110,26 +112,26 @@ extension Directory {
     }
 }
 
-/// The name that a file has between losing its own and being removed: `.NAME.INODE.moving`.
+/// The temporary name of a file during its removal: `.NAME.INODE.moving`.
 ///
-/// The inode tells it from a program's own file of such a name: only the file with that number was set aside under it.
+/// The inode distinguishes it from a program's own file of such a name: only the file with that number was renamed so.
 package struct AsideName: Sendable, Hashable {
     /// The file's own name.
     package let leaf: String
     /// The file's number.
     package let inode: UInt64
 
-    /// As it stands in the directory.
+    /// The name in the directory.
     package var text: String { ".\(leaf).\(inode)\(Self.suffix)" }
 
-    /// Of a file that is to be set aside; nil where the name would be too long.
+    /// Creates the name of a file that is to be renamed; nil if the name would be too long.
     init?(of leaf: String, inode: UInt64) {
         self.leaf = leaf
         self.inode = inode
         if text.utf8.count > LeafName.maximumLength { return nil }
     }
 
-    /// Of a file that has such a name; nil for any other file.
+    /// Creates the name of a file that has such a name; nil for any other file.
     package init?(_ text: String, of facts: FileAttributes) {
         guard facts.kind == .regular, text.hasPrefix("."), text.hasSuffix(".\(facts.inode)\(Self.suffix)") else {
             return nil
@@ -143,21 +145,21 @@ package struct AsideName: Sendable, Hashable {
     private static let suffix = ".moving"
 }
 
-/// A read lease of fcntl(2): refused while anybody has the file open for writing; and while it is held, whoever opens it for
-/// writing waits, or gets `EWOULDBLOCK`.
+/// A read lease of fcntl(2). The kernel refuses it while the file is open for writing. While it is held, an open for
+/// writing waits, or fails with `EWOULDBLOCK`.
 ///
-/// Not every file system has leases, and only the file's owner gets one: then nothing is known. It ends with its descriptor,
-/// or when it is released.
+/// Not every file system has leases, and only the file's owner gets one; otherwise nothing is known. The lease ends
+/// with its descriptor or when it is released.
 struct ReadLease: ~Copyable {
     private let descriptor: Int32
     private let isHeld: Bool
 
-    /// - Parameter descriptor: Open for reading only, and longer than this value lives.
-    /// - Throws: `overtaken` while somebody has the file open for writing.
+    /// - Parameter descriptor: Open for reading only, for longer than this value exists.
+    /// - Throws: `overtaken` while the file is open for writing.
     init(_ descriptor: borrowing Descriptor, _ operation: String) throws(FileError) {
         self.descriptor = descriptor.rawValue
-        // Whoever waits for the lease has this process signalled: with SIGIO, which ends it, unless another one is named.
-        // SIGURG does nothing to a program that does not ask for it.
+        // A writer that waits for the lease makes the kernel signal this process: with SIGIO, which terminates it,
+        // unless another signal is set. SIGURG is ignored by default.
         guard fcntl(self.descriptor, Self.setSignal, SIGURG) == 0 else {
             isHeld = false
             return
@@ -169,21 +171,21 @@ struct ReadLease: ~Copyable {
             advice: "Another program has it open for writing; end that program and try again.")
     }
 
-    /// Whether nobody has asked to write since; true where there is no lease.
+    /// `true` if no process has opened the file for writing since; true without a lease.
     var isUnbroken: Bool { !isHeld || fcntl(descriptor, Self.getLease) == Int32(F_RDLCK) }
 
     deinit {
         if isHeld { _ = fcntl(descriptor, Self.setLease, Int32(F_UNLCK)) }
     }
 
-    // fcntl.h has them for GNU programs only.
+    // fcntl.h defines them only for GNU programs.
     private static let setSignal: Int32 = 10
     private static let setLease: Int32 = 1024
     private static let getLease: Int32 = 1025
 }
 
 extension Descriptor {
-    /// Refuses a file that somebody has open for writing, where that can be told.
+    /// Rejects a file that is open for writing, if that can be detected.
     ///
     /// - Throws: `overtaken`.
     package func requireNoWriter() throws(FileError) { _ = try ReadLease(self, "take over") }

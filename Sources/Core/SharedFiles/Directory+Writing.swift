@@ -2,16 +2,16 @@ internal import CLinux
 package import Glibc
 
 extension Directory {
-    /// Replaces a file's whole content: a reader sees the old value or the new one, also after a crash.
+    /// Replaces a file's whole content: a reader gets the old value or the new one, also after a crash.
     ///
     /// The parent directory must exist. A link under the name is replaced itself, never followed; a directory is
-    /// refused as `notRegularFile`. Two writers of one name need a lock around their whole read-change-write.
+    /// rejected as `notRegularFile`. Two writers of one name need a lock around their whole read-change-write.
     /// - Parameters:
-    ///   - mode: exact permission bits of the result, whatever the umask.
-    ///   - group: unix group of the result; nil for what the directory gives it.
-    ///   - durability: `.durable` answers when the value has reached the disk.
+    ///   - mode: exact permission bits of the result, regardless of the umask.
+    ///   - group: unix group of the result; nil for the directory's default.
+    ///   - durability: `.durable` returns when the value has reached the disk.
     /// - Throws: `durabilityUnknown` when the new value is in place but its name could not be synced. On every other
-    ///   error the old value stands.
+    ///   error the old value remains.
     package func replace(
         _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, group: gid_t? = nil,
         durability: Durability, strategy: TemporaryStrategy = .automatic
@@ -20,8 +20,8 @@ extension Directory {
         try file.commit(replacing: true, durability: durability)
     }
 
-    /// Creates a file with its whole content, durably, if the name is free; else `alreadyExists`. Of several racing
-    /// creators exactly one wins, and nobody sees a part of the content.
+    /// Creates a file with its whole content, durably, if the name is free; else throws `alreadyExists`. Of several
+    /// racing creators exactly one succeeds, and no reader sees partial content.
     package func createExclusively(
         _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, strategy: TemporaryStrategy = .automatic
     ) throws(FileError) {
@@ -29,7 +29,7 @@ extension Directory {
         try file.commit(replacing: false, durability: .durable)
     }
 
-    /// `replace` with the content in an array.
+    /// Does the same as `replace` for an array.
     package func replace(
         _ relative: String, with bytes: [UInt8], mode: mode_t, group: gid_t? = nil, durability: Durability,
         strategy: TemporaryStrategy = .automatic
@@ -41,7 +41,7 @@ extension Directory {
         }
     }
 
-    /// `createExclusively` with the content in an array.
+    /// Does the same as `createExclusively` for an array.
     package func createExclusively(
         _ relative: String, with bytes: [UInt8], mode: mode_t, strategy: TemporaryStrategy = .automatic
     ) throws(FileError) {
@@ -50,7 +50,7 @@ extension Directory {
         }
     }
 
-    /// Removes a file's name (or a link, never what it points to). A directory is refused as `notRegularFile`.
+    /// Removes a file's name (or a link, never its target). A directory is rejected as `notRegularFile`.
     ///
     /// - Throws: `durabilityUnknown` when the name is gone but its removal could not be synced.
     package func remove(_ relative: String, durability: Durability) throws(FileError) {
@@ -73,11 +73,11 @@ extension Directory {
 }
 
 extension Directory {
-    /// Adds bytes to a file's end in one write, making the file when it is missing, with exactly `mode` whatever the umask.
-    /// Neither locked nor synced.
+    /// Appends bytes to a file in one write; creates the file with exactly `mode`, regardless of the umask, if it is
+    /// missing. Neither locks nor syncs.
     ///
-    /// Writes of one call are not mixed with those of other processes (`O_APPEND`, POSIX `write`); a power loss may cut
-    /// the last one, so readers check each part.
+    /// Writes of one call are not mixed with those of other processes (`O_APPEND`, POSIX `write`). A power loss may
+    /// truncate the last one, so readers check each part.
     /// - Throws: `FileError`, `.notRegularFile` for anything but a regular file.
     package func append(_ relative: String, _ bytes: UnsafeRawBufferPointer, mode: mode_t) throws(FileError) {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
@@ -89,19 +89,20 @@ extension Directory {
     }
 }
 
-/// What a finished write has survived.
+/// The durability of a finished write.
 public enum Durability: Sendable, Hashable {
-    /// On the disk: content, name and directory were synced. Survives a power loss, if the drive tells the truth.
+    /// On the disk: content, name and directory were synced. Survives a power loss, if the drive reports writes
+    /// correctly.
     case durable
-    /// In the system's cache: survives the process, not the machine. For values that can be made again.
+    /// In the system's cache: survives the process, not the machine. For values that can be recreated.
     case unsynced
 }
 
-/// How a new value is kept out of sight while it is written.
+/// The way in which a new value stays invisible while it is written.
 package enum TemporaryStrategy: Sendable, Hashable, CaseIterable {
     /// `anonymous` where the file system and /proc allow it, else `named`.
     case automatic
-    /// A file without a name (`O_TMPFILE`): a crash while writing leaves nothing at all.
+    /// A file without a name (`O_TMPFILE`): a crash during the write leaves no file.
     case anonymous
     /// A hidden file with a random name: a crash while writing leaves it, and the next write of that name removes it.
     case named

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// One name in a directory.
+/// An entry of a directory.
 package struct DirectoryEntry: Sendable, Hashable {
     /// The name's bytes; Linux allows any but `/` and NUL.
     package let nameBytes: [UInt8]
-    /// The name as text; bytes that are no UTF-8 show as U+FFFD, and such a name can't be opened through this.
+    /// The name as text; invalid UTF-8 shows as U+FFFD, and such a name can't be opened through this.
     package let name: String
-    /// What it stands for; a link is a link.
+    /// The entry's kind; a link is not followed.
     package let kind: FileKind
 
     init(nameBytes: [UInt8], kind: FileKind) {
@@ -17,9 +17,9 @@ package struct DirectoryEntry: Sendable, Hashable {
 }
 
 extension Directory {
-    /// Every name in this directory but `.` and `..`, sorted by bytes.
+    /// Returns every name in this directory except `.` and `..`, sorted by bytes.
     package func entries() throws(FileError) -> [DirectoryEntry] {
-        // A fresh description of its own: two listings must not share a position.
+        // A separate description: two listings must not share a position.
         let opened = openToRead(".", directoryFlags)
         if opened < 0 { throw error(-opened, "list", ".") }
         guard let stream = fdopendir(opened) else {
@@ -42,7 +42,7 @@ extension Directory {
             }
             let name = Self.name(of: record)
             if name == [0x2E] || name == [0x2E, 0x2E] { continue }
-            // A name that vanished between listing and asking is not there.
+            // Skips a name that vanished after the listing.
             guard let kind = kind(of: name, record.pointee.d_type) else { continue }
             return DirectoryEntry(nameBytes: name, kind: kind)
         }

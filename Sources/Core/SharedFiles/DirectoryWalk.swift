@@ -1,28 +1,28 @@
-/// One step of a walk.
+/// A step of a walk.
 package struct WalkEntry: Sendable {
     /// The path below the directory where the walk began, as text; that directory itself is `.`.
     package let path: String
-    /// The last segment as it lies on the disk, which may be no UTF-8.
+    /// The last segment as stored on the disk; it may be invalid UTF-8.
     package let nameBytes: [UInt8]
     /// 1 for an entry of the first directory.
     package let depth: Int
-    /// The facts, unless examining it failed.
+    /// The attributes, unless examining the entry failed.
     package let attributes: FileAttributes?
-    /// Why it could not be examined, or not entered: `tooDeep`, `permissionDenied`, …
+    /// The error that prevented examining or entering it: `tooDeep`, `permissionDenied`, …
     package let error: FileError?
 
-    /// What it is, `unknown` where examining failed.
+    /// The entry's kind, `unknown` if examining failed.
     package var kind: FileKind { attributes?.kind ?? .unknown }
 
-    /// Whether the last segment is UTF-8. Only then does ``path`` name the entry.
+    /// `true` if the last segment is UTF-8. Only then does ``path`` name the entry.
     package var isText: Bool { path == "." || path.utf8.suffix(nameBytes.count).elementsEqual(nameBytes) }
 }
 
 extension Directory {
     /// Visits everything below this directory: each directory before its content, names in byte order.
     ///
-    /// Links are visited, never followed; FIFOs, sockets and devices are visited, never opened. What can't be examined
-    /// or entered is visited with its error, and the walk goes on. It holds one descriptor per level.
+    /// Links are visited, never followed; FIFOs, sockets and devices are visited, never opened. An entry that can't be
+    /// examined or entered is visited with its error, and the walk continues. The walk holds one descriptor per level.
     /// - Parameter maximumDepth: entries of this directory have depth 1; a directory at the maximum is visited with
     ///   `tooDeep` and not entered.
     package func walk<Failure: Error>(
@@ -60,7 +60,7 @@ extension Directory {
                 child = try directory(name.name)
             }
         } catch {
-            // Gone since it was listed: not there, so not visited.
+            // Removed since the listing, so not visited.
             if error.code == .notFound && attributes == nil { return }
             failure = error
         }

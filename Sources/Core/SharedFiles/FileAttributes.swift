@@ -1,6 +1,6 @@
 package import Glibc
 
-/// What a name stands for.
+/// The kind of a directory entry.
 package enum FileKind: String, Sendable, Hashable {
     case regular, directory, symbolicLink, fifo, socket, characterDevice, blockDevice, unknown
 
@@ -19,9 +19,9 @@ package enum FileKind: String, Sendable, Hashable {
     }
 }
 
-/// The inode's facts at one moment.
+/// The attributes of an inode at one moment.
 package struct FileAttributes: Sendable, Hashable {
-    /// What it is; a link is a link, never what it points to.
+    /// The kind; that of the link itself for a link.
     package let kind: FileKind
     /// Permission bits with set-id and sticky: `0o7777` at most.
     package let mode: mode_t
@@ -31,9 +31,9 @@ package struct FileAttributes: Sendable, Hashable {
     package let gid: gid_t
     /// Bytes.
     package let size: Int64
-    /// Bytes that it takes on its file system; fewer than `size` where it has holes.
+    /// Allocated bytes on the file system; fewer than `size` if the file has holes.
     package let allocatedSize: Int64
-    /// Number of names.
+    /// Number of hard links.
     package let nlink: UInt64
     /// Number of the inode, unique with `device` while the file exists.
     package let inode: UInt64
@@ -44,7 +44,7 @@ package struct FileAttributes: Sendable, Hashable {
     /// The part of that time behind the second.
     package let modifiedSubsecond: Int
 
-    /// Last change of the content, in nanoseconds since 1970: as far as 64 bits have it, to the year 2262.
+    /// Last change of the content, in nanoseconds since 1970; 64 bits reach the year 2262.
     package var modifiedNanoseconds: Int64 { modifiedSeconds &* 1_000_000_000 &+ Int64(modifiedSubsecond) }
 
     init(_ status: stat) {
@@ -61,15 +61,15 @@ package struct FileAttributes: Sendable, Hashable {
         modifiedSubsecond = status.st_mtim.tv_nsec
     }
 
-    /// Whether both describe one and the same file.
+    /// Returns whether both describe the same file.
     package func isSameFile(as other: FileAttributes) -> Bool {
         inode == other.inode && device == other.device
     }
 }
 
-/// What a file was at one moment: enough to see later whether somebody wrote it, or gave it another name, since.
+/// The state of a file at one moment, which shows later whether the file was written or renamed since.
 package struct FileMoment: Sendable {
-    /// Its facts.
+    /// The file's attributes.
     package let attributes: FileAttributes
     /// Last change of the content or of the inode, in nanoseconds since 1970. No program can set it.
     private let changedNanoseconds: Int64
@@ -79,12 +79,13 @@ package struct FileMoment: Sendable {
         changedNanoseconds = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
     }
 
-    /// Whether both are of one file to which nothing at all was done in between, as far as the clock of its file system tells.
+    /// Returns whether both are of one file that was not touched in between, within the resolution of its file system's
+    /// clock.
     package func isUntouched(since earlier: FileMoment) -> Bool {
         isUnwritten(since: earlier) && changedNanoseconds == earlier.changedNanoseconds
     }
 
-    /// The same, but it may have been renamed.
+    /// Returns the same, but allows a rename.
     package func isUnwritten(since earlier: FileMoment) -> Bool {
         let (now, then) = (attributes, earlier.attributes)
         return now.isSameFile(as: then) && now.size == then.size && now.nlink == then.nlink
@@ -93,7 +94,7 @@ package struct FileMoment: Sendable {
 }
 
 extension Descriptor {
-    /// What the open file is now.
+    /// Returns the current moment of the open file.
     package func moment() throws(FileError) -> FileMoment {
         var status = stat()
         if fstat(rawValue, &status) < 0 { throw FileError(errno: errno, operation: "examine", path: path) }
@@ -102,7 +103,7 @@ extension Descriptor {
 }
 
 extension Directory {
-    /// What the file is now that has the name. A final link is not followed.
+    /// Returns the current moment of the file with that name. A final link is not followed.
     package func moment(ofLeaf leaf: String) throws(FileError) -> FileMoment {
         var status = stat()
         let result = uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Why an operation on a shared file was refused or failed.
+/// A refused or failed operation on a shared file.
 ///
 /// Holds names and numbers only, never file contents.
 public struct FileError: StructuredError, Sendable, Equatable {
@@ -16,7 +16,7 @@ public struct FileError: StructuredError, Sendable, Equatable {
     /// The advice of the place that failed, if it knows better than the code.
     private let ownAdvice: String?
 
-    /// An error with a known code; without an advice of its own it gets the code's default sentence.
+    /// Creates an error with a code; the default advice is the code's.
     public init(_ code: Code, operation: String, path: String, errno: Int32? = nil, advice: String? = nil) {
         self.code = code
         self.operation = operation
@@ -25,7 +25,7 @@ public struct FileError: StructuredError, Sendable, Equatable {
         ownAdvice = advice
     }
 
-    /// An error from a system call: the number decides the code, the code decides the advice.
+    /// Creates an error from a system call: the number determines the code, the code the advice.
     public init(errno: Int32, operation: String, path: String, advice: String? = nil) {
         self.init(Code(errno: errno), operation: operation, path: path, errno: errno, advice: advice)
     }
@@ -54,20 +54,20 @@ extension FileError {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
 
-        /// A code by its stable name.
+        /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Nothing has that name.
+        /// The name does not exist.
         public static let notFound = Code(rawValue: "notFound")
         /// The name is taken.
         public static let alreadyExists = Code(rawValue: "alreadyExists")
-        /// The system's permissions refuse it.
+        /// The system's permissions do not allow it.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
-        /// A symbolic link on the way, or a path that leaves its directory.
+        /// The path contains a symbolic link or leaves its directory.
         public static let unsafePath = Code(rawValue: "unsafePath")
         /// A directory, FIFO, device, socket or link where a regular file is expected.
         public static let notRegularFile = Code(rawValue: "notRegularFile")
-        /// Something else where a directory is expected.
+        /// Not a directory where one is expected.
         public static let notDirectory = Code(rawValue: "notDirectory")
         /// Larger than the caller's limit.
         public static let tooLarge = Code(rawValue: "tooLarge")
@@ -75,7 +75,7 @@ extension FileError {
         public static let tooDeep = Code(rawValue: "tooDeep")
         /// Others may write where only the owner should.
         public static let unsafeMode = Code(rawValue: "unsafeMode")
-        /// Owned by somebody who should not own it.
+        /// Owned by an unexpected user.
         public static let wrongOwner = Code(rawValue: "wrongOwner")
         /// Meant for a whole unix group, but closed to its members.
         public static let notShared = Code(rawValue: "notShared")
@@ -85,33 +85,33 @@ extension FileError {
         public static let quotaExceeded = Code(rawValue: "quotaExceeded")
         /// The file system is mounted read-only.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The process or the system has no descriptor left.
+        /// The process or the system has no free descriptor.
         public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
         /// The device or the system failed.
         public static let io = Code(rawValue: "io")
-        /// The new value is in place, but whether it outlives a power loss is not known.
+        /// The new value is in place, but may not survive a power loss.
         public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
-        /// Somebody else held the lock for the whole time limit.
+        /// Another process held the lock for the whole time limit.
         public static let lockTimeout = Code(rawValue: "lockTimeout")
         /// The lock's file was replaced while it was held or awaited.
         public static let lockFileReplaced = Code(rawValue: "lockFileReplaced")
-        /// Another writer took the new value away before it had its name; the old one or the other one's stands.
+        /// Another writer removed the new value before it got its name; the old or the other writer's value remains.
         public static let overtaken = Code(rawValue: "overtaken")
-        /// The caller gave up waiting.
+        /// The caller cancelled the wait.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The user's inotify instances or watches are used up.
         public static let watchLimit = Code(rawValue: "watchLimit")
-        /// A pipe had no program at its other end, or gave nothing, for the whole time limit.
+        /// A pipe had no program at its other end, or sent nothing, for the whole time limit.
         public static let inputTimeout = Code(rawValue: "inputTimeout")
         /// Not usable as a file name.
         public static let invalidName = Code(rawValue: "invalidName")
-        /// The kernel or the file system lacks what is needed.
+        /// The kernel or the file system lacks a required feature.
         public static let unsupported = Code(rawValue: "unsupported")
     }
 }
 
 extension FileError.Code {
-    /// The code that stands for a system error number; `io` for those without one of their own.
+    /// Returns the code for a system error number; `io` for numbers without a code.
     init(errno: Int32) {
         self = Self.codes[errno] ?? .io
     }
@@ -124,7 +124,7 @@ extension FileError.Code {
         EOPNOTSUPP: .unsupported,
     ]
 
-    /// The symbol of an error number, for messages.
+    /// Returns the symbol of an error number, for messages.
     static func name(ofErrno number: Int32) -> String {
         names[number] ?? "errno \(number)"
     }
@@ -206,7 +206,7 @@ extension FileError.Code {
         .unsupported: Entry("Not supported by this system", "Linux 5.6 or newer and a local file system are needed."),
     ]
 
-    /// The sentence that an error carries when its thrower has no better one.
+    /// Returns the default advice of the code.
     func defaultAdvice(path: String) -> String {
         let advice = (Self.entries[self] ?? Entry(rawValue)).advice
         guard let place = advice.utf8.firstIndex(of: UInt8(ascii: "{")) else { return advice }
@@ -222,7 +222,7 @@ extension FileError.Code {
 }
 
 extension FileError {
-    /// - Parameter process: who was asked, by the kernel's word.
+    /// - Parameter process: the process that was asked, by the kernel's credentials.
     static func presenterTimeout(_ path: String, process: Int32) -> FileError {
         FileError(
             .presenterTimeout, operation: "coordinate", path: path,
@@ -230,14 +230,14 @@ extension FileError {
                 + "ps -o pid,stat,args -p \(process)")
     }
 
-    /// Looking for presenters alone has used up the time.
+    /// The search for presenters exceeded the time limit.
     static func presenterSearchTimeout(_ directory: String) -> FileError {
         FileError(
             .presenterTimeout, operation: "look for presenters", path: directory,
             advice: "See who fills that directory: ls -ln \(directory.shellQuoted)")
     }
 
-    /// More registrations, or more processes to ask, than any use of ours has.
+    /// There are more registrations or processes to ask than any use of this library has.
     static func tooManyRegistrations(_ directory: String) -> FileError {
         FileError(
             .presenterFailed, operation: "look for presenters", path: directory,
@@ -245,7 +245,7 @@ extension FileError {
                 + "process uses: ls -ln \(directory.shellQuoted)")
     }
 
-    /// - Parameter reason: the code that the presenter gave; nil where it gave none.
+    /// - Parameter reason: the code that the presenter sent; nil if it sent none.
     static func presenterFailed(_ path: String, process: Int32, reason: String?) -> FileError {
         let answer = reason.map { "answered \"\($0.prefix(64))\"" } ?? "broke off"
         return FileError(

@@ -4,32 +4,31 @@ package import Glibc
 /// A file whose byte ranges are locks between processes, and between threads of one process.
 ///
 /// The file stays empty and is never removed. Each acquisition opens it afresh, so two threads exclude each other as
-/// two processes do. A holder that dies frees its locks; one that is stopped costs others their time limit.
+/// two processes do. A dead holder's locks are released; a stopped holder makes others wait for their full time limit.
 package final class LockFile: Sendable {
     private let directory: Directory
     private let name: String
     private let mode: mode_t
 
-    /// A lock file by its name in a directory; made when the first lock is taken.
+    /// Creates a lock file by its name in a directory; the file is made when the first lock is taken.
     ///
-    /// - Parameter mode: permission bits it gets at least, whatever the umask: `Directory.fileMode`, where others share it.
+    /// - Parameter mode: minimum permission bits, regardless of the umask: `Directory.fileMode` in a shared directory.
     package init(directory: Directory, name: String, mode: mode_t = 0o600) {
         self.directory = directory
         self.name = name
         self.mode = mode
     }
 
-    /// Takes a range, waiting until it is free. Blocks the calling thread.
+    /// Takes a range; blocks the calling thread until the range is free.
     ///
-    /// Waits by trying again, after 50 microseconds first and at most a millisecond later, so that a limit and
-    /// cancellation always work. There is no queue; but who has waited for 20 milliseconds shows it, and whoever comes then
-    /// holds back for 2 milliseconds before the first attempt, so that nobody is kept out by others who come again and
-    /// again.
+    /// The call retries, after 50 microseconds at first and at most one millisecond later, so that a time limit and
+    /// cancellation always work. There is no queue. A caller that has waited for 20 milliseconds shows it, and
+    /// newcomers then hold back for 2 milliseconds before the first attempt, so that frequent callers can't starve it.
     /// - Parameters:
-    ///   - timeout: zero tries once, and holds back for nobody.
-    ///   - isCancelled: asked before each wait.
+    ///   - timeout: zero tries once, without holding back.
+    ///   - isCancelled: checked before each wait.
     /// - Throws: `lockTimeout`, `lockFileReplaced` when the time ran out on a file that kept being replaced,
-    ///   `cancelled`, `notRegularFile` or `unsafePath` for something planted, or what opening it gave.
+    ///   `cancelled`, `notRegularFile` or `unsafePath` for a planted file, or an error of opening it.
     package func acquire(
         _ range: LockRange, _ lockMode: LockMode, timeout: Duration, isCancelled: (() -> Bool)? = nil
     ) throws(FileError) -> HeldLock {
@@ -39,7 +38,8 @@ package final class LockFile: Sendable {
         if timeout > .zero && line.isFormed(file) { try wait.giveWay(directory.display(name)) }
         while true {
             let result = ByteRangeLock.attempt(file.rawValue, range, lockMode)
-            // Asked while waiting too: a lock on a file that lost its name excludes nobody and may never come free.
+            // Checked while waiting too: a lock on a file that lost its name excludes no other process and may never be
+            // released.
             let isNamed = Self.isNamed(file, name, in: directory)
             if result == 0 && isNamed {
                 line.leave(file)
@@ -70,12 +70,13 @@ package final class LockFile: Sendable {
         return file
     }
 
-    /// A planted FIFO or device is no lock; a second name or a foreign owner means that somebody chose our lock's file.
+    /// A planted FIFO or device is not a lock; a second link or a foreign owner means that another program chose the
+    /// file.
     private func requireLockFile(_ facts: FileAttributes) throws(FileError) {
         guard facts.kind == .regular else {
             throw FileError(.notRegularFile, operation: "use the lock file", path: directory.display(name))
         }
-        // 0 names: removed since it was opened; the caller sees that and opens the new one.
+        // 0 links: removed since it was opened; the caller detects that and opens the new one.
         if facts.nlink > 1 { throw unsafeLockFile }
         if facts.uid == geteuid() || facts.uid == 0 { return }
         let place = try directory.attributes(".")
@@ -90,14 +91,14 @@ package final class LockFile: Sendable {
             advice: "It has a second name or a foreign owner; stop its users and remove it: rm \(path.shellQuoted)")
     }
 
-    /// Undoes what somebody took from a file that is ours, so that other members can lock it as well.
+    /// Restores permissions that were removed from this user's file, so that other members can lock it as well.
     private func widenMode(of file: borrowing Descriptor, _ facts: FileAttributes) throws(FileError) {
         if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw directory.error(errno, "set the mode of", name)
         }
     }
 
-    /// Whether the open file is the one that its name stands for now.
+    /// Returns whether the open file is the one that its name currently refers to.
     static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
         do throws(FileError) {
             return try file.attributes().isSameFile(as: directory.attributes(ofLeaf: name))
@@ -109,7 +110,7 @@ package final class LockFile: Sendable {
 
 /// A lock that is held until this value ends, or until `unlock`.
 package struct HeldLock: ~Copyable, Sendable {
-    /// The range it covers.
+    /// The locked range.
     package let range: LockRange
     private let file: Descriptor
     private let directory: Directory
@@ -122,51 +123,51 @@ package struct HeldLock: ~Copyable, Sendable {
         self.name = name
     }
 
-    /// Whether the lock file still has its name. Asked just before a rename: where it is false another process may
-    /// hold "the same" lock on a new file, and the write must be given up (`lockFileReplaced`).
+    /// Returns whether the lock file still has its name. Checked just before a rename: if it is false, another process
+    /// may hold "the same" lock on a new file, and the write must fail (`lockFileReplaced`).
     package func isStillNamed() -> Bool {
         LockFile.isNamed(file, name, in: directory)
     }
 
-    /// Gives the lock back now.
+    /// Releases the lock.
     package consuming func unlock() {}
 
     deinit {
-        // Before the close: a child that was forked meanwhile shares the description and would keep the lock alive.
+        // Before the close: a child process that was forked meanwhile shares the description and would keep the lock.
         ByteRangeLock.release(file.rawValue, range)
     }
 }
 
-/// Whether somebody has waited long for a range, and being one of those.
+/// The line of callers that have waited long for a range.
 ///
-/// Whoever comes then holds back for a moment, once, so that writers without pause cannot keep a slower one out for ever.
-/// Nobody is excluded by it: one who stands in line and is stopped costs each newcomer that moment and nothing else.
+/// Newcomers hold back for a moment, once, so that continuous writers cannot starve a slower one. The line excludes no
+/// caller: a stopped member costs each newcomer only that moment.
 struct LockLine {
     private let range: LockRange
     private var isIn = false
 
     init(_ range: LockRange) { self.range = range.line }
 
-    /// Whether others stand in line.
+    /// Returns whether other callers are in the line.
     func isFormed(_ file: borrowing Descriptor) -> Bool { !ByteRangeLock.isFree(file.rawValue, range) }
 
-    /// Stands in line, beside any number of others.
+    /// Joins the line, beside any number of others.
     mutating func join(_ file: borrowing Descriptor) {
         isIn = isIn || ByteRangeLock.attempt(file.rawValue, range, .shared) == 0
     }
 
-    /// Leaves it; not left to the descriptor's end, which a forked child may put off.
+    /// Leaves the line. Not left to the descriptor's close, which a forked child may delay.
     mutating func leave(_ file: borrowing Descriptor) {
         if isIn { ByteRangeLock.release(file.rawValue, range) }
         isIn = false
     }
 }
 
-/// What a lock covers: everything, or one of 2^62 slots.
+/// The range of a lock: everything, or one of 2^62 slots.
 ///
-/// A slot is one byte of the lock file at an offset far beyond its (empty) content; nothing is ever written there.
-/// Two names whose hashes share their lower 62 bits share a slot. They then wait for each other, which costs time and
-/// nothing else, unless one task holds both at once: that one would wait for itself until its time limit.
+/// A slot is one byte of the lock file at an offset far beyond its (empty) content; nothing is ever written there. Two
+/// names whose hashes share their lower 62 bits share a slot and wait for each other, which costs only time, unless one
+/// task holds both at once: that task would wait for itself until its time limit.
 package struct LockRange: Sendable, Hashable {
     let offset: Int64
     let length: Int64
@@ -176,7 +177,7 @@ package struct LockRange: Sendable, Hashable {
     /// Every slot: excludes all other ranges.
     package static let whole = LockRange(offset: 0, length: slotCount)
 
-    /// One slot.
+    /// Creates the range of one slot.
     ///
     /// - Parameter slot: a hash of the record's name that is the same in every process (not Swift's `Hasher`, which is
     ///   seeded per process); its upper two bits are ignored, since an offset is a signed 64-bit number.
@@ -184,7 +185,7 @@ package struct LockRange: Sendable, Hashable {
         self.init(offset: Int64(slot & 0x3FFF_FFFF_FFFF_FFFF), length: 1)
     }
 
-    /// Where those who have waited long for this range show it: as far behind the slots. Nobody is excluded there.
+    /// The range behind the slots where callers that have waited long mark their presence. It excludes no caller.
     var line: LockRange { LockRange(offset: offset + Self.slotCount, length: length) }
 
     private init(offset: Int64, length: Int64) {
@@ -193,22 +194,22 @@ package struct LockRange: Sendable, Hashable {
     }
 }
 
-/// Who else may hold the same range.
+/// The locks that may coexist on the same range.
 package enum LockMode: Sendable, Hashable {
-    /// Others that ask for shared as well.
+    /// Other shared locks.
     case shared
-    /// Nobody.
+    /// No other lock.
     case exclusive
 }
 
-/// The time that is left for a lock, spent in pauses that grow from 50 microseconds to a millisecond.
+/// The remaining time for a lock, spent in pauses that grow from 50 microseconds to a millisecond.
 ///
-/// Measured on a clock that can't be set and does not run while the machine sleeps: waking up is no time-out.
+/// The clock can't be set and stops while the machine sleeps: waking up causes no timeout.
 struct LockWait {
-    /// Who has waited that long stands in line.
+    /// The time after which a caller joins the line.
     private static let patience = Duration.milliseconds(20)
-    /// How long a newcomer holds back for those in line: longer than the longest of their pauses, so that each of them
-    /// looks at least once meanwhile.
+    /// The time for which a newcomer holds back: longer than the longest pause, so that each caller in the line retries
+    /// at least once meanwhile.
     private static let courtesy = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(1)
 
@@ -222,16 +223,16 @@ struct LockWait {
         self.isCancelled = isCancelled
     }
 
-    /// Whether it is time to stand in line.
+    /// `true` if it is time to join the line.
     var isLong: Bool { SuspendingClock.now - start >= Self.patience }
 
-    /// Pauses once, or throws `cancelled`, or `failure` when the time is used up.
+    /// Pauses once, or throws `cancelled`, or `failure` if the time is used up.
     mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
         try spend(delay, failure, path())
         delay = min(delay * 2, Self.longestPause)
     }
 
-    /// Lets those in line go first, once.
+    /// Lets the callers in the line go first, once.
     mutating func giveWay(_ path: @autoclosure () -> String) throws(FileError) {
         try spend(Self.courtesy, .lockTimeout, path())
         delay = Self.longestPause
@@ -247,22 +248,22 @@ struct LockWait {
     }
 }
 
-/// Open file description locks of fcntl(2): they end with their description, also when the holder is killed; closing
+/// Open file description locks of fcntl(2). They end with their description, also when the holder is killed. Closing
 /// another descriptor of the same file does not drop them, as it would drop POSIX record locks.
 enum ByteRangeLock {
-    /// Takes a range if it is free now: 0, -EAGAIN when somebody holds it, or another -errno.
+    /// Takes a range if it is free now; returns 0, -EAGAIN if it is held, or another -errno.
     static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
         let kind = mode == .shared ? CLINUX_LOCK_SHARED : CLINUX_LOCK_EXCLUSIVE
         let result = set(file, range, Int32(kind))
         return result == -EACCES ? -EAGAIN : result
     }
 
-    /// Whether nobody else holds any of a range now; a failure to find out counts as yes.
+    /// Returns whether no other description holds any part of a range; a failed query counts as free.
     static func isFree(_ file: Int32, _ range: LockRange) -> Bool {
         clinux_ofd_lock_is_free(file, Int32(CLINUX_LOCK_EXCLUSIVE), range.offset, range.length) != 0
     }
 
-    /// Gives a range back.
+    /// Releases a range.
     static func release(_ file: Int32, _ range: LockRange) {
         _ = set(file, range, Int32(CLINUX_LOCK_NONE))
     }

@@ -2,13 +2,13 @@ internal import CLinux
 package import Glibc
 
 extension Descriptor {
-    /// How long a pipe may stay silent: a named one before its first byte, one that holds a secret until its end.
+    /// The time for which a pipe may stay silent: a named one before its first byte, one with a secret until its end.
     package static let inputLimit: Duration = .seconds(10)
 
-    /// Opens a file that the person who runs the program named: any path, links followed, pipes accepted.
+    /// Opens a file that the user of the program named: any path, links followed, pipes accepted.
     ///
-    /// Opening never blocks. A caller that reads pipes calls ``awaitWriter()`` before its first read. Not for names below a
-    /// container: those go through `Directory.openForReading(_:)`.
+    /// Opening never blocks. A caller that reads pipes calls ``awaitWriter()`` before its first read. For names below a
+    /// container use `Directory.openForReading(_:)`.
     /// - Throws: `notRegularFile` for a directory or a device outside `/dev`.
     package static func openForReading(path: String) throws(FileError) -> Descriptor {
         let file = try openNonBlocking(path, "open", 0)
@@ -20,8 +20,8 @@ extension Descriptor {
         return file
     }
 
-    /// Waits for the first byte of a named pipe: without a writer a non-blocking read looks like the end of the input. An
-    /// inherited pipe (`/dev/fd/N`) has its writers already and may be silent for as long as they need.
+    /// Waits for the first byte of a named pipe: without a writer a non-blocking read looks like the end of the input.
+    /// An inherited pipe (`/dev/fd/N`) has its writers already and may be silent for any time.
     ///
     /// - Throws: `inputTimeout` after ``inputLimit``.
     package func awaitWriter() throws(FileError) {
@@ -40,16 +40,16 @@ extension Descriptor {
 }
 
 extension Descriptor {
-    /// Opens a pipe or a device that is there, for writing. A named pipe gets ``inputLimit`` for its reader.
+    /// Opens an existing pipe or device for writing. A named pipe's reader has ``inputLimit`` to open it.
     ///
-    /// - Throws: `inputTimeout` for a pipe that nobody reads, or what the system gave.
+    /// - Throws: `inputTimeout` for a pipe without a reader, or a system error.
     package static func openForWriting(device path: String) throws(FileError) -> Descriptor {
         let deadline = ContinuousClock.now + inputLimit
         while true {
             let opened = uninterrupted { open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
             if opened >= 0 { return Descriptor(owning: opened, path: path) }
             var status = stat()
-            // ENXIO is what a pipe without a reader answers (fifo(7)), and a socket.
+            // ENXIO is the error of a pipe without a reader (fifo(7)), and of a socket.
             guard opened == -ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
                 throw FileError(errno: -opened, operation: "open", path: path)
             }
@@ -64,21 +64,22 @@ extension Descriptor {
 /// PIPEFS_MAGIC of linux/magic.h: the file system of pipes without a name.
 private let pipeFileSystem: Int64 = 0x5049_5045
 
-/// Where a file that holds a secret comes from, which decides how far its path is trusted.
+/// The origin of a secret file's path, which determines how far the path is trusted.
 package enum SecretPlace: Sendable {
-    /// A path that the library has made up: a regular file of this user or root, never a symbolic link.
+    /// A path that the library has chosen: a regular file of this user or root, never a symbolic link.
     case usual
-    /// A path that a person stated: links are followed (Kubernetes mounts secrets as links), and an inherited pipe is read
-    /// (`/dev/fd/N`).
+    /// A path that a person stated: links are followed (Kubernetes mounts secrets as links), and an inherited pipe is
+    /// read (`/dev/fd/N`).
     case stated
 }
 
 extension Descriptor {
-    /// Opens a file that holds a secret, without blocking on whatever has that name.
+    /// Opens a file that holds a secret, without blocking on other kinds of files.
     ///
     /// - Parameters:
-    ///   - rights: The permissions that nobody but the owner may have; `0` for any.
-    /// - Throws: `notRegularFile`, `unsafePath` for a link and `wrongOwner` at the usual place; `unsafeMode`; what the system gave.
+    ///   - rights: The permissions that only the owner may have; `0` for any.
+    /// - Throws: `notRegularFile`, `unsafePath` for a link and `wrongOwner` at the usual place; `unsafeMode`; a system
+    ///   error.
     package static func openSecret(
         path: String, at place: SecretPlace, refusing rights: mode_t, _ operation: String
     ) throws(FileError) -> Descriptor {
@@ -103,11 +104,11 @@ extension Descriptor {
         return file
     }
 
-    /// Reads at the current position until the buffer is full or the input ends, for at most `limit`; a terminal is a person,
-    /// who may take any time.
+    /// Reads at the current position until the buffer is full or the input ends, for at most `limit`. A terminal has no
+    /// limit.
     ///
     /// - Returns: The number of bytes read.
-    /// - Throws: `inputTimeout`, or what the system gave.
+    /// - Throws: `inputTimeout`, or a system error.
     package func read(
         into buffer: UnsafeMutableRawBufferPointer, within limit: Duration
     ) throws(FileError) -> Int {
@@ -122,8 +123,8 @@ extension Descriptor {
         return filled
     }
 
-    /// One read at the current position, at most until the deadline: what is there then, 0 at the end. A terminal has no
-    /// deadline.
+    /// Reads once at the current position, until the deadline at most; returns the number of bytes, 0 at the end. A
+    /// terminal has no deadline.
     package func readSome(
         into buffer: UnsafeMutableRawBufferPointer, until deadline: ContinuousClock.Instant
     ) throws(FileError) -> Int {
@@ -134,14 +135,14 @@ extension Descriptor {
             let count = uninterruptedCount { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
             if count >= 0 { return count }
             guard count == -Int(EAGAIN) else { throw FileError(errno: Int32(-count), operation: "read", path: path) }
-            // A terminal that was opened without blocking waits here, everything else above.
+            // A terminal that was opened non-blocking waits here, other files above.
             if isatty(rawValue) == 1 { awaitReadiness(rawValue, Int16(POLLIN)) }
         }
     }
 }
 
 extension Directory {
-    /// Whether something has that name, whatever it is; an error when that can't be told.
+    /// Returns whether a file of any kind has that name; throws if that can't be determined.
     package func exists(_ relative: String) throws(FileError) -> Bool {
         do throws(FileError) {
             _ = try attributes(relative)

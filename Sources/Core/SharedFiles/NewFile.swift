@@ -1,25 +1,25 @@
 internal import CLinux
 package import Glibc
 
-/// A value that is being written and has no name yet: it gets one whole, or leaves nothing behind.
+/// A value that is being written and has no name yet: it is named when complete, or leaves nothing behind.
 ///
-/// The steps, and what a crash after each leaves, are in docs/locking.md. Only a complete file ever gets the pending
-/// name `.<leaf>.new`. So a crash leaves at most one complete file under it, which the next write of that leaf removes;
-/// and two writers that ignore the lock can cost each other an update, but never tear one: whatever `renameat` moves is
-/// somebody's complete value.
+/// The steps, and the result of a crash after each, are in docs/locking.md. Only a complete file ever gets the pending
+/// name `.<leaf>.new`. A crash therefore leaves at most one complete file under it, which the next write of that leaf
+/// removes. Two writers that ignore the lock can lose an update but never tear a value: `renameat` always moves a
+/// complete one.
 package struct NewFile: ~Copyable {
     /// The file to write to. Its position is where the last write ended.
     package let descriptor: Descriptor
     private let directory: Directory
     private let leaf: LeafName
-    /// The name to take away again when this value ends without having been committed.
+    /// The name to remove when this value ends without a commit.
     private var temporary: String?
 
-    /// Starts a new value for a name in a directory. Nothing is visible under that name before `commit`.
+    /// Starts a new value for a name in a directory. The name does not show it before `commit`.
     ///
     /// - Parameters:
-    ///   - mode: exact permission bits of the result, whatever the umask.
-    ///   - group: unix group of the result; nil for what the directory gives it.
+    ///   - mode: exact permission bits of the result, regardless of the umask.
+    ///   - group: unix group of the result; nil for the directory's default.
     package static func create(
         in directory: Directory, leaf: String, mode: mode_t, group: gid_t? = nil,
         strategy: TemporaryStrategy = .automatic
@@ -36,7 +36,7 @@ package struct NewFile: ~Copyable {
         } else {
             throw directory.error(-opened, "create", leaf.string)
         }
-        // Before the mode: until then nobody but its writer may read it.
+        // Before the mode: until then only its writer may read the file.
         if let group, fchown(file.descriptor.rawValue, uid_t.max, group) < 0 {
             throw directory.error(errno, "set the unix group of", leaf.string)
         }
@@ -50,7 +50,7 @@ package struct NewFile: ~Copyable {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: 0o600)
         if opened < 0 { throw directory.error(-opened, "create", name) }
-        // Tells other writers that this is no litter; ends with the descriptor, so also when this process is killed.
+        // Shows other writers that this file is in use; ends with the descriptor, so also when this process is killed.
         _ = ByteRangeLock.attempt(opened, .whole, .exclusive)
         let descriptor = Descriptor(owning: opened, path: directory.display(leaf.string))
         return NewFile(descriptor: descriptor, directory: directory, leaf: leaf, temporary: name)
@@ -69,7 +69,7 @@ package struct NewFile: ~Copyable {
 }
 
 extension NewFile {
-    /// Reserves space for the whole value: a full disk is reported here, before anything is written.
+    /// Reserves space for the whole value, so that a full disk is reported before anything is written.
     package func reserve(_ count: Int64) throws(FileError) {
         let result = reserveSpace(descriptor.rawValue, count)
         if result < 0 { throw directory.error(-result, "reserve space for", leaf.string) }
@@ -82,9 +82,9 @@ extension NewFile {
 
     /// Gives the complete value its name.
     ///
-    /// On every error but `durabilityUnknown` the old value stands and nothing is left behind. A link or any other
-    /// non-directory under the name is itself replaced, never what it points to; a directory is refused.
-    /// - Parameter replacing: false refuses a name that is taken as `alreadyExists`, atomically.
+    /// On every error but `durabilityUnknown` the old value remains and no file is left behind. A link or any other
+    /// non-directory under the name is itself replaced, never its target; a directory is rejected.
+    /// - Parameter replacing: `false` rejects a taken name as `alreadyExists`, atomically.
     package consuming func commit(replacing: Bool, durability: Durability) throws(FileError) {
         if replacing {
             try takePendingName()
@@ -97,17 +97,17 @@ extension NewFile {
         if durability == .durable { try directory.sync(after: "write", leaf.string) }
     }
 
-    /// Gives the value up; nothing of it stays. Dropping it does the same.
+    /// Discards the value without a trace. Dropping it has the same effect.
     package consuming func discard() {}
 
     /// Before the content is synced, so that this one sync also covers the name: some file systems log nothing for a
-    /// file that has none.
+    /// file without a name.
     private mutating func takePendingName() throws(FileError) {
         guard temporary == nil else { return }
         let pending = leaf.pendingName
         var result = link(as: pending)
         if result == -EEXIST {
-            // A crashed writer's complete value, or something planted. Only the name goes, whatever it stands for.
+            // A crashed writer's complete value, or a planted file. Only the name is removed, never a link's target.
             let removed = uninterrupted { unlinkat(directory.descriptor.rawValue, pending, 0) }
             if removed < 0 && removed != -ENOENT { throw directory.error(-removed, "clear the way for", pending) }
             result = link(as: pending)
@@ -120,7 +120,7 @@ extension NewFile {
         AnonymousFile.link(descriptor.rawValue, as: name, in: directory.descriptor.rawValue)
     }
 
-    /// Never tried twice: the kernel may drop the pages that it could not write and then report success.
+    /// Never retried: the kernel may drop the pages that it could not write and then report success.
     private func syncContent(_ durability: Durability) throws(FileError) {
         if durability == .durable && fdatasync(descriptor.rawValue) < 0 {
             throw directory.error(errno, "sync", leaf.string)
@@ -145,38 +145,39 @@ extension NewFile {
                 link(as: leaf.string)
             }
         if result < 0 { throw directory.error(-result, "create", leaf.string) }
-        // A second name of the value now; should it stay, the next write of this leaf removes it.
+        // The temporary name is a second link now; if it remains, the next write of this leaf removes it.
         if let temporary { unlinkat(at, temporary, 0) }
         temporary = nil
     }
 }
 
-/// Files without a name, `O_TMPFILE` of open(2), which get one when their content is complete.
+/// Files without a name, `O_TMPFILE` of open(2), which are named when their content is complete.
 enum AnonymousFile {
-    /// Naming such a file goes through /proc; a process that has none (a bare chroot) uses named files.
+    /// Naming such a file needs /proc; a process without it (a bare chroot) uses named files.
     static let canBeNamed = access("/proc/self/fd", X_OK) == 0
 
-    /// Opens one in a directory: the descriptor or -errno.
+    /// Opens a file in a directory; returns the descriptor or -errno.
     static func open(in directory: Int32) -> Int32 {
         uninterrupted { openat(directory, ".", clinux_o_tmpfile | O_WRONLY | O_CLOEXEC, 0o600) }
     }
 
-    /// Whether an answer of `open` means that the file system or the kernel has no such files.
+    /// Returns whether a result of `open` means that the file system or the kernel has no such files.
     ///
     /// `EISDIR` and `ENOENT` come from kernels that do not know the flag and see a directory opened for writing.
     static func isUnsupported(_ result: Int32) -> Bool {
         [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(-result)
     }
 
-    /// Gives the file a name, which must be free: 0 or -errno.
+    /// Gives the file a name, which must be free; returns 0 or -errno.
     static func link(_ file: Int32, as name: String, in directory: Int32) -> Int32 {
         uninterrupted { linkat(AT_FDCWD, "/proc/self/fd/\(file)", directory, name, AT_SYMLINK_FOLLOW) }
     }
 }
 
-/// Reserves space for the whole file, so that a full disk shows before anything is written: 0 or -errno.
+/// Reserves space for the whole file, so that a full disk is detected before anything is written; returns 0 or -errno.
 ///
-/// A file system that can't reserve answers 0 as well; there a full disk shows when writing, which is handled alike.
+/// For a file system without reservations it returns 0 as well; a full disk is then detected when writing and handled
+/// alike.
 func reserveSpace(_ file: Int32, _ count: Int64) -> Int32 {
     guard count > 0 else { return 0 }
     while true {

@@ -1,11 +1,11 @@
-/// The rules for paths below a directory, checked before the kernel sees them.
+/// The rules for paths below a directory, checked before the kernel resolves them.
 ///
-/// The kernel would refuse most of these as well. Checked here: NUL, which would cut the C string short, and the
-/// empty and `.` segments, which would give one file several names (and so several locks).
+/// The kernel would refuse most of these as well. Checked here: NUL, which would cut the C string short, and the empty
+/// and `.` segments, which would give one file several names (and so several locks).
 enum RelativePath {
-    /// Refuses absolute paths and `..` as `unsafePath`; empty and `.` segments and NUL as `invalidName`.
+    /// Rejects absolute paths and `..` as `unsafePath`; empty and `.` segments and NUL as `invalidName`.
     static func check(_ path: String, _ operation: String, in directory: Directory) throws(FileError) {
-        // Straight over the bytes where they lie in one piece: every call that takes a path comes through here.
+        // Reads contiguous bytes directly, since every call with a path comes through here.
         switch path.utf8.withContiguousStorageIfAvailable(fault) ?? fault(in: path.utf8) {
         case .none: return
         case .absolute:
@@ -40,13 +40,13 @@ enum RelativePath {
         return fault(ofSegment: length, dots)
     }
 
-    /// Of a segment by its length and the number of its dots: empty, `.` and `..` are refused.
+    /// Checks a segment by its length and the number of its dots: empty, `.` and `..` are rejected.
     private static func fault(ofSegment length: Int, _ dots: Int) -> Fault {
         guard length == dots && length <= 2 else { return .none }
         return length == 2 ? .upward : .malformed
     }
 
-    /// The part before the last `/`, if any, and the part after it.
+    /// Returns the part before the last `/`, if any, and the part after it.
     static func split(_ path: String) -> (parent: String?, leaf: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (nil, path) }
         return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
@@ -61,7 +61,7 @@ package struct LeafName: Sendable, Hashable {
     /// Longest name in bytes: 255 of the file system less the `.`, `.`, 16 hex digits and `.new` of a temporary name.
     package static let maximumLength = 255 - 22
 
-    /// Checks a name. Refused as `invalidName`: empty, `.`, `..`, with `/` or NUL, or too long.
+    /// Checks a name. Rejected as `invalidName`: empty, `.`, `..`, with `/` or NUL, or too long.
     package init(_ string: String) throws(FileError) {
         let bytes = string.utf8
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength, string != ".", string != "..",
@@ -70,16 +70,16 @@ package struct LeafName: Sendable, Hashable {
         self.string = string
     }
 
-    /// The name a complete new value has between `linkat` and `renameat`. Fixed, so a crash leaves at most one.
+    /// The name of a complete new value between `linkat` and `renameat`. Fixed, so a crash leaves at most one.
     var pendingName: String { ".\(string).new" }
 
-    /// A fresh name for a value that is still being written, where files without a name are not supported.
+    /// Returns a new name for an incomplete value, for file systems without `O_TMPFILE`.
     func randomName() -> String {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         return ".\(string).\(String(repeating: "0", count: 16 - digits.count))\(digits).new"
     }
 
-    /// Whether a name is what `randomName` makes for this leaf.
+    /// Returns whether a name has the form that `randomName` makes for this leaf.
     func isRandomName(_ name: String) -> Bool {
         guard name.hasPrefix(".\(string)."), name.hasSuffix(".new"), name.utf8.count == string.utf8.count + 22 else {
             return false

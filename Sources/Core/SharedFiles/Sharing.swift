@@ -1,15 +1,15 @@
 package import Glibc
 
-/// Who may use a directory of sealed files: chosen when it is made, and from then on recorded by its own mode.
+/// The users of a directory of sealed files. It is chosen when the directory is created and then recorded in its mode.
 ///
-/// Every program derives the modes of what it makes there from the directory, never from its umask.
+/// Every program derives the modes of new files from the directory, never from its umask.
 public enum Sharing: Hashable, Sendable {
-    /// One unix user: directories `0700`, files `0600`.
+    /// A single unix user: directories `0700`, files `0600`.
     case ownerOnly
     /// Every member of the unix group with this number: directories `2770`, files `0660`, all of that group.
     ///
-    /// A member can read, change and remove whatever another one wrote there. What a member without the keys writes is
-    /// refused by readers, but its removal is a loss all the same.
+    /// A member can read, change and remove files of other members. Readers reject the writes of a member without the
+    /// keys, but its removals are still losses.
     case unixGroup(UInt32)
 }
 
@@ -22,7 +22,7 @@ extension Sharing {
         }
     }
 
-    /// Exact mode of a directory of such directories: in a shared one members make their own, but may not rename or
+    /// Exact mode of a directory of such directories: in a shared one members create their own, but may not rename or
     /// remove another's (the sticky bit).
     package var parentMode: UInt32 {
         switch self {
@@ -39,7 +39,7 @@ extension Sharing {
         }
     }
 
-    /// The unix group that files and directories have to belong to; nil where any will do, since it has no rights.
+    /// The required unix group of files and directories; nil if any will do, since it has no rights.
     package var groupID: UInt32? {
         switch self {
         case .ownerOnly: nil
@@ -49,27 +49,29 @@ extension Sharing {
 }
 
 extension FileAttributes {
-    /// What a directory's mode says: shared is setgid, everything for the unix group and nothing for others.
+    /// The sharing that a directory's mode records: shared is setgid, all permissions for the unix group and none for
+    /// others.
     ///
-    /// No accident looks like that: plain setgid directories let others read, and a umask takes from the group.
+    /// Such a mode never occurs by accident: plain setgid directories let others read, and a umask removes group
+    /// permissions.
     package var sharing: Sharing {
         kind == .directory && mode & 0o2077 == 0o2070 ? .unixGroup(gid) : .ownerOnly
     }
 }
 
 extension Directory {
-    /// Who may use this directory, by its own mode and unix group.
+    /// The users of this directory, by its own mode and unix group.
     package var sharing: Sharing {
         get throws(FileError) { try attributes(".").sharing }
     }
 
-    /// Exact mode of the files in this directory; the narrower one where the directory can't be examined.
+    /// Exact mode of the files in this directory; the narrower one if the directory can't be examined.
     package var fileMode: mode_t { ((try? sharing) ?? .ownerOnly).fileMode }
 
-    /// Refuses a directory that somebody could change, or whose name somebody could replace, who is not meant to.
+    /// Rejects a directory that an untrusted user could change, or whose name such a user could replace.
     ///
-    /// It is `requirePrivateOrShared` for the directory itself and `requireSafeAncestors` for what lies above.
-    /// - Returns: who may use it.
+    /// Checks `requirePrivateOrShared` for the directory itself and `requireSafeAncestors` for its ancestors.
+    /// - Returns: the directory's sharing.
     @discardableResult
     package func requireTrusted() throws(FileError) -> Sharing {
         let sharing = try requirePrivateOrShared()
@@ -77,11 +79,11 @@ extension Directory {
         return sharing
     }
 
-    /// Refuses a directory that is neither private nor shared with a unix group of this process.
+    /// Rejects a directory that is neither private nor shared with a unix group of this process.
     ///
-    /// A private one is what `requirePrivate` accepts. A shared one (`FileAttributes.sharing`) may belong to anybody if
+    /// A private one is accepted as by `requirePrivate`. A shared one (`FileAttributes.sharing`) may have any owner if
     /// this process is in its unix group; if it belongs to the effective user or root, that owner chose the group.
-    /// - Returns: who may use it.
+    /// - Returns: the directory's sharing.
     /// - Throws: `wrongOwner`, `unsafeMode`.
     @discardableResult
     package func requirePrivateOrShared() throws(FileError) -> Sharing {
@@ -100,9 +102,9 @@ extension Directory {
         return facts.sharing
     }
 
-    /// Refuses a directory that is not shared just as the one that it belongs to.
+    /// Rejects a directory that is not shared like the one that it belongs to.
     ///
-    /// - Throws: as `requirePrivate` where it has to be private; `notShared` where it has to be shared and is not, or with
+    /// - Throws: as `requirePrivate` if it has to be private; `notShared` if it has to be shared and is not, or with
     ///   another unix group.
     package func requireSharing(_ expected: Sharing) throws(FileError) {
         let facts = try attributes(".")

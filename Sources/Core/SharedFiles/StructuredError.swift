@@ -1,4 +1,4 @@
-/// An error of this package: a code for programs, and what a person needs to know.
+/// An error of this package, with a code for programs and an explanation for people.
 public protocol StructuredError: Error, CustomStringConvertible {
     /// The kinds of failure; an open set.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable
@@ -20,13 +20,13 @@ extension StructuredError {
     /// The finding, as one or more sentences.
     public var reason: String { details.reason }
 
-    /// What to do next, in one sentence.
+    /// The advice in one sentence.
     public var advice: String { details.advice }
 
     /// The system's error number, if a system call failed.
     public var errno: Int32? { details.errno }
 
-    /// What failed, on what and why, as the reason of an error of another module.
+    /// The operation, subject and reason, as the reason of an error of another module.
     package var sentence: String { details.message.sentence }
 
     /// The error in one line without control characters: what failed, on what, why, its code, and what to do.
@@ -46,7 +46,7 @@ public struct ErrorDetails: Sendable, Hashable {
     public let subject: String
     /// The finding, as one or more sentences.
     public let reason: String
-    /// What to do next, in one sentence.
+    /// The advice in one sentence.
     public let advice: String
     /// The system's error number, if a system call failed.
     public let errno: Int32?
@@ -74,8 +74,8 @@ public struct ErrorDetails: Sendable, Hashable {
     }
 }
 
-/// The part that the subject of an error plays in the operation. The same failure of a file has another exit status if the
-/// file is an input that a caller named, an output, or a file of the vault.
+/// The role of an error's subject in the operation. The same failure of a file has another exit status if the file is
+/// an input that a caller named, an output, or a file of the vault.
 package enum SubjectRole: Sendable, Hashable {
     /// A file, record or group that the caller named.
     case input
@@ -88,8 +88,8 @@ package enum SubjectRole: Sendable, Hashable {
 }
 
 extension String {
-    /// Sentences as the last part of a longer sentence: without the final full stop, and with a small first letter if it
-    /// begins with a word.
+    /// The sentences as the end of a longer sentence: without the final full stop, and with a small first letter if
+    /// they begin with a word.
     package var clause: String {
         let text = hasSuffix(".") ? dropLast() : self[...]
         let second = text.dropFirst().prefix(1)
@@ -97,7 +97,8 @@ extension String {
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// A clause as a sentence: with a full stop, and with a capital first letter if it begins with a word and no identifier.
+    /// The clause as a sentence: with a full stop, and with a capital first letter if it begins with a word, not an
+    /// identifier.
     package var sentence: String {
         var text = hasSuffix(".") ? self : self + "."
         if prefix(while: { $0 != " " }).allSatisfy(\.isLetter) {
@@ -124,7 +125,8 @@ extension String {
         }
     }
 
-    /// The string with control and invisible characters escaped: a planted file name must not drive the terminal that shows it.
+    /// The string with control and invisible characters escaped, so that a planted file name can't control the
+    /// terminal.
     package var printable: String {
         guard unicodeScalars.contains(where: { $0.isControl }) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
@@ -134,8 +136,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// C0, DEL, C1, line and paragraph separators, the marks that turn the direction of text, and what is not seen at all:
-    /// joiners, byte order marks, tags. Two names that differ must not look the same.
+    /// C0, DEL, C1, line and paragraph separators, the marks that change the direction of text, and invisible
+    /// characters: joiners, byte order marks, tags. Two names that differ must not look the same.
     fileprivate var isControl: Bool {
         switch value {
         case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F:

@@ -1,14 +1,14 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Threads for calls of tasks that block, such as waiting for a lock in the kernel.
+/// Threads for blocking calls of tasks, such as waiting for a lock in the kernel.
 ///
-/// They are no threads of a dispatch queue: on Linux those come from the few that run Swift's tasks as well, and a handful
-/// of waiting calls would stop every task of the process, also the one that is to release what they wait for.
+/// They do not belong to a dispatch queue: on Linux those threads also run Swift's tasks, and a few waiting calls would
+/// stop every task of the process, including the one that is to release the lock.
 ///
-/// A call beyond the most threads stands in a line. Its limit runs from the call on, in the line as on a thread, and
-/// cancelling its task ends its standing there. Hazard: a call that holds what others wait for, and needs a thread of the
-/// same pool to go on, stands in that line behind them; what nests uses different pools.
+/// Calls beyond the maximum of threads wait in a queue. A call's limit includes the time in the queue, and cancelling
+/// its task removes it from the queue. Hazard: a call that holds a lock that others wait for, and needs a thread of the
+/// same pool to continue, queues behind them. Nested calls therefore use different pools.
 package final class WaitingThreads: Sendable {
     private struct State {
         var line: [WaitingJob] = []
@@ -22,37 +22,37 @@ package final class WaitingThreads: Sendable {
     private let state = Mutex(State())
 
     private static let timers = DispatchQueue(label: "SharedFiles.waiting")
-    /// Limits beyond this are not enforced in the line.
+    /// Longer limits are not enforced in the queue.
     private static let longestTimer = Duration.seconds(86_400)
 
-    /// A pool without threads; they are made when needed, and end when there was nothing to do for some seconds.
+    /// Creates a pool without threads. They are created when needed, and end after some idle seconds.
     ///
     /// - Parameters:
-    ///   - name: What the system shows of its threads, at most 15 bytes.
-    ///   - most: How many threads there are at most.
-    ///   - stackSize: Bytes of each one's stack. Address space only, until used.
+    ///   - name: The threads' name in the system, at most 15 bytes.
+    ///   - most: The maximum number of threads.
+    ///   - stackSize: Bytes of each thread's stack. Only address space, until used.
     package init(named name: String, most: Int = 64, stackSize: Int = 512 << 10) {
         self.name = name
         self.most = most
         self.stackSize = stackSize
     }
 
-    /// How many threads there are now, idle ones included.
+    /// The current number of threads, idle ones included.
     package var threadCount: Int { state.withLock { $0.count } }
 
-    /// How many calls stand in the line.
+    /// The number of queued calls.
     package var lineLength: Int { state.withLock { $0.line.count } }
 
     /// Runs a call that may block on a thread of the pool.
     ///
     /// - Parameters:
-    ///   - limit: How long the call may wait in all; with nil it waits for its thread however long that takes, and also
-    ///     when its task is cancelled.
-    ///   - operation: What an error says could not be done.
-    ///   - subject: What it says that was to be done with.
-    ///   - body: The call. It asks what is left of its limit, and whether its task was cancelled.
-    /// - Throws: `FileError` `.lockTimeout` or `.cancelled` where that happened in the line, before the body ran; what
-    ///   the system says where it gives no thread at all.
+    ///   - limit: The total time limit of the call; with nil it waits for its thread without a limit, even if its task
+    ///     is cancelled.
+    ///   - operation: The operation of a thrown error.
+    ///   - subject: The subject of a thrown error.
+    ///   - body: The call. Its parameter has the remaining time and whether its task was cancelled.
+    /// - Throws: `FileError` `.lockTimeout` or `.cancelled` if that happened in the queue, before the body ran; a
+    ///   system error if no thread can be created.
     package func run<Value: Sendable>(
         atMost limit: Duration?, _ operation: String, _ subject: String,
         _ body: @escaping @Sendable (WaitingCall) -> Value
@@ -100,7 +100,7 @@ package final class WaitingThreads: Sendable {
     }
 
     private func stand(_ job: WaitingJob, _ state: inout State) -> Placement {
-        // A cancellation that came before found nobody to withdraw; one that comes later waits for this lock.
+        // An earlier cancellation found no job to withdraw; a later one waits for this lock.
         if job.call.mayBeWithdrawn && job.call.isCancelled { return .cancelled }
         state.line.append(job)
         return .standing
@@ -126,7 +126,7 @@ package final class WaitingThreads: Sendable {
         thread.hand(job)
         let number = thread.start(named: name, stackSize: stackSize)
         if number == 0 { return }
-        // The threads that there are do it; only where there is none it cannot be done.
+        // The existing threads take the job; it fails only if there is no thread.
         let placement: Placement? = state.withLock { state in
             state.count -= 1
             if let thread = state.idle.popLast() { return .handed(thread) }
@@ -140,7 +140,7 @@ package final class WaitingThreads: Sendable {
         }
     }
 
-    /// The next in the line; where there is none, the thread counts as idle from now on.
+    /// Returns the next queued job; if the queue is empty, the thread counts as idle from now on.
     func next(for thread: WaitingThread) -> WaitingJob? {
         state.withLock { state in
             if !state.line.isEmpty { return state.line.removeFirst() }
@@ -149,7 +149,7 @@ package final class WaitingThreads: Sendable {
         }
     }
 
-    /// Whether an idle thread may end; false where it was just handed a job.
+    /// Returns whether an idle thread may end; false if it was just handed a job.
     func mayEnd(_ thread: WaitingThread) -> Bool {
         state.withLock { state in
             guard let index = state.idle.firstIndex(where: { $0 === thread }) else { return false }
@@ -160,17 +160,17 @@ package final class WaitingThreads: Sendable {
     }
 }
 
-/// What a call on a thread of its own can ask.
+/// The state of a call, for its body.
 package final class WaitingCall: Sendable {
     private let deadline: SuspendingClock.Instant?
     private let flag = Atomic(false)
 
     fileprivate init(_ limit: Duration?) { deadline = limit.map { SuspendingClock.now + $0 } }
 
-    /// Whether the call's task was cancelled.
+    /// `true` if the call's task was cancelled.
     package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-    /// What is left of the call's limit, zero when it is used up; nil without a limit.
+    /// The call's remaining time, zero when it is used up; nil without a limit.
     package var remaining: Duration? { deadline.map { max(.zero, $0 - SuspendingClock.now) } }
 
     fileprivate func cancel() { flag.store(true, ordering: .releasing) }
@@ -178,7 +178,7 @@ package final class WaitingCall: Sendable {
     fileprivate var mayBeWithdrawn: Bool { deadline != nil }
 }
 
-/// A call that is to run on a thread, or is told why it does not: one of the two, once.
+/// A call that either runs on a thread or is given up with a reason, exactly once.
 struct WaitingJob: Sendable {
     let call: WaitingCall
     let run: @Sendable () -> Void

@@ -1,4 +1,4 @@
-/// An item of an access that is about to begin, and what its presenters have to do first.
+/// An item of an access that is about to begin, with the steps that its presenters perform first.
 struct AnnouncedItem: Sendable, Hashable {
     let path: ItemPath
     let needs: Needs
@@ -10,9 +10,9 @@ struct AnnouncedItem: Sendable, Hashable {
         static let writing = Needs(rawValue: 2)
         static let saving = Needs(rawValue: 4)
         static let deleting = Needs(rawValue: 8)
-        /// What lies below loses its path.
+        /// Items inside the directory lose their paths.
         static let tree = Needs(rawValue: 16)
-        /// A batch: presenters of what lies below do the same as those of the item.
+        /// A batch: presenters of items inside the directory perform the same steps as those of the directory.
         static let contained = Needs(rawValue: 32)
     }
 
@@ -36,22 +36,22 @@ struct AnnouncedItem: Sendable, Hashable {
         }
     }
 
-    /// Whether a batch that announced `other` has already done all of this.
+    /// Returns whether a batch that announced `other` has already performed all steps of this item.
     func isCovered(by other: AnnouncedItem) -> Bool {
         let isSame = path == other.path || (other.needs.contains(.contained) && other.path.contains(path))
-        // Who gave way to a writer gave way to readers as well.
+        // A presenter that relinquished to a writer has relinquished to readers as well.
         var asked = needs
         if other.needs.contains(.writing) { asked.remove(.reading) }
         return isSame && other.needs.isSuperset(of: asked)
     }
 }
 
-/// One thing that a presenter is asked before an access begins.
+/// A single request to a presenter before an access begins.
 enum PresenterStep: Sendable, Hashable {
     case relinquishToReader, relinquishToWriter, save, accommodateDeletion
     case accommodateSubitemDeletion(ItemPath)
 
-    /// What a presenter of a path is asked for these items, in this order.
+    /// Returns the steps that a presenter of a path performs for these items, in order.
     static func steps(at presented: ItemPath, for items: [AnnouncedItem]) -> [PresenterStep] {
         var all: [PresenterStep] = []
         for step in items.flatMap({ steps(at: presented, for: $0) }) where !all.contains(step) { all.append(step) }

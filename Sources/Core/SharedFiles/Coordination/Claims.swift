@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// What one purpose holds in a domain: every access of one coordinator, or of all coordinators made with one presenter.
+/// The locks that one purpose holds in a domain: those of one coordinator, or of all coordinators of one presenter.
 ///
-/// All of it hangs on one open description of the lock file, so accesses of one purpose never wait for each other, also
-/// nested ones, and a reader that becomes a writer keeps its range while it changes the mode. It waits for others only.
+/// All locks belong to one open description of the lock file. Accesses of one purpose, nested ones included, therefore
+/// never wait for each other, and a reader that becomes a writer keeps its range while the mode changes.
 final class Claims: Sendable {
     private let domain: CoordinationDomain
     private let state = Mutex(State())
@@ -26,10 +26,11 @@ final class Claims: Sendable {
 
     init(domain: CoordinationDomain) { self.domain = domain }
 
-    /// Takes all slots or none of them: while it waits it holds nothing new, so two that want the same slots in opposite
-    /// order can't wait for each other.
+    /// Takes all slots or none. It holds no new slot while it waits, so two callers that want the same slots in
+    /// opposite order can't deadlock.
     ///
-    /// - Throws: `lockTimeout`, `cancelled`, `lockFileReplaced` (also where the domain's directory is another one now), or what opening the lock file gave.
+    /// - Throws: `lockTimeout`, `cancelled`, `lockFileReplaced` (also if the domain's directory was replaced), or the
+    ///   error of opening the lock file.
     func acquire(_ slots: ItemSlots, _ limit: WaitLimit, _ path: String) throws(FileError) {
         var wait = LockWait(timeout: limit.remaining, isCancelled: limit.isCancelled)
         if try attempt(slots) { return }
@@ -42,14 +43,14 @@ final class Claims: Sendable {
         } while try !attempt(slots)
     }
 
-    /// How many threads of this process wait. A few look a thousand times in a second each; more of them share that, or they
-    /// would leave no processor to who holds the lock.
+    /// The number of waiting threads of this process. Each retries about a thousand times a second while there are few;
+    /// a larger number retries less often, so that the lock holder still gets a processor.
     private static let crowd = Atomic(0)
 
-    /// - Returns: false when somebody holds one of them.
+    /// - Returns: `false` if another purpose holds one of the slots.
     func attempt(_ slots: ItemSlots) throws(FileError) -> Bool {
         try state.withLock { (state) throws(FileError) in
-            // Only a member that keeps replacing the file can make one round follow another.
+            // Only a member that keeps replacing the file can cause another round.
             for _ in 0..<32 {
                 if state.file == nil { state.file = OpenLockFile(try domain.openLockFile()) }
                 guard try take(slots, &state) else {
@@ -61,7 +62,7 @@ final class Claims: Sendable {
                     for (slot, mode) in slots.modes { state.counts[slot, default: Count()].change(mode, by: 1) }
                     return true
                 }
-                // On a file without its name we exclude nobody who opens it now.
+                // A lock on a file that lost its name excludes no process that opens the lock file now.
                 for slot in slots.modes.keys { settle(slot, &state) }
                 if !state.counts.isEmpty { break }
                 state.file = nil
@@ -83,7 +84,7 @@ final class Claims: Sendable {
 
     var isHolding: Bool { state.withLock { !$0.counts.isEmpty } }
 
-    /// Whether this purpose writes the item now, or removes or moves a directory that it lies in.
+    /// Returns whether this purpose currently writes the item, or removes or moves a directory that contains it.
     func isWriting(_ item: ItemPath) -> Bool {
         let slots =
             [ItemSlots.slot(of: item, .item)] + item.ancestors(upTo: domain.scope).map { ItemSlots.slot(of: $0, .tree) }
@@ -112,7 +113,7 @@ final class Claims: Sendable {
         return ByteRangeLock.attempt(file.descriptor.rawValue, LockRange(slot: slot), mode)
     }
 
-    /// Makes the kernel's lock what the counts say. Less than before is never refused.
+    /// Sets the kernel's lock to the counted mode. The kernel never refuses a downgrade.
     private func settle(_ slot: UInt64, _ state: inout State) {
         if let mode = state.counts[slot]?.mode {
             _ = set(slot, mode, state)
@@ -121,7 +122,7 @@ final class Claims: Sendable {
         }
     }
 
-    /// Under a directory that was removed or replaced we exclude nobody who opens the domain now.
+    /// A lock in a directory that was removed or replaced excludes no process that opens the domain now.
     private func requireInPlace(_ slots: ItemSlots, _ state: inout State) throws(FileError) {
         do throws(FileError) {
             try domain.requireInPlace()
@@ -142,25 +143,25 @@ final class Claims: Sendable {
     }
 }
 
-/// One description of the lock file, which carries every range of a purpose.
+/// An open description of the lock file, which carries every range of a purpose.
 private final class OpenLockFile: Sendable {
     let descriptor: Descriptor
 
     init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 }
 
-/// The byte ranges that stand for accesses, with the mode of each.
+/// The byte ranges that represent accesses, each with its mode.
 ///
-/// An item has two slots. Its own: shared for its readers, exclusive for its writer. And that of its tree: shared for
-/// whoever uses something below it, exclusive for who deletes, moves or replaces it. So a writer of a directory's content
-/// and one of a file in it do not meet, and nobody moves the directory away under either.
+/// An item has two slots. Its own slot is shared for its readers and exclusive for its writer. Its tree slot is shared
+/// for accesses to items inside it and exclusive for deleting, moving or replacing it. A writer of a directory's
+/// content and a writer of a file in it therefore don't wait for each other, and neither loses the directory meanwhile.
 ///
-/// A slot is a hash. Two items that share one wait for each other; that costs time and nothing else, since one access
-/// takes a slot once only, with the stricter mode.
+/// A slot is a hash. Two items that share one wait for each other. That costs only time, since one access takes a slot
+/// only once, with the stricter mode.
 struct ItemSlots: Sendable {
     private(set) var modes: [UInt64: LockMode] = [:]
 
-    /// - Parameter scope: up to where directories above are taken.
+    /// - Parameter scope: the topmost directory whose tree slot is taken.
     mutating func add(_ item: ItemPath, _ access: FileAccessIntent.Access, scope: ItemPath?) {
         for above in item.ancestors(upTo: scope) { take(Self.slot(of: above, .tree), .shared) }
         switch access {
@@ -180,8 +181,8 @@ struct ItemSlots: Sendable {
         case tree = 0x74
     }
 
-    /// FNV-1a with 64 bits, the same in every process, cut to what a lock range can hold. Not a keyed hash: who chooses
-    /// names that collide wins nothing but waiting, which a holder of a lock can impose anyway.
+    /// FNV-1a with 64 bits, the same in every process, cut to the size of a lock range. The hash needs no key: an
+    /// attacker who chooses colliding names gains only waiting time, which any lock holder can impose anyway.
     static func slot(of item: ItemPath, _ part: Part) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// An access that was granted: what is locked, and who has to be told at its end.
+/// A granted access: the locked items and the presenters to notify at its end.
 final class CoordinatedAccess: Sendable {
-    /// Where the items are now, in the order of the intents.
+    /// The items' current paths, in the order of the intents.
     let paths: [String]
     private let items: [Item]
     private let slots: ItemSlots
@@ -29,7 +29,7 @@ final class CoordinatedAccess: Sendable {
             if case .writing = access { true } else { false }
         }
 
-        /// Replacing is about the path, whatever becomes of the item that had it.
+        /// Replacing concerns the path, even if the item that had it moves.
         var followsMoves: Bool { access != .writing(.replacing) }
     }
 
@@ -44,8 +44,8 @@ final class CoordinatedAccess: Sendable {
         id = purpose.accessBegins(writing: items.filter(\.isWritten).map(\.path))
     }
 
-    /// Waits until presenters have made way and the locks are held, in this order: a presenter that is asked to save writes
-    /// the item itself.
+    /// Waits until presenters have relinquished the items, then takes the locks. In this order, since a presenter that
+    /// is asked to save writes the item itself.
     static func begin(
         _ intents: [FileAccessIntent], _ purpose: CoordinationPurpose, _ limit: WaitLimit
     ) throws(FileError) -> CoordinatedAccess {
@@ -64,7 +64,7 @@ final class CoordinatedAccess: Sendable {
                 for index in items.indices { items[index].existed = items[index].path.exists }
                 return CoordinatedAccess(items, slots, purpose, conversations)
             }
-            // Presenters that keep coming, or a member that keeps moving the item, cost no more than the limit.
+            // Presenters that keep arriving, or a member that keeps moving the item, can't exceed the time limit.
             if limit.isOver { throw FileError(.lockTimeout, operation: "coordinate", path: items[0].path.string) }
         }
     }
@@ -83,8 +83,8 @@ final class CoordinatedAccess: Sendable {
         return slots
     }
 
-    /// Whether the locks that are held now are on the right items, and every presenter of them was asked; else gives the
-    /// locks back, since a newcomer may need them to save.
+    /// Returns whether the held locks are on the right items and every presenter of them was asked. Otherwise releases
+    /// the locks, since a new presenter may need them to save.
     private static func isSettled(
         _ items: inout [Item], _ bookmarks: [ItemBookmark?], _ asked: [AnnouncedItem],
         _ conversations: PresenterConversations, _ slots: ItemSlots, _ purpose: CoordinationPurpose,
@@ -102,14 +102,14 @@ final class CoordinatedAccess: Sendable {
         }
     }
 
-    /// An item that was moved while we waited is the same item.
+    /// Follows an item that was moved during the wait: it is the same item.
     private static func follow(
         _ items: inout [Item], _ bookmarks: [ItemBookmark?], _ domain: CoordinationDomain
     ) -> Bool {
         var hasMoved = false
         for index in items.indices {
             guard let new = bookmarks[index]?.newPath() else { continue }
-            // Nobody is led out of what the domain is about.
+            // An access never leaves the domain's scope.
             if let scope = domain.scope, scope.contains(items[index].path), !scope.contains(new) { continue }
             items[index].path = new
             hasMoved = true
@@ -117,10 +117,10 @@ final class CoordinatedAccess: Sendable {
         return hasMoved
     }
 
-    /// Gives the locks back, tells presenters what was written, and lets those go on that made way.
+    /// Releases the locks, notifies presenters of the writes, and lets the waiting presenters continue.
     func end() {
         let events = purpose.accessEnds(id) + items.compactMap(event)
-        // Before the locks go: until then what lies there is what this access left.
+        // Before the locks are released: until then the item is as this access left it.
         if items.contains(where: \.isWritten) { purpose.settleOwnPresenter() }
         purpose.claims.release(slots)
         conversations.end(events)
@@ -134,12 +134,12 @@ final class CoordinatedAccess: Sendable {
     }
 }
 
-/// Remembers which file or directory had a path, so that it can be found again after a rename while somebody waited.
+/// A reference to the file or directory at a path, which finds it again if it is renamed during a wait.
 final class ItemBookmark: Sendable {
     private let path: ItemPath
     private let file: Descriptor
 
-    /// Nil where nothing has that path.
+    /// Returns `nil` if the path does not exist.
     init?(_ path: ItemPath) {
         let opened = uninterrupted { open(path.string, clinux_o_path | O_NOFOLLOW | O_CLOEXEC) }
         if opened < 0 { return nil }
@@ -147,9 +147,9 @@ final class ItemBookmark: Sendable {
         file = Descriptor(owning: opened, path: path.string)
     }
 
-    /// Where it is now, if its old path stands for nothing any more.
+    /// Returns the current path of the file if its old path no longer exists.
     ///
-    /// Where the path stands for something, that is the item: a new version was put in its place.
+    /// If the old path exists, the item there counts: a new version replaced it.
     func newPath() -> ItemPath? {
         if path.exists { return nil }
         var space = [CChar](repeating: 0, count: ItemPath.maximumLength + 1)
@@ -157,7 +157,7 @@ final class ItemBookmark: Sendable {
         guard count > 0, let text = String(validating: space[..<count], as: UTF8.self),
             let found = ItemPath(claimed: text), found != path
         else { return nil }
-        // "(deleted)" at its end is how the kernel says that it has no name; something else may have just that name.
+        // The kernel appends "(deleted)" to the path of a file without a name; another file may have exactly that name.
         guard let there = found.attributes, let facts = try? file.attributes(), facts.isSameFile(as: there) else {
             return nil
         }

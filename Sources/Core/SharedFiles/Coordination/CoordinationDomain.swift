@@ -2,18 +2,19 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// Who coordinates with whom: a directory that holds the lock file and the addresses of presenters.
+/// A directory with the lock file and the addresses of presenters, through which processes coordinate.
 ///
-/// Coordinators and presenters meet if, and only if, they use the same directory. Processes of one user meet in `user()`. The
-/// members of a group container have one in the container, which other unix users that share it can use as well.
+/// Coordinators and presenters coordinate if, and only if, they use the same directory. Processes of one user share
+/// `user()`. The members of a group container have a domain in the container, which other unix users that share it can
+/// use as well.
 public final class CoordinationDomain: Sendable {
     package let directory: Directory
     let scope: ItemPath?
     let identity: Identity
-    /// Mode of every file in it.
+    /// The mode of every file in the directory.
     let fileMode: UInt32
     let registrations = RegistrationShelf()
-    /// Absolute, so that it stays the same one when the process goes elsewhere.
+    /// The absolute path, so that a changed working directory has no effect.
     private let place: String
 
     struct Identity: Hashable, Sendable {
@@ -23,9 +24,9 @@ public final class CoordinationDomain: Sendable {
 
     static let lockName = ".lock"
 
-    /// A domain in an open directory that the caller has found safe.
+    /// Creates a domain in an open directory that the caller has checked.
     ///
-    /// - Parameter scope: Directories above this one are never locked for items below it: nobody of this domain moves those.
+    /// - Parameter scope: Directories above this one are never locked for items below it, since no member moves them.
     package init(directory: Directory, scope: String? = nil) throws(FileError) {
         let facts = try directory.attributes(".")
         self.directory = directory
@@ -35,22 +36,22 @@ public final class CoordinationDomain: Sendable {
         place = Self.absolute(directory.path.string)
     }
 
-    /// A domain in a directory, which is made, `0700`, if it is missing.
+    /// Creates a domain in a directory; creates the directory with mode `0700` if it is missing.
     ///
-    /// - Throws: ``FileError`` with `wrongOwner` or `unsafeMode` where others could change it, unless it is shared with a unix
-    ///   group of this process.
+    /// - Throws: ``FileError`` with `wrongOwner` or `unsafeMode` if others could change the directory, unless it is
+    ///   shared with a unix group of this process.
     public convenience init(path: String) throws(FileError) {
         let directory = try Directory.create(path, mode: Sharing.ownerOnly.directoryMode)
         try directory.requireTrusted()
         try self.init(directory: directory)
     }
 
-    /// The domain of this unix user's processes: `sealed-coordination` in `XDG_RUNTIME_DIR`, else in `/run/user/UID`, else
-    /// `/tmp/sealed-coordination-UID`.
+    /// Returns the domain of this unix user's processes: `sealed-coordination` in `XDG_RUNTIME_DIR`, else in
+    /// `/run/user/UID`, else `/tmp/sealed-coordination-UID`.
     ///
-    /// A program that runs with another `XDG_RUNTIME_DIR`, or while the user is not logged in, is in another place: programs
-    /// that must meet then name a directory of their own.
-    /// - Throws: ``FileError`` with `wrongOwner` or `unsafeMode` where somebody else made that directory.
+    /// A program with another `XDG_RUNTIME_DIR`, or one that runs while the user is not logged in, uses another
+    /// directory. Programs that must coordinate in such cases name a directory of their own.
+    /// - Throws: ``FileError`` with `wrongOwner` or `unsafeMode` if another user created that directory.
     public static func user() throws(FileError) -> CoordinationDomain {
         try users.withLock { (known) throws(FileError) in
             let place = UserRuntimePlace.current()
@@ -71,14 +72,15 @@ public final class CoordinationDomain: Sendable {
         return String(cString: current) + "/" + path
     }
 
-    /// One open directory for all coordinators that name none.
+    /// The shared open directories for coordinators without a domain of their own.
     private static let users = Mutex<[String: CoordinationDomain]>([:])
 
     var lockPath: String { directory.display(Self.lockName) }
 
-    /// Whether its path still leads to this directory: whoever comes now would else meet others than we do.
+    /// `true` if the path still leads to this directory. Otherwise new processes would use another directory than this
+    /// one.
     ///
-    /// A path that can't be looked at, such as for lack of rights, counts as yes.
+    /// A path that can't be examined, for example for lack of permission, counts as in place.
     var isInPlace: Bool {
         var status = stat()
         if lstat(place, &status) < 0 { return errno != ENOENT && errno != ENOTDIR }
@@ -95,7 +97,7 @@ public final class CoordinationDomain: Sendable {
 }
 
 extension CoordinationDomain? {
-    /// The user's domain where none was named.
+    /// Returns this domain, or the user's domain if it is `nil`.
     func orUser() throws(FileError) -> CoordinationDomain {
         if let self { return self }
         return try .user()
@@ -103,7 +105,7 @@ extension CoordinationDomain? {
 }
 
 extension CoordinationDomain {
-    /// Opens the lock file, making an empty one when it is missing. Planted things are refused without blocking.
+    /// Opens the lock file; creates an empty one if it is missing. Rejects planted files without blocking.
     func openLockFile() throws(FileError) -> Descriptor {
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(Self.lockName, flags, mode: fileMode, "open the lock file")
@@ -111,13 +113,13 @@ extension CoordinationDomain {
         guard facts.kind == .regular else {
             throw FileError(.notRegularFile, operation: "use the lock file", path: lockPath)
         }
-        // A second name means that somebody chose which file our locks are on.
+        // A second link means that another program chose the file that the locks are on.
         guard facts.nlink <= 1 else {
             throw FileError(
                 .unsafePath, operation: "use the lock file", path: lockPath,
                 advice: "It has a second name; stop its users and remove it: rm \(lockPath.shellQuoted)")
         }
-        // Undoes what somebody took from a file that is ours, so that other members can lock it as well.
+        // Restores permissions that were removed from this user's file, so that other members can lock it as well.
         if facts.uid == geteuid() && fileMode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | fileMode) < 0 {
             throw FileError(errno: errno, operation: "set the mode of", path: lockPath)
         }
@@ -125,12 +127,12 @@ extension CoordinationDomain {
     }
 }
 
-/// Where processes of one user meet: a file system that is emptied at every start of the machine, and local.
+/// The directory where processes of one user coordinate: on a local file system that is emptied at every boot.
 enum UserRuntimePlace {
     static func current() -> String {
         let user = geteuid()
         let named = SecureEnvironment.value("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
-        // As the XDG base directory specification has it, a relative one counts as unset; another user's is no place for us.
+        // A relative path counts as unset (XDG Base Directory Specification); another user's directory is not used.
         let runtime = [named, "/run/user/\(user)"].first { $0.hasPrefix("/") && isOwn($0, user) }
         return runtime.map { $0 + "/sealed-coordination" } ?? "/tmp/sealed-coordination-\(user)"
     }
@@ -142,33 +144,34 @@ enum UserRuntimePlace {
     }
 }
 
-/// The registrations of a domain. One that was seen before and has not changed since is not read again.
+/// The registrations of a domain. A registration that has not changed since it was read is not read again.
 ///
-/// Any member can put any number of files there, so nothing here goes on past the limit, and there are most files and bytes.
+/// Any member can create any number of files there, so reading stops at the time limit and has a maximum of files and
+/// bytes.
 final class RegistrationShelf: Sendable {
-    /// The most registrations that a domain may hold together, in bytes.
+    /// The largest total size of a domain's registrations, in bytes.
     static let maximumBytes = 4 << 20
-    /// Two versions within one tick of the file system's clock have one time, so what is younger than this is read again.
+    /// Two versions within one tick of the file system's clock have the same time, so a younger file is read again.
     private static let settledAge: Int64 = 1_000_000_000
 
     private let known = Mutex<[String: Known]>([:])
 
     private struct Known {
         let stamp: FileAttributes
-        /// Nil for what is no registration.
+        /// `nil` if the file is not a registration.
         let registration: PresenterRegistration?
     }
 
-    /// Every process's registration but one, in the order of their names. What is not one is passed over.
+    /// Returns every registration except that of one process, sorted by name. Skips files that are not registrations.
     ///
-    /// - Throws: `cancelled`, `presenterTimeout` where the limit was over first, `presenterFailed` where there are too many.
+    /// - Throws: `cancelled`, `presenterTimeout` if the limit expires first, `presenterFailed` if there are too many.
     func all(
         in domain: CoordinationDomain, except own: String?, _ limit: WaitLimit
     ) throws(FileError) -> [PresenterRegistration] {
         let before = known.withLock { $0 }
         var now: [String: Known] = [:]
         for (index, (name, stamp)) in try Self.stamps(in: domain, except: own, limit).enumerated() {
-            // The first few are always read: what an idle machine does at once must not fail on a busy one.
+            // The first few are always read: a search that is instant on an idle machine must not fail on a busy one.
             if index % 8 == 7 { try limit.requireTimeForPresenters(domain.directory.display(".")) }
             let seen = before[name]
             now[name] = seen?.stamp == stamp ? seen : try Self.read(name, stamp, in: domain)
@@ -178,7 +181,7 @@ final class RegistrationShelf: Sendable {
         return now.sorted { $0.key < $1.key }.compactMap(\.value.registration)
     }
 
-    /// All that may be registrations by name, kind and size, in the order of their names. Nothing is opened for it.
+    /// Returns all files that may be registrations by name, kind and size, sorted by name. Opens none of them.
     private static func stamps(
         in domain: CoordinationDomain, except own: String?, _ limit: WaitLimit
     ) throws(FileError) -> [(name: String, stamp: FileAttributes)] {
@@ -204,7 +207,8 @@ final class RegistrationShelf: Sendable {
             let bytes = try domain.directory.read(file, limit: PresenterRegistration.maximumSize)
             return Known(stamp: stamp, registration: PresenterRegistration(name: name, bytes))
         } catch {
-            // This process's own trouble must not make it overlook a presenter; another's file may.
+            // An error of this process must not make it miss a presenter; an invalid file of another process is
+            // skipped.
             if error.code == .tooManyOpenFiles || error.code == .io { throw error }
             return nil
         }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// On whose behalf a coordinator works, where, and what it has announced for a batch.
+/// The presenter and the domain of a coordinator, and the items that it has announced for a batch.
 final class CoordinationPurpose: Sendable {
     let presenter: (any FilePresenter)?
     let domain: CoordinationDomain
@@ -8,7 +8,7 @@ final class CoordinationPurpose: Sendable {
     private let announced = Mutex<[AnnouncedItem]>([])
     private let running = Mutex(Running())
 
-    /// The accesses that run, in the order in which they began.
+    /// The running accesses, in the order in which they began.
     private struct Running {
         var accesses: [Access] = []
         var last: UInt64 = 0
@@ -28,7 +28,7 @@ final class CoordinationPurpose: Sendable {
         claims = Purposes.claims(of: presenter, in: domain)
     }
 
-    /// What no batch under way has already asked for.
+    /// Returns the items that no running batch has already asked for.
     func uncovered(_ items: [AnnouncedItem]) -> [AnnouncedItem] {
         let announced = announced.withLock { $0 }
         return items.filter { item in !announced.contains { item.isCovered(by: $0) } }
@@ -44,8 +44,8 @@ final class CoordinationPurpose: Sendable {
         }
     }
 
-    /// - Parameter written: the items that it may move.
-    /// - Returns: which one it is, for its end.
+    /// - Parameter written: the items that the access may move.
+    /// - Returns: the access's number, for `accessEnds`.
     func accessBegins(writing written: [ItemPath]) -> UInt64 {
         running.withLock { running in
             running.last += 1
@@ -54,7 +54,7 @@ final class CoordinationPurpose: Sendable {
         }
     }
 
-    /// - Returns: the moves that were noted for it.
+    /// - Returns: the moves that were recorded for the access.
     func accessEnds(_ id: UInt64) -> [ItemEvent] {
         running.withLock { running in
             guard let index = running.accesses.firstIndex(where: { $0.id == id }) else { return [] }
@@ -62,12 +62,12 @@ final class CoordinationPurpose: Sendable {
         }
     }
 
-    /// Keeps a move for the end of the access that made it: told on the way on which presenters hear that they may go on, so
-    /// that none goes on at the old place.
+    /// Records a move for the end of the access that made it. Presenters receive it before they may continue, so that
+    /// none continues at the old path.
     ///
-    /// That is the latest access that writes the old place, else the new one; else the first that runs, which contains the
-    /// others if they are nested.
-    /// - Returns: false where there is no access.
+    /// The access is the latest one that writes the old path, else the new one; else the first running one, which
+    /// contains the others if they are nested.
+    /// - Returns: `false` if no access runs.
     func noteMove(from old: ItemPath, to new: ItemPath) -> Bool {
         running.withLock { running in
             let index =
@@ -79,7 +79,7 @@ final class CoordinationPurpose: Sendable {
         }
     }
 
-    /// What this coordinator has written is no news to its presenter, which may have a path only now.
+    /// Marks the coordinator's own writes as known to its presenter, which may have a path only now.
     func settleOwnPresenter() {
         guard let presenter, let post = PresenterPost.existing(in: domain), let record = post.record(of: presenter)
         else { return }
@@ -87,7 +87,8 @@ final class CoordinationPurpose: Sendable {
     }
 }
 
-/// Which coordinators never wait for each other: those made with the same presenter, and each one with itself.
+/// The claims that coordinators share: those of the same presenter never wait for each other, and each never for
+/// itself.
 enum Purposes {
     private struct Key: Hashable {
         let presenter: ObjectIdentifier
@@ -100,7 +101,7 @@ enum Purposes {
 
     private static let table = Mutex<[Key: Entry]>([:])
 
-    /// The claims of a presenter's coordinators; fresh ones for a coordinator without a presenter.
+    /// Returns the claims of a presenter's coordinators, or new ones for a coordinator without a presenter.
     ///
     /// The caller keeps the presenter as long as the claims, so no other object can get its identity meanwhile.
     static func claims(of presenter: (any FilePresenter)?, in domain: CoordinationDomain) -> Claims {
@@ -115,7 +116,7 @@ enum Purposes {
         }
     }
 
-    /// The claims of a presenter's coordinators, if it has any.
+    /// Returns the claims of a presenter's coordinators, if they exist.
     static func existing(of presenter: any FilePresenter, in domain: CoordinationDomain) -> Claims? {
         let key = Key(presenter: ObjectIdentifier(presenter), domain: domain.identity)
         return table.withLock { $0[key]?.claims }

@@ -1,6 +1,6 @@
-/// One file or directory that a coordinated access is about, and what will be done with it.
+/// A file or directory of a coordinated access, with the kind of access.
 public struct FileAccessIntent: Sendable, Hashable {
-    /// Where it is believed to be. The accessor gets the place where it really is.
+    /// The expected path. The accessor gets the actual one.
     public let path: String
     let access: Access
 
@@ -9,26 +9,26 @@ public struct FileAccessIntent: Sendable, Hashable {
         case writing(WritingPurpose)
     }
 
-    /// It will be read.
+    /// Creates an intent to read an item.
     public static func reading(_ path: String, options: ReadingOptions = []) -> FileAccessIntent {
         FileAccessIntent(path: path, access: .reading(options))
     }
 
-    /// It will be written, moved or deleted; it need not exist.
+    /// Creates an intent to write, move or delete an item, which need not exist.
     public static func writing(_ path: String, for purpose: WritingPurpose = .updating) -> FileAccessIntent {
         FileAccessIntent(path: path, access: .writing(purpose))
     }
 }
 
-/// What a coordinated reader can do without.
+/// Relaxations for a coordinated reader.
 public struct ReadingOptions: OptionSet, Sendable, Hashable {
     /// The option's bit.
     public let rawValue: UInt8
 
-    /// Options by their bits.
+    /// Creates options from their bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Presenters are not asked to save first; what they have not saved yet is not seen.
+    /// Presenters are not asked to save first; the reader does not see unsaved changes.
     public static let withoutChanges = ReadingOptions(rawValue: 1)
     /// A symbolic link is resolved, and what it points to is read: the accessor gets that path.
     public static let resolvesSymbolicLink = ReadingOptions(rawValue: 2)
@@ -36,23 +36,23 @@ public struct ReadingOptions: OptionSet, Sendable, Hashable {
     public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 4)
 }
 
-/// What a coordinated writer does with an item; exactly one thing.
+/// The single change that a coordinated writer makes to an item.
 public enum WritingPurpose: String, Sendable, Hashable, CaseIterable {
-    /// Changes its content, also by replacing the file with a new version of it.
+    /// Changes the content, also by replacing the file with a new version of it.
     case updating
-    /// Removes it. Waits for readers and writers of what lies in it, and lets presenters make room first.
+    /// Removes the item. Waits for readers and writers of items inside it; presenters are asked first.
     case deleting
-    /// Moves or renames it. Waits for readers and writers of what lies in it.
+    /// Moves or renames the item. Waits for readers and writers of items inside it.
     case moving
-    /// Changes its content on top of what presenters have not saved yet: they save first.
+    /// Changes the content on top of unsaved changes of presenters: they save first.
     case merging
-    /// Puts another item in its place, as deleting it and creating a new one would. The path is never followed to where
-    /// the old item was moved.
+    /// Puts another item at the path, like deletion and creation. The path is never followed to the old item's new
+    /// place.
     case replacing
-    /// Changes its mode, owner or dates only.
+    /// Changes only mode, owner or dates.
     case changingMetadata
 
-    /// Whether readers and writers of what lies in the directory have to be out of the way.
+    /// `true` if the access waits for readers and writers of items inside the directory.
     var isStructural: Bool {
         switch self {
         case .deleting, .moving, .replacing: true
@@ -60,6 +60,6 @@ public enum WritingPurpose: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether presenters lose what they present.
+    /// `true` if presenters lose their item.
     var endsItem: Bool { self == .deleting || self == .replacing }
 }

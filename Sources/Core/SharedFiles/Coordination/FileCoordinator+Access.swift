@@ -1,14 +1,14 @@
 /// Accesses that block the calling thread until they are granted.
 ///
-/// The accessor runs on that thread, once, and gets the place where the item is now: use that, not the path that was asked
-/// for. When it returns the access is over. An accessor that fails with errors of its own answers a `Result`.
+/// The accessor runs on that thread, once, and gets the item's current path. Use that path instead of the requested
+/// one. The access ends when the accessor returns. An accessor with errors of its own returns a `Result`.
 extension FileCoordinator {
     /// Reads one file or directory.
     ///
-    /// - Parameter timeout: for presenters and locks together; zero tries the locks once. Presenters get 250 milliseconds even
-    ///   where it is less: with none of them the access does not last longer than the limit.
-    /// - Throws: ``FileError`` with `lockTimeout`, `presenterTimeout`, `presenterFailed`, `cancelled`, `invalidName`, what
-    ///   the system gave, or what the accessor threw.
+    /// - Parameter timeout: for presenters and locks together; zero tries the locks once. Presenters always get at
+    ///   least 250 milliseconds; without presenters the access never takes longer than the limit.
+    /// - Throws: ``FileError`` with `lockTimeout`, `presenterTimeout`, `presenterFailed`, `cancelled`, `invalidName`, a
+    ///   system error, or the accessor's error.
     public func coordinate<Value>(
         readingItemAt path: String, options: ReadingOptions = [], timeout: Duration = defaultTimeout,
         _ accessor: (String) throws(FileError) -> Value
@@ -18,7 +18,7 @@ extension FileCoordinator {
         }
     }
 
-    /// Writes, moves or deletes one file or directory; as for reading.
+    /// Writes, moves or deletes one file or directory; otherwise as for reading.
     public func coordinate<Value>(
         writingItemAt path: String, for purpose: WritingPurpose = .updating, timeout: Duration = defaultTimeout,
         _ accessor: (String) throws(FileError) -> Value
@@ -28,7 +28,7 @@ extension FileCoordinator {
         }
     }
 
-    /// Reads one item and writes another; as for reading.
+    /// Reads one item and writes another; otherwise as for reading.
     public func coordinate<Value>(
         readingItemAt source: String, options: ReadingOptions = [], writingItemAt target: String,
         for purpose: WritingPurpose = .updating, timeout: Duration = defaultTimeout,
@@ -40,7 +40,7 @@ extension FileCoordinator {
         }
     }
 
-    /// Writes two items, such as a source `for: .moving` and its new place `for: .replacing`; as for reading.
+    /// Writes two items, such as a source `for: .moving` and its new path `for: .replacing`; otherwise as for reading.
     public func coordinate<Value>(
         writingItemAt first: String, for firstPurpose: WritingPurpose = .updating, writingItemAt second: String,
         for secondPurpose: WritingPurpose = .updating, timeout: Duration = defaultTimeout,
@@ -52,10 +52,10 @@ extension FileCoordinator {
         }
     }
 
-    /// Accesses up to 64 items at once, in whatever order: all are granted together, and none is held while another is
-    /// waited for, so two that name the same items never wait for each other for ever. As for reading.
+    /// Accesses up to 64 items at once, in any order; otherwise as for reading. All are granted together, and none is
+    /// held while another is waited for, so two calls that name the same items never deadlock.
     ///
-    /// - Parameter accessor: gets the items' places in the order of the intents.
+    /// - Parameter accessor: gets the items' paths in the order of the intents.
     public func coordinate<Value>(
         with intents: [FileAccessIntent], timeout: Duration = defaultTimeout,
         _ accessor: ([String]) throws(FileError) -> Value
@@ -67,12 +67,13 @@ extension FileCoordinator {
 }
 
 extension FileCoordinator {
-    /// Asks presenters once for a batch of many accesses: those of the named items and of everything in them.
+    /// Asks presenters once for a batch of many accesses: the presenters of the named items and of everything in them.
     ///
-    /// Locks nothing: the accessor makes its accesses with this same coordinator, which then do not ask again. Deletions are
-    /// asked for each by itself. The presenters go on when the accessor returns. Presenters that come meanwhile are not asked.
-    /// - Parameter timeout: for the presenters, who get 250 milliseconds at least.
-    /// - Throws: ``FileError`` as for reading, but `lockTimeout`.
+    /// Takes no locks: the accessor makes its accesses with this same coordinator, which then does not ask again. Each
+    /// deletion still asks separately. The presenters continue when the accessor returns. Presenters added meanwhile
+    /// are not asked.
+    /// - Parameter timeout: for the presenters, which get at least 250 milliseconds.
+    /// - Throws: ``FileError`` as for reading, except `lockTimeout`.
     public func prepare<Value>(
         forReadingItemsAt readings: [String], options: ReadingOptions = [], writingItemsAt writings: [String],
         for purpose: WritingPurpose = .updating, timeout: Duration = defaultTimeout,
@@ -110,19 +111,19 @@ extension FileCoordinator {
 }
 
 extension FileCoordinator {
-    /// Announces that an item is about to be moved. Presenters are asked by the access `for: .moving`; this only checks both
-    /// paths, so that `item(at:didMoveTo:)` can't fail on them.
+    /// Announces that an item is about to be moved. The access `for: .moving` asks the presenters. This call only
+    /// checks both paths, so that `item(at:didMoveTo:)` can't fail on them.
     ///
-    /// - Throws: ``FileError`` with `invalidName`, or what looking at the parents gave.
+    /// - Throws: ``FileError`` with `invalidName`, or an error of examining the parents.
     public func item(at oldPath: String, willMoveTo newPath: String) throws(FileError) {
         _ = (try ItemPath(oldPath), try ItemPath(newPath))
     }
 
-    /// Tells presenters of the item, of what lies in it, and of directories that it was or is in now, that it has moved.
+    /// Notifies presenters of the item, of items inside it, and of its old and new directories that it has moved.
     ///
-    /// Called within the accessor of an access that wrote both places; they are told when it ends, whatever nested or other access of this coordinator ends before. Not told is this
-    /// coordinator's own presenter.
-    /// - Throws: ``FileError`` with `invalidName`, or what looking at the parents gave.
+    /// Call it inside the accessor of an access that wrote both paths. Presenters are notified when that access ends,
+    /// even if other accesses of this coordinator end before. This coordinator's own presenter is not notified.
+    /// - Throws: ``FileError`` with `invalidName`, or an error of examining the parents.
     public func item(at oldPath: String, didMoveTo newPath: String) throws(FileError) {
         let (old, new) = (try ItemPath(oldPath), try ItemPath(newPath))
         if old == new { return }

@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// Reads and writes files and directories so that other processes, and other parts of this one, do not get in the way.
+/// Reads and writes files and directories without conflicts with other processes and other parts of this process.
 ///
-/// A coordinated reader waits for coordinated writers of the item, a writer for readers and writers; both first let the
-/// item's presenters make way. It binds only those who coordinate as well, in the same `CoordinationDomain`, and adds nothing
-/// to what permissions allow. Made for one operation; cheap to make. Usable from several threads.
+/// A coordinated reader waits for coordinated writers of the item; a coordinated writer waits for readers and writers.
+/// Both first ask the item's presenters. Coordination binds only programs that use the same `CoordinationDomain`, and
+/// grants no permissions. A coordinator is made for one operation, is cheap to make, and can be used from several
+/// threads.
 ///
 /// Accesses of one coordinator, and of all coordinators of one presenter in this process, never wait for each other, so
-/// they may be nested. Every wait ends: when the time limit is over the accessor is not called.
+/// they may be nested. Every wait ends: if the time limit expires, the accessor is not called.
 public final class FileCoordinator: Sendable {
-    /// On whose behalf it works: that presenter hears nothing of what this does.
+    /// The presenter that does the operation; it receives no notices of it.
     public let presenter: (any FilePresenter)?
 
-    /// How long an access waits for presenters and locks together, if it does not say.
+    /// The default time limit of an access, for presenters and locks together.
     public static let defaultTimeout = Duration.seconds(10)
 
     private let domain: CoordinationDomain?
@@ -25,17 +26,18 @@ public final class FileCoordinator: Sendable {
         var lastWaiting: UInt64 = 0
     }
 
-    /// A coordinator.
+    /// Creates a coordinator.
     ///
     /// - Parameters:
-    ///   - presenter: Who does the operation, if it presents the item.
-    ///   - domain: Where it meets others; nil for `CoordinationDomain.user()`.
+    ///   - presenter: The presenter that does the operation, if it presents the item.
+    ///   - domain: The domain of the coordination; nil for `CoordinationDomain.user()`.
     public init(presenter: (any FilePresenter)? = nil, domain: CoordinationDomain? = nil) {
         self.presenter = presenter
         self.domain = domain
     }
 
-    /// Ends all waiting of this coordinator with `cancelled`, now and from now on. What already runs goes on to its end.
+    /// Ends all current and future waiting of this coordinator with `cancelled`. A running accessor continues to its
+    /// end.
     public func cancel() {
         let waiting = state.withLock { state in
             state.isCancelled = true
@@ -48,7 +50,7 @@ public final class FileCoordinator: Sendable {
 
     func purpose() throws(FileError) -> CoordinationPurpose {
         try state.withLock { (state) throws(FileError) in
-            // One that was named is the caller's to open again; the user's own is looked for where it is now.
+            // The caller reopens a domain that it named; the user's own is looked up again.
             if let purpose = state.purpose, domain != nil || purpose.domain.isInPlace { return purpose }
             let purpose = CoordinationPurpose(presenter, try domain.orUser())
             state.purpose = purpose
@@ -56,7 +58,7 @@ public final class FileCoordinator: Sendable {
         }
     }
 
-    /// - Parameter isTaskCancelled: asked besides `cancel`.
+    /// - Parameter isTaskCancelled: checked in addition to `cancel`.
     func begin(
         _ intents: [FileAccessIntent], _ timeout: Duration, isTaskCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(FileError) -> CoordinatedAccess {
@@ -69,12 +71,12 @@ public final class FileCoordinator: Sendable {
 }
 
 extension FileCoordinator {
-    /// Whether others may wait for what this does: it holds something, or is a presenter's.
+    /// `true` if others may wait for this coordinator: it holds a lock or belongs to a presenter.
     var isWaitedFor: Bool { presenter != nil || state.withLock { $0.purpose?.claims.isHolding ?? false } }
 
-    /// Notes a task that `cancel` ends.
+    /// Records a task that `cancel` ends.
     ///
-    /// - Returns: which one it is, for `waitsNoLonger`.
+    /// - Returns: the task's number, for `waitsNoLonger`.
     func waits(_ task: Task<Result<CoordinatedAccess, FileError>, Never>) -> UInt64 {
         let (number, isCancelled) = state.withLock { state in
             state.lastWaiting += 1
@@ -91,11 +93,11 @@ extension FileCoordinator {
 }
 
 extension FileCoordinator {
-    /// From now on the presenter is told and asked about its item. A second time changes nothing.
+    /// Adds a presenter, which is from then on notified and asked about its item. A second call has no effect.
     ///
-    /// The presenter is kept until it is removed. To miss nothing between reading an item and presenting it, add the
-    /// presenter within the reading's accessor.
-    /// - Throws: ``FileError`` where the domain's directory can't be used, or holds too many presenters of this process.
+    /// The presenter is retained until it is removed. To miss no change between reading an item and presenting it, add
+    /// the presenter within the reading accessor.
+    /// - Throws: ``FileError`` if the domain's directory can't be used, or holds too many presenters of this process.
     public static func addFilePresenter(
         _ presenter: any FilePresenter, domain: CoordinationDomain? = nil
     ) throws(FileError) {
@@ -104,14 +106,14 @@ extension FileCoordinator {
         try PresenterPost.add(presenter, in: domain)
     }
 
-    /// Ends that. A call that is already running on the presenter's queue is not waited for; none begins afterwards, but that
-    /// somebody whom it made way for is done.
+    /// Removes a presenter. A call that already runs on the presenter's queue is not waited for. No call begins
+    /// afterwards, except that a reacquirer is called when the other access ends.
     public static func removeFilePresenter(_ presenter: any FilePresenter, domain: CoordinationDomain? = nil) {
         guard let domain = try? domain.orUser() else { return }
         PresenterPost.remove(presenter, in: domain)
     }
 
-    /// The presenters of this process.
+    /// Returns the presenters of this process.
     public static func filePresenters(domain: CoordinationDomain? = nil) -> [any FilePresenter] {
         guard let domain = try? domain.orUser() else { return [] }
         return PresenterPost.existing(in: domain)?.presenters ?? []

@@ -1,17 +1,17 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The one name by which every process knows an item: absolute, its parents free of links, its last segment as it is.
+/// The canonical name of an item in every process: absolute, without links in its parents, the last segment unchanged.
 ///
 /// The item need not exist. Two hard links of one file are two items; so are two mounts of one directory.
 struct ItemPath: Sendable, Hashable {
     let string: String
 
-    /// The longest that the kernel takes, with its NUL (PATH_MAX).
+    /// The maximum that the kernel accepts, without the NUL (PATH_MAX).
     static let maximumLength = 4095
 
-    /// - Parameter resolvingLast: a link is replaced by what it points to, if that exists.
-    /// - Throws: `invalidName`, or what looking at the parents gave.
+    /// - Parameter resolvingLast: replaces a final link by its target, if that exists.
+    /// - Throws: `invalidName`, or an error of examining the parents.
     init(_ path: String, resolvingLast: Bool = false) throws(FileError) {
         let bytes = path.utf8
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength, !bytes.contains(0) else {
@@ -22,12 +22,12 @@ struct ItemPath: Sendable, Hashable {
             try self.init(resolved: real)
             return
         }
-        // A path that ends in `..` has no name of its own unless it exists.
+        // A path that ends in `..` has a name of its own only if it exists.
         guard let leaf = item.lastComponent, leaf.kind == .regular else { throw Self.invalid(path) }
         try self.init(resolved: Self.resolve(item.removingLastComponent(), of: path).appending(leaf.string).string)
     }
 
-    /// A path of which another process says that it is one.
+    /// Creates an item path from a path that another process sent.
     init?(claimed path: String) {
         let bytes = path.utf8
         guard bytes.first == UInt8(ascii: "/"), bytes.count <= Self.maximumLength, !bytes.contains(0) else {
@@ -46,7 +46,7 @@ struct ItemPath: Sendable, Hashable {
         FileError(.invalidName, operation: "coordinate", path: path)
     }
 
-    /// The real path of what exists of a directory's path, and the rest as it is.
+    /// Returns the real path of the existing part of a directory's path, with the rest appended unchanged.
     private static func resolve(_ directory: FilePath, of path: String) throws(FileError) -> FilePath {
         var existing = directory.isEmpty ? FilePath(".") : directory
         var missing: [String] = []
@@ -61,21 +61,21 @@ struct ItemPath: Sendable, Hashable {
         }
     }
 
-    /// Nil where it does not exist.
+    /// Returns `nil` if the path does not exist.
     private static func real(_ path: String) throws(FileError) -> String? {
         guard let found = realpath(path, nil) else {
             if errno == ENOENT { return nil }
             throw FileError(errno: errno, operation: "coordinate", path: path)
         }
         defer { free(found) }
-        // Two names that differ only in bytes that are no text would become one.
+        // Two names that differ only in invalid UTF-8 would become one.
         guard let text = String(validatingCString: found) else { throw invalid(path) }
         return text
     }
 }
 
 extension ItemPath {
-    /// Whether an item lies below this one, at any depth.
+    /// Returns whether an item is inside this one, at any depth.
     func contains(_ other: ItemPath) -> Bool {
         if string == "/" { return other.string != "/" }
         let (mine, theirs) = (string.utf8, other.string.utf8)
@@ -83,7 +83,7 @@ extension ItemPath {
             && theirs.starts(with: mine)
     }
 
-    /// Every directory above, from the nearest to `/`, or to `scope` where the item lies below it.
+    /// Returns every directory above, from the nearest up to `/`, or up to `scope` if the item is inside it.
     func ancestors(upTo scope: ItemPath?) -> [ItemPath] {
         let end = scope.map { $0.contains(self) ? $0.string.utf8.count : 1 } ?? 1
         var found: [ItemPath] = []
@@ -95,7 +95,7 @@ extension ItemPath {
         return found
     }
 
-    /// Where this is when one of its parents, or itself, has moved; nil if that does not concern it.
+    /// Returns the path after a move of this item or one of its parents; nil if the move does not affect it.
     func moved(from old: ItemPath, to new: ItemPath) -> ItemPath? {
         if self == old { return new }
         guard old.contains(self) else { return nil }
@@ -103,10 +103,10 @@ extension ItemPath {
         return ItemPath(claimed: (new.string == "/" ? "" : new.string) + String(Substring(rest)))
     }
 
-    /// Whether something has this name now, be it a dangling link.
+    /// `true` if the path exists, even as a dangling link.
     var exists: Bool { attributes != nil }
 
-    /// The facts about what has this name; a link's own.
+    /// The attributes of the item; those of the link itself for a link.
     var attributes: FileAttributes? {
         var status = stat()
         return lstat(string, &status) == 0 ? FileAttributes(status) : nil

@@ -2,13 +2,14 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// One access by another process, as the presenters of this one see it. It lasts as long as the connection.
+/// An access by another process, as seen by the presenters of this one. It lasts as long as the connection.
 final class PresenterConnection: Sendable {
     private let link: PresenterLink
     private let post: PresenterPost
     private let state = Mutex(State())
 
-    // Sources are only made, started and cancelled: which Dispatch allows from any thread. The mutex guards who does.
+    // Sources are only made, started and cancelled, which Dispatch allows from any thread. The mutex protects the
+    // state.
     private struct State: @unchecked Sendable {
         var source: (any DispatchSourceRead)?
         var delivery: PresenterDelivery?
@@ -17,9 +18,9 @@ final class PresenterConnection: Sendable {
         var packets = 0
     }
 
-    /// Others have their turn after that many packets.
+    /// The number of packets after which other connections get their turn.
     private static let packetsAtOnce = 4
-    /// Who says more than this in one access is cut off: a thousand moves and what is written come to half of it.
+    /// The maximum of packets in one access: twice the number for a thousand moves and their writes.
     private static let maximumPackets = 256
 
     init(_ link: PresenterLink, _ post: PresenterPost) {
@@ -29,11 +30,11 @@ final class PresenterConnection: Sendable {
 
     var peer: PresenterSocket.Peer { link.peer }
 
-    /// - Parameter ended: called once, when nothing is heard any more.
+    /// - Parameter ended: called once, when no more messages are received.
     func start(on queue: DispatchQueue, ended: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeReadSource(fileDescriptor: link.socket.rawValue, queue: queue)
         source.setEventHandler { [weak self] in self?.receiveSome() }
-        // Holds this object, and with it the descriptor, until the source has let go of it.
+        // Retains this object, and with it the descriptor, until the source has released it.
         source.setCancelHandler { [self] in
             finish()
             ended()
@@ -46,7 +47,7 @@ final class PresenterConnection: Sendable {
         state.withLock { $0.source }?.cancel()
     }
 
-    /// What is left calls again: one connection never keeps the queue that all of them share.
+    /// Receives a few packets. The source calls again for the rest, so one connection never occupies the shared queue.
     private func receiveSome() {
         for _ in 0..<Self.packetsAtOnce {
             switch link.receive() {
@@ -59,10 +60,10 @@ final class PresenterConnection: Sendable {
         }
     }
 
-    /// Root and this user could do themselves whatever they might get a presenter to do.
+    /// `true` for root and this user, which could do by themselves everything that a presenter could do for them.
     private var isTrusted: Bool { link.peer.user == geteuid() || link.peer.user == 0 }
 
-    /// Counts what it has said.
+    /// Counts a packet; `true` if the peer has sent too many.
     private var isTalkative: Bool {
         state.withLock { state in
             state.packets += 1

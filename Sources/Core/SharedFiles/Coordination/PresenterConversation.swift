@@ -1,12 +1,12 @@
-/// One access as asked of one other process. Its presenters go on when this ends, however it ends.
+/// A request for one access to one other process. The presenters continue when the connection ends for any reason.
 final class PresenterConversation: Sendable {
     private let link: PresenterLink
 
     private init(_ link: PresenterLink) { self.link = link }
 
-    /// Asks a process's presenters to make way, and waits until they have.
+    /// Asks a process's presenters to relinquish the items, and waits until they have.
     ///
-    /// - Returns: nil where the process is dead, or is nobody who may be asked.
+    /// - Returns: nil if the process is dead or not trusted.
     /// - Throws: `presenterTimeout`, `presenterFailed`, `cancelled`.
     static func begin(
         with registration: PresenterRegistration, in domain: CoordinationDomain, _ message: PresenterMessage,
@@ -24,12 +24,12 @@ final class PresenterConversation: Sendable {
                 if try conversation.ask(message, limit, path) { return conversation }
                 if limit.isOver { throw .presenterFailed(path, process: link.peer.process, reason: nil) }
             }
-            // It hung up: about to end, so that nobody listens in a moment, or it has too many to talk to.
+            // The peer closed the connection: it is about to end, or it has too many connections.
             pause(limit.tick)
         }
     }
 
-    /// Tells a process what has happened; who can't be reached at once misses it.
+    /// Notifies a process of events. A process that can't be reached immediately misses them.
     static func tell(_ events: [ItemEvent], _ registration: PresenterRegistration, in domain: CoordinationDomain) {
         let name = registration.name + PresenterRegistration.socketSuffix
         guard case .open(let link)? = try? PresenterSocket.connect(to: name, in: domain) else { return }
@@ -37,7 +37,7 @@ final class PresenterConversation: Sendable {
     }
 
     func tell(_ events: [ItemEvent]) {
-        // As many as fit in a message whatever their paths.
+        // The number of events that fit in a message with paths of any length.
         let step = PresenterMessage.maximumSize / (2 * (ItemPath.maximumLength + 16))
         for start in stride(from: 0, to: events.count, by: step) {
             _ = link.send(.events(Array(events[start..<min(start + step, events.count)])))
@@ -56,7 +56,7 @@ final class PresenterConversation: Sendable {
         }
     }
 
-    /// - Returns: false when the connection broke.
+    /// - Returns: `false` if the connection broke.
     private func ask(
         _ message: PresenterMessage, _ limit: WaitLimit, _ path: String
     ) throws(FileError) -> Bool {
@@ -76,9 +76,9 @@ final class PresenterConversation: Sendable {
     }
 }
 
-/// Until when somebody waits, and whether it still wants to.
+/// The time limit of a wait, and its cancellation.
 ///
-/// Measured like every lock's limit, on a clock that stands still while the machine sleeps.
+/// The limit is measured like every lock's limit, on a clock that stops while the machine sleeps.
 struct WaitLimit: Sendable {
     private let start: SuspendingClock.Instant
     private let deadline: SuspendingClock.Instant
@@ -96,17 +96,17 @@ struct WaitLimit: Sendable {
         isCancelled = other.isCancelled
     }
 
-    /// The least time that presenters get. They answer in a round trip between processes at best, so with less no access
-    /// would ever succeed where anybody presents the item.
+    /// The minimum time for presenters. An answer takes a round trip between processes, so with less time no access to
+    /// a presented item would ever succeed.
     static let presenterFloor = Duration.milliseconds(250)
 
-    /// Until when presenters are waited for.
+    /// The limit for waiting for presenters.
     var forPresenters: WaitLimit { WaitLimit(self, atLeast: Self.presenterFloor) }
 
     var remaining: Duration { max(.zero, deadline - SuspendingClock.now) }
     var isOver: Bool { remaining == .zero }
 
-    /// How long to wait before asking `isCancelled` again.
+    /// The time to wait before checking `isCancelled` again.
     var tick: Duration { min(.milliseconds(10), remaining) }
 
     /// - Throws: `cancelled`, `presenterTimeout`.

@@ -2,15 +2,16 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Everybody who was asked to make way for one access, in this process and in others.
+/// All presenters that were asked for one access, in this process and in others.
 final class PresenterConversations: Sendable {
     private let domain: CoordinationDomain
     private let own: (any FilePresenter)?
     private let state = Mutex(State())
 
-    /// More processes than this are not asked for one access, each by a connection that lasts as long as it does.
+    /// The maximum number of processes that are asked for one access, each by a connection that lasts as long as the
+    /// access.
     private static let maximumConversations = 64
-    /// Who has to be looked for when the access is over is told within this time, or misses it.
+    /// The time limit for notifying processes that were not asked. Later ones miss the notice.
     private static let tellingTime = Duration.seconds(1)
 
     private struct State {
@@ -24,7 +25,7 @@ final class PresenterConversations: Sendable {
         let presenter: UInt64
     }
 
-    /// - Parameter own: whom the access belongs to; it is not asked.
+    /// - Parameter own: the presenter that the access belongs to; it is not asked.
     init(domain: CoordinationDomain, except own: (any FilePresenter)?) {
         self.domain = domain
         self.own = own
@@ -32,10 +33,10 @@ final class PresenterConversations: Sendable {
 
     deinit { end([]) }
 
-    /// Asks every presenter that these items concern and that was not asked yet, one process after another, and waits for
-    /// them.
+    /// Asks every presenter that these items concern and that was not asked yet, one process after another, and waits
+    /// for the answers.
     ///
-    /// - Throws: `presenterTimeout`, `presenterFailed`, `cancelled`, `tooLarge`, or what the system gave.
+    /// - Throws: `presenterTimeout`, `presenterFailed`, `cancelled`, `tooLarge`, or a system error.
     func ask(about items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) {
         guard let path = items.first?.path.string else { return }
         for (registration, presenters) in try concerned(by: items, limit) {
@@ -52,7 +53,7 @@ final class PresenterConversations: Sendable {
         }
     }
 
-    /// Whether a presenter has come that was not asked.
+    /// Returns whether a presenter was added that was not asked.
     func hasNewcomers(for items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) -> Bool {
         try !concerned(by: items, limit).isEmpty
     }
@@ -74,7 +75,7 @@ final class PresenterConversations: Sendable {
         return found
     }
 
-    /// This process's first, without the presenter that the access belongs to.
+    /// Returns the registrations, this process's first, without the presenter that the access belongs to.
     private func registrations(_ limit: WaitLimit) throws(FileError) -> [PresenterRegistration] {
         let post = PresenterPost.existing(in: domain)
         let others = try domain.registrations.all(in: domain, except: post?.name, limit)
@@ -114,21 +115,22 @@ final class PresenterConversations: Sendable {
         if let conversation { state.withLock { $0.elsewhere.append((registration.name, conversation)) } }
     }
 
-    /// The access is over: tells what has happened, then lets everybody go on.
+    /// Ends the access: notifies presenters of the events, then lets them continue.
     func end(_ events: [ItemEvent]) {
         let told = release(events)
         if !events.isEmpty { tell(events, but: told) }
     }
 
-    /// Tells everybody whom these events concern.
+    /// Notifies all presenters that these events concern.
     func tell(_ events: [ItemEvent]) {
         PresenterPost.existing(in: domain)?.tell(events, except: own)
         tell(events, but: [])
     }
 
-    /// Tells whoever made way, and lets it go on: their connections end with this function, before anybody is looked for.
+    /// Notifies the presenters that relinquished the items and lets them continue: their connections end with this
+    /// function, before other presenters are searched.
     ///
-    /// - Returns: the names of those in other processes.
+    /// - Returns: the names of the notified processes.
     private func release(_ events: [ItemEvent]) -> Set<String> {
         let (here, elsewhere) = state.withLock { state in
             defer { (state.here, state.elsewhere) = ([], []) }
@@ -158,7 +160,7 @@ final class PresenterConversations: Sendable {
     }
 }
 
-/// What the presenters of this process answered, for the thread that waits for it.
+/// The answer of this process's presenters, for the waiting thread.
 private final class LocalAnswer: Sendable {
     private let given = DispatchSemaphore(value: 0)
     private let reason = Mutex<String?>(nil)
@@ -168,7 +170,7 @@ private final class LocalAnswer: Sendable {
         given.signal()
     }
 
-    /// Nil when there is none yet; the reason of a refusal in it.
+    /// Returns `nil` if there is no answer yet; otherwise the answer, with the reason of a refusal.
     func wait(_ time: Duration) -> String?? {
         let (seconds, attoseconds) = time.components
         let interval = DispatchTimeInterval.nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))

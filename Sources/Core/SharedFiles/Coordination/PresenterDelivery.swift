@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Asks presenters of this process one after another to make way for an access, and lets them go on when it is over.
+/// Asks presenters of this process to relinquish items for an access, and lets them continue when it is over.
 ///
-/// One after another, so that a presenter that saves, and thereby asks the others to give way, finds them free to answer.
+/// The presenters are asked one after another, so that a presenter that saves, and thereby asks the others, finds them
+/// free to answer.
 final class PresenterDelivery: Sendable {
     typealias Work = (record: PresenterRecord, step: PresenterStep)
 
@@ -16,14 +17,14 @@ final class PresenterDelivery: Sendable {
         var isFinished = false
     }
 
-    /// - Parameter completion: called once when all have agreed, or the first one refused, on any thread; never after
-    ///   `finish`.
+    /// - Parameter completion: called once, on any thread, when all have agreed or the first one has refused; never
+    ///   after `finish`.
     init(_ work: [Work], completion: @escaping @Sendable (_ reason: String?) -> Void) {
         self.completion = completion
         state = Mutex(State(rest: work.reversed()))
     }
 
-    /// Asks the next one.
+    /// Asks the next presenter.
     func advance() {
         let (next, isFinished) = state.withLock { state in
             let next = state.isFinished ? nil : state.rest.popLast()
@@ -35,7 +36,7 @@ final class PresenterDelivery: Sendable {
         ask(next)
     }
 
-    /// The access is over, or was given up: nobody else is asked, and whoever gave way may go on.
+    /// Ends the access: no more presenters are asked, and those that relinquished their items continue.
     func finish() {
         let (asked, reacquirers) = state.withLock { state in
             defer { (state.rest, state.asked, state.reacquirers, state.isFinished) = ([], nil, [], true) }
@@ -48,9 +49,9 @@ final class PresenterDelivery: Sendable {
     private func ask(_ work: Work) {
         let answer = Answer(self, work.record)
         work.record.request(of: self) {
-            // Given up between the choice of this step and here.
+            // The access may have ended between the choice of this step and here.
             if self.isFinished { return }
-            // Who was removed meanwhile has nothing to say.
+            // A presenter that was removed meanwhile agrees.
             if work.record.isRemoved { return answer.agree() }
             let presenter = work.record.presenter
             switch work.step {
@@ -83,7 +84,7 @@ final class PresenterDelivery: Sendable {
     }
 }
 
-/// A presenter's answer to one step; only the first counts.
+/// A presenter's answer to one step; only the first call counts.
 private final class Answer: Sendable {
     private let delivery: PresenterDelivery
     private let record: PresenterRecord

@@ -1,25 +1,26 @@
-/// What a presenter still has to be asked and told.
+/// The pending requests and notices of a presenter.
 ///
-/// Requests go first: somebody waits for each. After each of them up to two of the rest, so that who asks again and again
-/// keeps nobody from going on. Notices are few at any time, however many arrive: no sender can fill this process's memory.
+/// Requests come first, since an access waits for each. After each request, up to two other entries follow, so that
+/// repeated requests don't delay a reacquirer for ever. The number of notices is limited, so that no sender can fill
+/// this process's memory.
 struct PresenterInbox {
     enum Entry {
         case request(@Sendable () -> Void, of: ObjectIdentifier)
         case notice(ItemEvent.Notice)
-        /// Comes after every notice that arrived before it.
+        /// Follows every notice that arrived before it.
         case reacquirer(@Sendable () -> Void)
     }
 
-    /// More than these are told as one change of the item.
+    /// More notices than this are merged into one change of the item.
     static let maximumNotices = 32
 
     private var requests: [Entry] = []
     private var rest: [Entry] = []
-    /// How many of the rest come before the next request.
+    /// The number of other entries before the next request.
     private var turns = 0
     private var isBeingEmptied = false
 
-    /// - Returns: whether somebody has to begin taking entries out.
+    /// - Returns: whether the caller has to start taking out entries.
     mutating func add(_ entry: Entry) -> Bool {
         switch entry {
         case .request: requests.append(entry)
@@ -31,7 +32,7 @@ struct PresenterInbox {
         return isFirst
     }
 
-    /// Nil when nothing is left; then `add` says when to begin again.
+    /// Returns the next entry; `nil` if the inbox is empty. `add` then reports when to start again.
     mutating func next() -> Entry? {
         if isEmpty {
             isBeingEmptied = false
@@ -45,12 +46,12 @@ struct PresenterInbox {
         return rest.removeFirst()
     }
 
-    /// Nobody waits for the answer any more.
+    /// Removes the requests of an access that no longer waits.
     mutating func withdraw(_ owner: ObjectIdentifier) {
         requests.removeAll { if case .request(_, owner) = $0 { true } else { false } }
     }
 
-    /// The presenter hears no news any more.
+    /// Removes all notices.
     mutating func dropNotices() {
         rest.removeAll { $0.notice != nil }
     }
@@ -64,7 +65,8 @@ struct PresenterInbox {
         if rest.count(where: { $0.notice != nil }) > Self.maximumNotices { collapse() }
     }
 
-    /// Only where it is last matters; told where the first of these moves was, so before whoever waits for that one goes on.
+    /// Only the last path matters. It replaces the first of these moves, so it precedes the reacquirers that follow
+    /// that move.
     private mutating func replaceMove(_ notice: ItemEvent.Notice) {
         if let index = rest.firstIndex(where: { $0.isMove }) {
             rest[index] = .notice(notice)
@@ -73,7 +75,7 @@ struct PresenterInbox {
         }
     }
 
-    /// One change, and the last move, in the place of all of them: earlier than some were due, never later.
+    /// Replaces all notices by one change and the last move: earlier than some were due, never later.
     private mutating func collapse() {
         guard let first = rest.firstIndex(where: { $0.notice != nil }) else { return }
         let move = rest.first { $0.isMove }
@@ -95,7 +97,7 @@ extension ItemEvent.Notice {
         if case .moved = self { true } else { false }
     }
 
-    /// Whether hearing it once says as much as hearing it twice.
+    /// `true` if one notice carries the same information as two.
     fileprivate var isRepeatable: Bool {
         switch self {
         case .changed, .subitemChanged, .subitemAppeared: true

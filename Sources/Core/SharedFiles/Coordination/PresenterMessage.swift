@@ -1,7 +1,8 @@
-/// What processes say to each other about presented items. One message is one packet.
+/// A message between processes about presented items. One message is one packet.
 ///
-/// A conversation: who wants access sends `prepare` and waits for `ready` or `failed`; when it is done it sends `events`, if
-/// there were any, and closes. Whatever ends the connection ends the access, so presenters never wait for a dead process.
+/// A conversation: the process that wants access sends `prepare` and waits for `ready` or `failed`. At the end of the
+/// access it sends `events`, if there were any, and closes. The end of the connection ends the access, so presenters
+/// never wait for a dead process.
 enum PresenterMessage: Sendable, Hashable {
     case prepare(presenters: [UInt64], items: [AnnouncedItem])
     case events([ItemEvent])
@@ -39,7 +40,7 @@ enum PresenterMessage: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Nil for everything that `bytes` does not make.
+    /// Returns `nil` for all bytes that `bytes` does not produce.
     init?(_ bytes: [UInt8]) {
         var reader = MessageReader(bytes)
         guard bytes.count <= Self.maximumSize, reader.read() == Self.magic, let kind = reader.read(UInt8.self),
@@ -101,14 +102,14 @@ extension ItemEvent {
     }
 }
 
-/// What a coordinated writer has done.
+/// An event that a coordinated writer caused.
 enum ItemEvent: Sendable, Hashable {
     case changed(ItemPath)
     case appeared(ItemPath)
     case gone(ItemPath)
     case moved(ItemPath, ItemPath)
 
-    /// What a presenter of a path is told about it.
+    /// A notice to a presenter of a path.
     enum Notice: Sendable, Hashable {
         case changed
         case moved(ItemPath)
@@ -117,24 +118,24 @@ enum ItemEvent: Sendable, Hashable {
         case subitemMoved(ItemPath, ItemPath)
     }
 
-    /// What is believed of it when another unix user says so.
+    /// Returns the event as it is accepted from another unix user.
     ///
-    /// A presenter writes where it believes its item to be, with its own user's rights. So another user may send it from one
-    /// place to another within the domain's scope only, where it could do as much itself by moving the file.
+    /// A presenter writes to its item's path with its own user's rights. Another user may therefore redirect it only
+    /// within the domain's scope, where that user could move the file as well.
     func confined(to scope: ItemPath?) -> ItemEvent {
         guard case .moved(let old, let new) = self else { return self }
         if let scope, scope.contains(old), scope.contains(new), (try? ItemPath(new.string)) == new { return self }
         return .changed(old)
     }
 
-    /// Nil where it does not concern that presenter.
+    /// Returns `nil` if the event does not concern that presenter.
     func notice(at presented: ItemPath) -> Notice? {
         switch self {
         case .changed(let item):
             presented == item ? .changed : presented.contains(item) ? .subitemChanged(item) : nil
         case .appeared(let item):
             presented == item ? .changed : presented.contains(item) ? .subitemAppeared(item) : nil
-        // Its own presenters were told before.
+        // Its own presenters were notified before.
         case .gone(let item): presented.contains(item) ? .subitemChanged(item) : nil
         case .moved(let old, let new): notice(at: presented, old, new)
         }
@@ -161,7 +162,7 @@ struct MessageWriter {
     }
 }
 
-/// Reads what another process wrote: nil where it says more than is there.
+/// A reader of bytes from another process; returns `nil` if they end early.
 struct MessageReader {
     private var rest: ArraySlice<UInt8>
 
@@ -186,7 +187,7 @@ struct MessageReader {
         readText(atMost: ItemPath.maximumLength).flatMap { ItemPath(claimed: $0) }
     }
 
-    /// - Parameter limit: a larger count is refused before anything is allocated.
+    /// - Parameter limit: a larger count is rejected before anything is allocated.
     mutating func readList<Element>(
         atMost limit: Int, _ element: (inout MessageReader) -> Element?
     ) -> [Element]? {

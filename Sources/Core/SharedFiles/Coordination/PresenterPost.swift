@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// The presenters of this process in one domain, and the address at which other processes reach them.
+/// The presenters of this process in one domain, and the address that other processes connect to.
 final class PresenterPost: Sendable {
     let domain: CoordinationDomain
     let name: String
     private let records = Mutex<[PresenterRecord]>([])
     private let server: PresenterServer
-    /// One writer of the registration at a time, so that an older list never replaces a newer one.
+    /// Serialises writes of the registration, so that an older list never replaces a newer one.
     private let publishing = Mutex(())
 
     private static let posts = Mutex<[CoordinationDomain.Identity: PresenterPost]>([:])
@@ -19,14 +19,14 @@ final class PresenterPost: Sendable {
         server = try PresenterServer(at: name + PresenterRegistration.socketSuffix, in: domain)
     }
 
-    /// Where this process presents something in that domain.
+    /// Returns this process's post in the domain, if it presents anything there.
     static func existing(in domain: CoordinationDomain) -> PresenterPost? {
         posts.withLock { $0[domain.identity] }
     }
 
-    /// Adds a presenter. A second time changes nothing.
+    /// Adds a presenter. A second call has no effect.
     static func add(_ presenter: any FilePresenter, in domain: CoordinationDomain) throws(FileError) {
-        // Asked before the lock is taken: a presenter may have to wait for somebody who needs it.
+        // Refreshed before the lock is taken: the presenter may wait for code that needs the lock.
         let record = PresenterRecord(presenter)
         record.refresh()
         try posts.withLock { (posts) throws(FileError) in
@@ -55,7 +55,7 @@ final class PresenterPost: Sendable {
         }
     }
 
-    /// Removes what dead processes left. Asks nobody who is alive.
+    /// Removes files of dead processes. Asks no live process.
     private static func sweep(_ domain: CoordinationDomain) {
         let limit = WaitLimit(.seconds(1)) { false }
         for left in RegistrationNames.some(in: domain, limit) where !limit.isOver {
@@ -77,7 +77,7 @@ extension PresenterPost {
         try publish()
     }
 
-    /// - Returns: whether that was the last one; the post is closed then.
+    /// - Returns: whether that was the last presenter; the post is closed then.
     private func remove(_ presenter: any FilePresenter) -> Bool {
         guard let record = record(of: presenter) else { return records.withLock { $0.isEmpty } }
         record.retire()
@@ -86,7 +86,7 @@ extension PresenterPost {
             return records.isEmpty
         }
         guard isLast else {
-            // What stays listed is asked in vain and agrees.
+            // A presenter that stays listed receives requests and agrees.
             try? publish()
             return false
         }
@@ -101,7 +101,7 @@ extension PresenterPost {
 
     var presenters: [any FilePresenter] { records.withLock { $0.map(\.presenter) } }
 
-    /// Every presenter with a path.
+    /// Returns a registration of every presenter with a path.
     func registration() -> PresenterRegistration {
         let entries = records.withLock { $0 }.compactMap { record in
             record.path.map { PresenterRegistration.Entry(presenter: record.id, path: $0) }
@@ -113,15 +113,16 @@ extension PresenterPost {
         try publishing.withLock { (_) throws(FileError) in try registration().write(in: domain) }
     }
 
-    /// A presenter has written its item, or was told that it moved: looks where it is now.
+    /// Updates a presenter's path after it has written its item or was notified of a move.
     func refresh(_ record: PresenterRecord) {
-        // Others look for it under its old path until a later publishing succeeds; they lose nothing but its advice.
+        // Until a later write of the registration succeeds, others find the old path; they only miss this presenter's
+        // answer.
         if record.refresh() { republish(record) }
     }
 }
 
 extension PresenterPost {
-    /// Asks presenters for what these items need of them; `advance` begins.
+    /// Returns a delivery of the requests that these items need; `advance` starts it.
     func delivery(
         to presenters: [UInt64], for items: [AnnouncedItem], completion: @escaping @Sendable (_ reason: String?) -> Void
     ) -> PresenterDelivery {
@@ -132,7 +133,7 @@ extension PresenterPost {
         return PresenterDelivery(work, completion: completion)
     }
 
-    /// Tells every presenter what concerns it.
+    /// Notifies every presenter of the events that concern it.
     func tell(_ events: [ItemEvent], except own: (any FilePresenter)? = nil) {
         for record in records.withLock({ $0 }) where record.presenter !== own {
             for event in events {
@@ -142,7 +143,7 @@ extension PresenterPost {
         }
     }
 
-    /// The old path is in the registration until here: whoever asks for it meanwhile is answered all the same.
+    /// The registration contains the old path until here; requests for it are answered as well.
     private func refreshAfterMove(_ record: PresenterRecord) {
         record.refresh()
         republish(record)
@@ -150,11 +151,11 @@ extension PresenterPost {
 
     private func republish(_ record: PresenterRecord) {
         try? publish()
-        // Out of watches: the presenter still hears of what is coordinated.
+        // If no watch is available, the presenter still gets notices of coordinated accesses.
         try? record.watch(in: domain)
     }
 
-    /// A writer broke off without saying what it did: presenters of these items are told where something has changed.
+    /// Notifies presenters of changed items after a writer's connection broke without events.
     func look(at items: [AnnouncedItem]) {
         for record in records.withLock({ $0 }) where record.isUnsettled {
             guard let path = record.path, items.contains(where: { $0.path == path || $0.path.contains(path) }) else {

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A presenter that was added to a domain, and what is known of its item.
+/// A presenter that was added to a domain, with the known state of its item.
 final class PresenterRecord: Sendable {
     let id: UInt64
     let presenter: any FilePresenter
@@ -20,15 +20,15 @@ final class PresenterRecord: Sendable {
     init(_ presenter: any FilePresenter) {
         id = .random(in: .min ... .max)
         self.presenter = presenter
-        // A serial queue of ours on top of the presenter's, which may run several blocks at once.
+        // A private serial queue that targets the presenter's queue, which may be concurrent.
         queue = DispatchQueue(label: "SharedFiles.presenter", target: presenter.presentedItemQueue)
     }
 
     var path: ItemPath? { state.withLock { $0.path } }
 
-    /// Asks the presenter where its item is, and takes what is there now for known to it.
+    /// Reads the item's path from the presenter, and marks the current version there as known.
     ///
-    /// - Returns: whether the path is another one than before.
+    /// - Returns: whether the path has changed.
     @discardableResult
     func refresh() -> Bool {
         let path = presenter.presentedItemPath.flatMap { try? ItemPath($0) }
@@ -39,23 +39,23 @@ final class PresenterRecord: Sendable {
         }
     }
 
-    /// Takes what is at its path now for known to the presenter: it is being told, or has written it itself.
+    /// Marks the current version at its path as known: the presenter is being notified of it or has written it.
     func settle() {
         let stamp = path.flatMap { FileStamp($0) }
         state.withLock { $0.settled = stamp }
     }
 
-    /// The version that the presenter knows; nil where it knows that there is nothing.
+    /// The version that the presenter knows; nil if it knows that the item does not exist.
     var settled: FileStamp? { state.withLock { $0.settled } }
 
-    /// Whether something else is there now than what the presenter knows.
+    /// `true` if the current version differs from the one that the presenter knows.
     var isUnsettled: Bool {
         let (path, settled) = state.withLock { ($0.path, $0.settled) }
         guard let path else { return false }
         return FileStamp(path) != settled
     }
 
-    /// The presenter hears nothing more.
+    /// Ends all notices to the presenter.
     func retire() {
         state.withLock { state in
             state.isRemoved = true
@@ -77,26 +77,26 @@ final class PresenterRecord: Sendable {
 }
 
 extension PresenterRecord {
-    /// Runs on the presenter's queue, also after its removal: somebody waits for it.
+    /// Runs a request on the presenter's queue, also after the presenter's removal, since an access waits for it.
     ///
-    /// - Parameter owner: who may take it back.
+    /// - Parameter owner: the object that may withdraw the request.
     func request(of owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
         add(.request(body, of: ObjectIdentifier(owner)))
     }
 
-    /// Takes back what was requested and has not begun.
+    /// Withdraws requests that have not begun.
     func withdrawRequests(of owner: AnyObject) {
         state.withLock { $0.inbox.withdraw(ObjectIdentifier(owner)) }
     }
 
-    /// Runs on the presenter's queue after what it was told before, also after its removal.
+    /// Runs a reacquirer on the presenter's queue after all earlier notices, also after the presenter's removal.
     func reacquire(_ body: @escaping @Sendable () -> Void) { add(.reacquirer(body)) }
 
     private func add(_ entry: PresenterInbox.Entry) {
         if state.withLock({ $0.inbox.add(entry) }) { queue.async { self.takeNext() } }
     }
 
-    /// One at a time: the presenter's queue may be that of others as well.
+    /// Takes one entry at a time, since the presenter's queue may be shared.
     private func takeNext() {
         guard let entry = state.withLock({ $0.inbox.next() }) else { return }
         switch entry {
@@ -108,7 +108,7 @@ extension PresenterRecord {
 }
 
 extension PresenterRecord {
-    /// Tells the presenter what has happened.
+    /// Notifies the presenter of an event.
     func tell(_ notice: ItemEvent.Notice, moved: @escaping @Sendable () -> Void) {
         if case .moved(let new) = notice { state.withLock { ($0.path, $0.onMove) = (new, moved) } }
         if notice == .changed || notice.isMove { settle() }
@@ -136,34 +136,34 @@ extension PresenterRecord {
     }
 }
 
-/// Which version of an item was there. Two versions of one size within a tick of the file system's clock, written in place,
+/// The version of an item. Two versions of one size that are written in place within a tick of the file system's clock
 /// have the same stamp.
 struct FileStamp: Sendable, Hashable {
     private let facts: FileAttributes
 
-    /// Nil where nothing has that path.
+    /// Returns `nil` if the path does not exist.
     init?(_ path: ItemPath) {
         guard let facts = path.attributes else { return nil }
         self.facts = facts
     }
 }
 
-/// Changes by programs that do not coordinate, as far as the file monitor sees them.
+/// Notices of changes by programs that do not coordinate, as far as the file monitor detects them.
 extension PresenterRecord {
     private static let queue = DispatchQueue(label: "SharedFiles.presenter.watch")
 
-    /// Watches the item's path; a path that was watched before no more.
+    /// Watches the item's path and ends the watch of an earlier path.
     ///
     /// - Throws: `watchLimit`, `tooManyOpenFiles`.
     func watch(in domain: CoordinationDomain) throws(FileError) {
         guard let path else { return replaceWatch(nil) }
         let watch = try FileMonitor.shared.watch(path.string) { [weak self] _ in
             guard let self else { return }
-            // Not on the monitor's thread: a presenter's path may lie on a slow file system.
+            // Not on the monitor's thread: a presenter's path may be on a slow file system.
             Self.queue.async { self.look(in: domain) }
         }
         replaceWatch(watch)
-        // What happened between the last look and the beginning of the watch.
+        // For changes between the last check and the start of the watch.
         Self.queue.async { self.look(in: domain) }
     }
 
@@ -171,10 +171,10 @@ extension PresenterRecord {
         if !isRemoved && hasNews(in: domain) { tellChange() }
     }
 
-    /// Whether there is another version than the presenter knows, which is not its own coordinators' work.
+    /// Returns whether there is a version that the presenter does not know and that its own coordinators did not write.
     ///
-    /// A coordinator settles its presenter before it lets go of its claim. So the claim is asked for after the version was
-    /// taken, and what is settled after that: whoever wrote in between has changed one of the two.
+    /// A coordinator settles its presenter before it releases its claim. The claim is therefore checked after the
+    /// version was read, and the settled version after that: a write in between has changed one of the two.
     private func hasNews(in domain: CoordinationDomain) -> Bool {
         while true {
             let known = settled

@@ -1,10 +1,11 @@
-/// What a process presents, as its file in the domain says: who is not concerned by an access is not even asked.
+/// The items that a process presents, as listed in its file in the domain. An access asks only the processes whose
+/// items it concerns.
 ///
-/// Written by any member, so nothing in it is believed but that its process wants to be asked.
+/// Any member can write such a file, so only one claim in it is trusted: that its process wants to be asked.
 struct PresenterRegistration: Sendable {
-    /// The process's address in the domain; random, so that it is never used twice.
+    /// The process's address in the domain; random, so that it is never reused.
     let name: String
-    /// What the file says; the kernel's word counts once there is a connection.
+    /// The process number in the file; the kernel's credentials replace it once there is a connection.
     let process: Int32
     let entries: [Entry]
 
@@ -49,15 +50,15 @@ struct PresenterRegistration: Sendable {
         return Entry(presenter: presenter, path: path)
     }
 
-    /// Whether it is a registration, and not something else under such a name, which is not ours to remove.
+    /// Returns whether the file is a registration, not another file with such a name, which must not be removed.
     static func isOne(_ name: String, in domain: CoordinationDomain) -> Bool {
         guard let bytes = try? domain.directory.read(name + itemsSuffix, limit: maximumSize) else { return false }
         return PresenterRegistration(name: name, bytes) != nil
     }
 
-    /// Removes what a process left: it is dead, or says itself that it presents nothing any more.
+    /// Removes the files of a process that is dead or presents nothing any more.
     static func remove(_ name: String, in domain: CoordinationDomain) {
-        // Tidying: what can't be removed is found dead again next time.
+        // Cleanup only: a file that can't be removed is found again next time.
         for suffix in [itemsSuffix, socketSuffix] { try? domain.directory.remove(name + suffix, durability: .unsynced) }
     }
 
@@ -72,19 +73,19 @@ struct PresenterRegistration: Sendable {
     }
 }
 
-/// What processes leave in the directory of a coordination domain, for who looks at that directory.
+/// The kinds of files in the directory of a coordination domain, for code that examines that directory.
 package enum CoordinationFile: Sendable, Hashable {
     /// The lock file of accesses; it is empty.
     case lock
-    /// The socket at which a process with presenters listens.
+    /// The socket of a process with presenters.
     case socket
-    /// The list of what a process presents.
+    /// The list of the items that a process presents.
     case registration
 
-    /// The most bytes that a list has.
+    /// The maximum size of a list in bytes.
     package static let maximumSize = PresenterRegistration.maximumSize
 
-    /// What has that name; nil for names that no process of ours uses.
+    /// Returns the kind of a file by its name; nil for a name that the library does not use.
     package init?(name: String) {
         if name == CoordinationDomain.lockName {
             self = .lock
@@ -97,7 +98,7 @@ package enum CoordinationFile: Sendable, Hashable {
         }
     }
 
-    /// Whether these bytes are such a list and nothing else.
+    /// Returns whether the bytes are exactly such a list.
     package static func isRegistration(_ bytes: [UInt8]) -> Bool {
         bytes.count <= maximumSize && PresenterRegistration(name: "", bytes) != nil
     }

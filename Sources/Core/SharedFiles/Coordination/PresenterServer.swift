@@ -1,19 +1,20 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Accepts what other processes have to say to this one's presenters.
+/// A server that accepts messages of other processes to this process's presenters.
 final class PresenterServer: Sendable {
     private let domain: CoordinationDomain
     private let listener: Descriptor
     private let queue = DispatchQueue(label: "SharedFiles.presenters")
     private let state = Mutex(State())
 
-    /// More connections of one user than this at once are refused: others must find place as well.
+    /// The maximum number of connections of one user, so that other users can connect as well.
     private static let maximumConnections = 64
-    /// Others have their turn after that many.
+    /// The number of connections after which other work gets its turn.
     private static let acceptedAtOnce = 16
 
-    // Sources are only made, started and cancelled: which Dispatch allows from any thread. The mutex guards who does.
+    // Sources are only made, started and cancelled, which Dispatch allows from any thread. The mutex protects the
+    // state.
     private struct State: @unchecked Sendable {
         var source: (any DispatchSourceRead)?
         var connections: [ObjectIdentifier: PresenterConnection] = [:]
@@ -29,26 +30,26 @@ final class PresenterServer: Sendable {
         source.setEventHandler { [weak self, weak post] in
             if let self, let post { self.acceptSome(for: post) }
         }
-        // The descriptor must outlive the source: epoll would otherwise watch whatever gets its number next.
+        // The descriptor must outlive the source: epoll would otherwise watch the next file with its number.
         source.setCancelHandler { [self] in state.withLock { $0.source = nil } }
         state.withLock { $0.source = source }
         source.activate()
     }
 
-    /// Nobody new is heard. Accesses that presenters made way for end as their connections do.
+    /// Stops accepting connections and closes the open ones, which ends their accesses.
     func stop() {
         let (source, connections) = state.withLock { ($0.source, Array($0.connections.values)) }
         source?.cancel()
         for connection in connections { connection.close() }
     }
 
-    /// Who is left calls again.
+    /// Accepts some connections. The source calls again for the rest.
     private func acceptSome(for post: PresenterPost) {
         for _ in 0..<Self.acceptedAtOnce {
             switch PresenterSocket.accept(listener, in: domain) {
             case .nobody: return
-            // Whoever waits calls again at once, and this process would do nothing else. Not a timer of Dispatch, which itself
-            // needs a descriptor.
+            // The source fires again immediately, and this process would do nothing else. A Dispatch timer is not
+            // possible, since it needs a descriptor itself.
             case .exhausted: return pause(.milliseconds(20))
             case .foreign: continue
             case .open(let link): if !isFull(for: link.peer) { start(link, for: post) }

@@ -3,18 +3,18 @@ internal import Glibc
 
 /// A POSIX access control list: rights of single users and groups besides the mode (acl(5)).
 ///
-/// The form of the attribute is the kernel's, `linux/posix_acl_xattr.h`: a version of 4 bytes, then entries of tag 2,
+/// The attribute has the kernel's format, `linux/posix_acl_xattr.h`: a version of 4 bytes, then entries of tag 2,
 /// permissions 2 and id 4, little-endian.
 package struct AccessControlList: Sendable, Hashable {
-    /// What one entry gives.
+    /// An entry of the list.
     package struct Entry: Sendable, Hashable {
-        /// Whom it is for.
+        /// The user or group of the entry.
         package let subject: Subject
-        /// 4 to read, 2 to write, 1 to execute or enter; the list's mask is not taken off.
+        /// 4 to read, 2 to write, 1 to execute or search; the list's mask is not applied.
         package let permissions: UInt16
     }
 
-    /// Whom an entry is for.
+    /// The user or group of an entry.
     package enum Subject: Sendable, Hashable {
         case owner, owningGroup, others
         case user(UInt32)
@@ -23,10 +23,10 @@ package struct AccessControlList: Sendable, Hashable {
 
     /// Every entry but the mask, in the kernel's order.
     package let entries: [Entry]
-    /// The most that anybody but the owner and others gets; all where there is no mask.
+    /// The maximum for all subjects except the owner and others; all bits if there is no mask.
     package let mask: UInt16
 
-    /// The entries for single users and groups, with what the mask leaves of them; those that give nothing are left out.
+    /// The entries for single users and groups after the mask is applied; entries without any permission are omitted.
     package var grants: [Entry] {
         entries.compactMap { entry in
             switch entry.subject {
@@ -38,12 +38,12 @@ package struct AccessControlList: Sendable, Hashable {
         }
     }
 
-    /// What the owning group gets. The group bits of a mode show the mask instead where there is a list.
+    /// The owning group's permissions. If there is a list, the group bits of a mode show the mask instead.
     package var owningGroupPermissions: UInt16 {
         (entries.first { $0.subject == .owningGroup }?.permissions ?? 0) & mask
     }
 
-    /// - Returns: nil for bytes that are no list of version 2.
+    /// - Returns: nil for bytes that are not a list of version 2.
     package init?(attribute bytes: [UInt8]) {
         guard bytes.count >= 4, bytes.count % 8 == 4, Self.integer(bytes[0..<4]) == 2 else { return nil }
         var entries: [Entry] = []
@@ -71,17 +71,18 @@ package struct AccessControlList: Sendable, Hashable {
 }
 
 extension Descriptor {
-    /// Which of a file's lists is meant.
+    /// The kind of list.
     package enum ListKind: String, Sendable {
-        /// Who may use the file or directory.
+        /// The permissions on the file or directory.
         case access = "system.posix_acl_access"
-        /// What new files in the directory get.
+        /// The list that new files in the directory inherit.
         case inherited = "system.posix_acl_default"
     }
 
-    /// The list of an open file or directory; nil where it has none, or the file system knows none.
+    /// Returns the list of an open file or directory; nil if there is no list or the file system does not support
+    /// lists.
     ///
-    /// - Throws: `FileError` where the system fails for another reason, or the list is of no known form.
+    /// - Throws: `FileError` if the system call fails for another reason, or the format is unknown.
     package func accessControlList(_ kind: ListKind) throws(FileError) -> AccessControlList? {
         // XATTR_SIZE_MAX of the kernel.
         let largest = 1 << 16

@@ -3,18 +3,18 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Calls back when the wall clock reaches a time, and whenever somebody sets the clock: an alarm that only counted seconds
+/// Calls handlers when the wall clock reaches a time, and whenever the clock is set. An alarm that only counted seconds
 /// would come too late or too early after that.
 ///
-/// One timer per process, whatever the number of registrations, and no thread of its own. Time that the machine slept
-/// counts; alarms that came due meanwhile ring when it wakes.
+/// A process has one timer for all registrations, and no thread for it. Time that the machine slept counts; alarms that
+/// became due meanwhile fire on wake-up.
 package final class ClockMonitor: Sendable {
     private struct State {
         var registrations: [UInt64: Entry] = [:]
         var nextID: UInt64 = 0
-        /// What the timer is set to. It may be earlier than needed: it is set back only when it goes off.
+        /// The timer's setting. It may be earlier than needed: it is moved back only when the timer fires.
         var setTo = Int64.max
-        /// Whether the clock was set and the handlers were not called for it yet.
+        /// `true` if the clock was set and the handlers have not been called for it yet.
         var clockWasSet = false
     }
 
@@ -24,18 +24,18 @@ package final class ClockMonitor: Sendable {
         var alarm: Int64?
     }
 
-    /// What the timer is set to when there is no alarm, so that it still notices that the clock is set: a time beyond
-    /// every alarm, and just within what the kernel takes.
+    /// The timer's setting without alarms, so that it still detects a set clock: beyond every alarm, and just within
+    /// the kernel's range.
     private static let never: Int64 = 9_000_000_000 * 1_000_000_000
 
     private let timer: Descriptor
-    // Kept alive only; nobody uses it after the initialiser.
+    // Only retained; unused after the initialiser.
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let state = Mutex(State())
 
     private static let made = Mutex<ClockMonitor?>(nil)
 
-    /// The process's monitor, made at first use.
+    /// Returns the process's monitor, made at first use.
     ///
     /// - Throws: `FileError`, such as `.tooManyOpenFiles`.
     package static func shared() throws(FileError) -> ClockMonitor {
@@ -58,7 +58,7 @@ package final class ClockMonitor: Sendable {
         source.activate()
     }
 
-    /// - Parameter handler: Called on a queue of the monitor when an alarm is due or the clock was set; it must be quick.
+    /// - Parameter handler: Called on the monitor's queue when an alarm is due or the clock was set; it must be quick.
     ///   Spurious calls happen.
     package func register(_ handler: @escaping @Sendable () -> Void) -> ClockRegistration {
         let id = state.withLock { state in
@@ -79,7 +79,7 @@ package final class ClockMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // Ended outside the lock: what a handler holds may end with it, and that may cancel another registration.
+        // Released outside the lock: releasing a handler may release objects that cancel another registration.
         let ended = state.withLock { $0.registrations.removeValue(forKey: id) }
         withExtendedLifetime(ended) {}
     }
@@ -104,8 +104,8 @@ package final class ClockMonitor: Sendable {
     }
 
     private func set(_ time: Int64, _ state: inout State) {
-        // 0 would disarm it. The only failure is that the clock was set before and nobody has read that: it would be
-        // forgotten now, so the timer is made to go off at once.
+        // 0 would disarm the timer. The only failure is an earlier clock change that has not been read yet. This call
+        // would lose it, so the timer is set to fire immediately.
         guard clinux_wall_timer_set(timer.rawValue, max(1, time)) < 0 else { return }
         state.clockWasSet = true
         _ = clinux_wall_timer_set(timer.rawValue, 1)
@@ -118,7 +118,7 @@ package final class ClockMonitor: Sendable {
     }
 }
 
-/// One handler at the process's ``ClockMonitor``. It ends with this value.
+/// A handler's registration with the process's ``ClockMonitor``. It ends with this value.
 package final class ClockRegistration: Sendable {
     private let id: UInt64
     private let monitor: ClockMonitor
@@ -130,7 +130,8 @@ package final class ClockRegistration: Sendable {
 
     deinit { monitor.cancel(id) }
 
-    /// Sets the alarm to that many seconds from now by the wall clock; nil takes it back. The last one counts.
+    /// Sets the alarm to a number of seconds from now by the wall clock; nil removes it. A new alarm replaces the old
+    /// one.
     package func ring(in seconds: Double?) {
         let alarm = seconds.map { seconds in
             ClockMonitor.now() + Int64(min(max(0, seconds), 1e8) * 1_000_000_000)

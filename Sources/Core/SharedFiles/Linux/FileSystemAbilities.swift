@@ -1,23 +1,23 @@
 internal import CLinux
 internal import Glibc
 
-/// What the file system of a directory can do, found out by trying. For diagnosis: whoever writes tries by itself.
+/// The tested features of a directory's file system. For diagnosis only: writers test for themselves.
 package struct FileSystemAbilities: Sendable, Hashable {
-    /// Files without a name (`O_TMPFILE`), which a crash leaves nothing of.
+    /// Files without a name (`O_TMPFILE`), of which a crash leaves nothing.
     package let hasNamelessFiles: Bool
-    /// Locks of open file descriptions; nil where that could not be tried without leaving a file.
+    /// Open file description locks; nil if they could not be tested without leaving a file.
     package let hasLocks: Bool?
-    /// Whether other machines may have it mounted too: neither locks nor notifications can be relied on across them.
+    /// `true` if other machines may have it mounted too: neither locks nor notifications are reliable across them.
     package let isRemote: Bool
-    /// Bytes that this user may still write.
+    /// The bytes that this user may still write.
     package let available: UInt64
 }
 
 extension Directory {
-    /// Refuses work that takes more bytes than this user may still write, before anything is changed.
+    /// Rejects work that takes more bytes than this user may still write, before anything is changed.
     ///
-    /// - Parameter needed: The most bytes that the work takes at any time beyond those that it begins with.
-    /// - Throws: `noSpace`, whose advice says both numbers. A file system that does not tell refuses nothing.
+    /// - Parameter needed: The maximum of additional bytes that the work takes at any time.
+    /// - Throws: `noSpace`, whose advice contains both numbers. A file system that reports no numbers rejects nothing.
     package func requireSpace(_ needed: Int64, _ operation: String) throws(FileError) {
         var facts = statvfs()
         guard fstatvfs(descriptor.rawValue, &facts) == 0 else { return }
@@ -30,9 +30,9 @@ extension Directory {
                 + "df -h \(path.shellQuoted)")
     }
 
-    /// Tries it out. Nothing is left behind, and nothing shows meanwhile.
+    /// Tests the features. Leaves no file behind, and shows none meanwhile.
     ///
-    /// - Throws: what opening a file without a name gave, other than that there are none.
+    /// - Throws: an error of opening a file without a name, unless such files are unsupported.
     package func abilities() throws(FileError) -> FileSystemAbilities {
         let opened = AnonymousFile.canBeNamed ? AnonymousFile.open(in: descriptor.rawValue) : -EOPNOTSUPP
         guard opened >= 0 || AnonymousFile.isUnsupported(opened) else { throw error(-opened, "create a file in", ".") }

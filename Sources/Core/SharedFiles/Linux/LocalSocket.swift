@@ -1,12 +1,12 @@
 internal import CLinux
 package import Glibc
 
-/// Sockets of unix(7) by a name in an open directory, non-blocking and closed on exec.
+/// Sockets of unix(7) with a name in an open directory, non-blocking and closed on exec.
 ///
-/// A name that is longer than a socket address can hold is reached through `/proc/self/fd`, which also keeps a directory
-/// that was swapped, or a link, from leading elsewhere. Names are one segment, of at most 77 bytes.
+/// The address goes through `/proc/self/fd`, so the full path may be longer than a socket address, and a swapped
+/// directory or a link can't redirect it. Names are one segment, of at most 77 bytes.
 package enum LocalSocket {
-    /// What travels.
+    /// The kind of traffic.
     package enum Kind: Sendable {
         /// Messages: `SOCK_SEQPACKET`.
         case packets
@@ -16,26 +16,26 @@ package enum LocalSocket {
         fileprivate var number: UInt32 { self == .packets ? SOCK_SEQPACKET.rawValue : SOCK_STREAM.rawValue }
     }
 
-    /// What came of a connect.
+    /// The result of a connect.
     package enum Connection: ~Copyable {
         case open(Descriptor)
-        /// Nothing has that name, or nobody listens any more: its process is dead, or has closed it.
+        /// The name does not exist, or no process listens: it is dead or has closed the socket.
         case gone
-        /// Too many others wait to be accepted.
+        /// The backlog is full.
         case busy
         /// Not a socket of that kind, or one that this user may not reach.
         case foreign
     }
 
-    /// A listening socket under that name, which it takes from whatever has it. Nobody can connect before it listens and has
-    /// its mode.
+    /// Returns a listening socket with that name, which replaces an existing file. Clients can connect only when it
+    /// listens and has its mode.
     package static func listen(
         at name: String, in directory: Directory, mode: mode_t, _ kind: Kind, backlog: Int32 = 64
     ) throws(FileError) -> Descriptor {
         let place = directory.descriptor.rawValue
         let socket = try make(kind, directory.display(name))
         let temporary = temporaryName(of: name)
-        // What a starter left that was killed between the two names.
+        // Removes the file of a process that was killed between the two names.
         unlinkat(place, temporary, 0)
         var number = withAddress("/proc/self/fd/\(place)/\(temporary)") {
             bind(socket.rawValue, $0, $1) < 0 ? errno : 0
@@ -50,7 +50,7 @@ package enum LocalSocket {
 
     static func temporaryName(of name: String) -> String { ".\(name).new" }
 
-    /// Through the open inode: under the name somebody may have put a file of ours meanwhile.
+    /// Uses the open inode: the name may refer to another file of this user meanwhile.
     private static func setMode(_ mode: mode_t, of name: String, in directory: Directory) -> Int32 {
         let opened = openInode(name, in: directory)
         if opened < 0 { return opened }
@@ -59,7 +59,7 @@ package enum LocalSocket {
         return chmod("/proc/self/fd/\(opened)", mode) < 0 ? -errno : 0
     }
 
-    /// - Throws: where this process or the system has no descriptor left.
+    /// - Throws: an error if this process or the system has no free descriptor.
     package static func connect(
         to name: String, in directory: Directory, _ kind: Kind
     ) throws(FileError) -> Connection {
@@ -79,7 +79,7 @@ package enum LocalSocket {
         }
     }
 
-    /// The next connection; nil where nobody waits. What the system refuses is its number.
+    /// Returns the next connection, nil if none waits, or the system's error number.
     package static func accept(_ listener: borrowing Descriptor) -> Result<Int32?, ErrnoNumber> {
         while true {
             let accepted = clinux_accept(listener.rawValue)
@@ -89,7 +89,7 @@ package enum LocalSocket {
         }
     }
 
-    /// What has that name, be it a link; opens nothing behind it.
+    /// Opens the inode of a name, even of a link, without opening its content.
     private static func openInode(_ name: String, in directory: Directory) -> Int32 {
         let flags = clinux_o_path | O_NOFOLLOW | O_CLOEXEC
         return uninterrupted { openat(directory.descriptor.rawValue, name, flags) }
@@ -118,19 +118,19 @@ package enum LocalSocket {
     }
 }
 
-/// A system's error number as an error.
+/// A system error number as an error.
 package struct ErrnoNumber: Error, Sendable, Hashable {
     /// The number, positive.
     package let number: Int32
 
-    /// An error by its number.
+    /// Creates an error from its number.
     package init(number: Int32) { self.number = number }
 }
 
 extension LocalSocket {
-    /// Who is at the other end, by the kernel's word: of a connection who made it, of a listener who began to listen.
+    /// The peer's identity by the kernel: of the process that connected, or of the one that began to listen.
     package struct Credentials: Sendable, Hashable {
-        /// The process when it connected or began to listen; its number may be another one's by now.
+        /// The process that connected or began to listen; the number may be reused by now.
         package let process: Int32
         /// Effective user.
         package let user: UInt32
@@ -138,7 +138,7 @@ extension LocalSocket {
         package let group: UInt32
     }
 
-    /// Who is at the other end; nil where the kernel does not say.
+    /// Returns the peer's credentials; nil if the kernel has none.
     package static func credentials(of socket: borrowing Descriptor) -> Credentials? {
         var facts: (process: Int32, user: UInt32, group: UInt32) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: facts))
@@ -146,7 +146,7 @@ extension LocalSocket {
         return Credentials(process: facts.process, user: facts.user, group: facts.group)
     }
 
-    /// Whether whoever is at the other end may use what is shared like that: this user, root, or a member of the unix group.
+    /// Returns whether the peer may use a directory with that sharing: this user, root, or a member of the unix group.
     package static func mayUse(
         _ sharing: Sharing, _ peer: Credentials, at socket: borrowing Descriptor
     ) -> Bool {
@@ -163,7 +163,7 @@ extension LocalSocket {
         return Array(groups.prefix(Int(size) / MemoryLayout<UInt32>.size))
     }
 
-    /// Waits until a socket is ready, or the time is over; nil waits as long as it takes.
+    /// Waits until a socket is ready or the time is over; nil waits without a limit.
     package static func wait(for events: Int16, at socket: borrowing Descriptor, _ time: Duration?) {
         var request = pollfd(fd: socket.rawValue, events: events, revents: 0)
         guard let time else {

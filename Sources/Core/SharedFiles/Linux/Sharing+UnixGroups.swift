@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Sharing {
-    /// Shared with the unix group of a name, by the group database.
+    /// Returns sharing with the unix group of a name, by the group database.
     ///
     /// - Throws: `FileError`, `notFound` where the database has no such group.
     public static func unixGroup(named name: String) throws(FileError) -> Sharing {
@@ -16,8 +16,8 @@ extension Sharing {
         }
     }
 
-    /// The name of a unix group, and the members that the group database lists; nil for a group that it does not know. Users
-    /// whose primary group it is are not listed there.
+    /// Returns the name of a unix group and its members in the group database; nil for an unknown group. Users whose
+    /// primary group it is are not listed there.
     package static func members(ofGroup number: UInt32) -> (name: String, members: [String])? {
         var size = 1024
         while size < 1 << 24 {
@@ -45,7 +45,7 @@ extension Sharing {
         return nil
     }
 
-    /// 0 or an error number.
+    /// Looks up a group; returns 0 or an error number.
     private static func look(
         _ name: String, _ group: inout gid_t?, _ space: UnsafeMutableBufferPointer<CChar>
     ) -> Int32 {
@@ -58,7 +58,7 @@ extension Sharing {
         return number
     }
 
-    /// Absence has many numbers (getgrnam(3)); another failure looks the same to whoever asked for a name.
+    /// A missing group has many error numbers (getgrnam(3)); other failures are reported the same way.
     private static func unknown(_ name: String, _ number: Int32) -> FileError {
         FileError(
             .notFound, operation: "find the unix group", path: name, errno: number == 0 ? nil : number,

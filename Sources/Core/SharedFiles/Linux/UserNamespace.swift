@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Whom a directory may belong to without being able to exchange what this process finds below it.
+/// The owners whose directories are trusted.
 enum TrustedOwner {
-    /// The effective user and root; inside a user namespace also the owner that stands for everybody outside it.
+    /// Returns `true` for the effective user and root; inside a user namespace also for the owner that represents all
+    /// users outside it.
     ///
-    /// A sandbox that maps its own user only sees root's directories as belonging to nobody (user_namespaces(7),
-    /// "overflow user ID"). Who that really is cannot be told from inside.
+    /// A sandbox that maps only its own user sees root's directories as owned by the "overflow user ID"
+    /// (user_namespaces(7)). The real owner cannot be determined from inside.
     static func includes(_ owner: uid_t) -> Bool {
         owner == geteuid() || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
     }
@@ -14,9 +15,9 @@ enum TrustedOwner {
     private static let overflow: uid_t = 65_534
 }
 
-/// Which users or groups exist in this process's user namespace.
+/// The users or groups that exist in this process's user namespace.
 struct IdentityMap {
-    /// Whether all of them do: the map is one line, `0 0 4294967295`.
+    /// `true` if all of them exist: the map is one line, `0 0 4294967295`.
     let isComplete: Bool
 
     static let users = IdentityMap(path: "/proc/self/uid_map")
@@ -35,12 +36,12 @@ struct IdentityMap {
     }
 }
 
-/// The unix groups that this process is in.
+/// The unix groups of this process.
 enum ProcessGroups {
-    /// Whether the effective group or a supplementary one is this.
+    /// Returns whether the group is the effective group or a supplementary one.
     ///
-    /// In a user namespace every group from outside shows as the overflow group (user_namespaces(7)), both in a file and
-    /// in the process: those two need not be the same one, so it counts as foreign.
+    /// In a user namespace every outside group appears as the overflow group (user_namespaces(7)), both in a file and
+    /// in the process. The two may be different groups, so the overflow group counts as foreign.
     static func contain(_ group: gid_t) -> Bool {
         if group == overflow && !IdentityMap.groups.isComplete { return false }
         return group == getegid() || supplementary().contains(group)
@@ -48,7 +49,7 @@ enum ProcessGroups {
 
     private static let overflow: gid_t = 65_534
 
-    /// Asked each time: a service may take groups on or drop them after its start.
+    /// Read each time: a service may add or drop groups after its start.
     private static func supplementary() -> [gid_t] {
         while true {
             let count = Int(getgroups(0, nil))
@@ -58,7 +59,7 @@ enum ProcessGroups {
                 result = getgroups(Int32(count), buffer.baseAddress)
                 initialized = Int(max(result, 0))
             }
-            // EINVAL: another thread made the list longer meanwhile.
+            // EINVAL: another thread extended the list meanwhile.
             if result >= 0 || errno != EINVAL { return groups }
         }
     }

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A detached thread of a ``WaitingThreads``, with every signal blocked: the program's signal handlers are not for it.
+/// A detached thread of a ``WaitingThreads``. It blocks every signal, so it never runs the program's signal handlers.
 final class WaitingThread: Sendable {
     private static let patience = DispatchTimeInterval.seconds(10)
 
@@ -13,13 +13,13 @@ final class WaitingThread: Sendable {
 
     init(pool: WaitingThreads) { self.pool = pool }
 
-    /// Hands it its next job. Only while it is idle, or before it starts.
+    /// Hands over the next job. Only while the thread is idle, or before it starts.
     func hand(_ job: WaitingJob) {
         self.job.withLock { $0 = job }
         handed.signal()
     }
 
-    /// - Returns: 0, or the system's number of why there is no thread.
+    /// - Returns: 0, or the error number if no thread could be created.
     func start(named name: String, stackSize: Int) -> CInt {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -29,7 +29,7 @@ final class WaitingThread: Sendable {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
-        // The new thread inherits the mask, so that no signal finds it open for a moment.
+        // The new thread inherits the mask, so there is no moment with unblocked signals.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
@@ -43,17 +43,17 @@ final class WaitingThread: Sendable {
         while let job = take() ?? pool.next(for: self) ?? awaitJob() { job.run() }
     }
 
-    /// The next job that an idle thread is handed; nil when it is to end.
+    /// Waits for the idle thread's next job; returns nil when the thread is to end.
     private func awaitJob() -> WaitingJob? {
         if handed.wait(timeout: .now() + Self.patience) == .timedOut {
             if pool.mayEnd(self) { return nil }
-            // It was taken from the idle ones: the job is on its way.
+            // It was removed from the idle threads: the job is about to arrive.
             handed.wait()
         }
         return job.withLock { $0.take() }
     }
 
-    /// The job that it was started with.
+    /// Takes the job that the thread was started with.
     private func take() -> WaitingJob? {
         handed.wait(timeout: .now()) == .success ? job.withLock { $0.take() } : nil
     }

@@ -1,24 +1,25 @@
 internal import Synchronization
 
-/// Calls back when something about a path may have changed; spurious calls happen, none is missed.
+/// Calls handlers when a path may have changed. Spurious calls happen, but no change is missed.
 ///
-/// A monitor has one inotify instance and one thread, made at first use and kept until the monitor ends; `shared` is the
-/// only one that a process needs. Paths in one directory share its watch.
+/// A monitor has one inotify instance and one thread, made at first use and kept until the monitor ends. A process
+/// needs only `shared`. Paths in one directory share its watch.
 ///
-/// What is told: the name appears, vanishes or stands for another file; the file's content or permissions change; the same
-/// of the entries of a watched directory, not of what lies in directories below; any of that through a change of the way:
-/// directories that appear, vanish, are moved away, replaced or mounted on, and links on the way. Not told, since the system
-/// does not: writes through a memory mapping or another hard link, and changes by other machines on a network file system.
+/// Reported changes: the name appears, vanishes or refers to another file; the file's content or permissions change;
+/// the same for the entries of a watched directory, not of its subdirectories; and any of these through directories on
+/// the path that appear, vanish, are moved, replaced or mounted on, and through links on the path. Not reported, since
+/// the system does not report them: writes through a memory mapping or another hard link, and changes by other machines
+/// on a network file system.
 ///
-/// Where a directory of the way may not be read by this user, or the user's limits are used up when it is to be watched
-/// anew, the handler is called with `.rescan` about once a second until it can be watched.
+/// If this user may not read a directory on the path, or the user's limits are exhausted when it has to be watched
+/// again, the handler is called with `.rescan` about once a second until it can be watched.
 package final class FileMonitor: Sendable {
     /// The process's monitor.
     package static let shared = FileMonitor()
 
     private let engine = Mutex<MonitorEngine?>(nil)
 
-    /// Another monitor, with an instance and a thread of its own: for tests.
+    /// Creates another monitor, with its own instance and thread, for tests.
     package init() {}
 
     deinit {
@@ -27,14 +28,14 @@ package final class FileMonitor: Sendable {
 
     /// Watches a path until the registration ends.
     ///
-    /// Look at the path after this has returned, and again after each call: then nothing is missed, though several changes may
-    /// become one call.
+    /// Examine the path after this has returned, and again after each call; then no change is missed, though several
+    /// changes may become one call.
     /// - Parameters:
-    ///   - path: absolute. It, and any directory above it, need not exist. Links on the way are followed, one under the
-    ///     path's own name is not.
-    ///   - handler: runs on the monitor's thread, must be quick, and holds up every other one while it runs. It may watch
-    ///     and cancel.
-    /// - Throws: `watchLimit` where the user's inotify instances or watches are used up, `tooManyOpenFiles`,
+    ///   - path: absolute. It, and any directory above it, need not exist. Links on the way are followed, a link under
+    ///     the path's own name is not.
+    ///   - handler: runs on the monitor's thread, must be quick, and delays every other handler while it runs. It may
+    ///     watch and cancel.
+    /// - Throws: `watchLimit` if the user's inotify instances or watches are exhausted, `tooManyOpenFiles`,
     ///   `invalidName` for a relative path.
     package func watch(
         _ path: String, _ handler: @escaping @Sendable (MonitorEvent) -> Void
@@ -58,7 +59,7 @@ package final class FileMonitor: Sendable {
     }
 }
 
-/// A handler's place in a monitor; it ends with this object.
+/// A handler's registration with a monitor; it ends with this object.
 package final class MonitorRegistration: Sendable {
     private let monitor: FileMonitor
     private let client: MonitorClient
@@ -70,19 +71,20 @@ package final class MonitorRegistration: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it. Once this has returned no call of the handler begins; one that has begun may still be running.
+    /// Cancels the registration. No call of the handler begins after this has returned; one that has begun may still be
+    /// running.
     ///
-    /// It never waits for a handler, so it may be called inside one, and by whoever holds a lock that a handler takes.
-    /// A second call does nothing.
+    /// The call never waits for a handler, so it may be made inside one, and by a holder of a lock that a handler
+    /// takes. A second call has no effect.
     package func cancel() {
         if client.cancel() { monitor.remove(client) }
     }
 }
 
-/// What a monitor tells about a path.
+/// A monitor's report about a path.
 package enum MonitorEvent: Sendable, Hashable {
     /// Something about the path may have changed.
     case changed
-    /// Events were lost, or could not be had for a while: look again, at everything that hangs on the path.
+    /// Events were lost or temporarily unavailable: examine everything that depends on the path again.
     case rescan
 }

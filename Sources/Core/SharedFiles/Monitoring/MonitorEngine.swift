@@ -2,18 +2,18 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// One watcher, its table and the thread that reads its events.
+/// A watcher, its table and the thread that reads its events.
 ///
-/// One lock, the table's, and nothing is locked under it. The file system is looked at and directories are watched under
-/// it, so that the table knows every watch before an event of it is taken in. No handler runs under it, and none is let go:
-/// so a handler may watch and cancel, and a cancel may come from whoever holds a lock that a handler takes.
+/// The table's lock is the only one, and no other lock is taken under it. The file system is examined and directories
+/// are watched under it, so that the table contains every watch before an event of it is processed. No handler runs or
+/// is released under it, so a handler may watch and cancel, and a holder of a lock that a handler takes may cancel.
 final class MonitorEngine: Sendable {
     private let watcher: any DirectoryWatcher
     private let table: Mutex<MonitorTable>
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic<UInt64>(0)
 
-    /// How long a path whose way can't be watched is left alone. Only such a path is ever looked at by the clock.
+    /// The retry interval for a path whose way can't be watched. Only such paths are polled.
     private static let retryInterval = Duration.seconds(1)
 
     init(watcher: any DirectoryWatcher) {
@@ -35,7 +35,7 @@ final class MonitorEngine: Sendable {
         return client
     }
 
-    /// The caller holds the client, and with it the handler, until after the unlock.
+    /// The caller retains the client, and with it the handler, until after the unlock.
     func remove(_ client: MonitorClient) {
         table.withLock { $0.remove(client.number) }
     }
@@ -45,7 +45,7 @@ final class MonitorEngine: Sendable {
         watcher.wake()
     }
 
-    /// The thread's life.
+    /// Runs the thread's event loop.
     func run() {
         var retry: ContinuousClock.Instant?
         while !isStopped.load(ordering: .sequentiallyConsistent) {
@@ -62,13 +62,13 @@ final class MonitorEngine: Sendable {
     }
 }
 
-/// A detached thread for one engine, with every signal blocked: the program's signal handlers are not for it.
+/// A detached thread for one engine. It blocks every signal, so it never runs the program's signal handlers.
 enum MonitorThread {
     static func start(_ engine: MonitorEngine) throws(FileError) {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
-        // The new thread inherits the mask, so that no signal finds it open for a moment.
+        // The new thread inherits the mask, so there is no moment with unblocked signals.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()

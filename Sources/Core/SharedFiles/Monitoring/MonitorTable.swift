@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// Who hangs on what: targets by number, and the watched directories with the names in them that targets hang on.
+/// The targets by number, and the watched directories with the names in them that targets depend on.
 ///
-/// Always under the engine's lock; it never calls a handler nor lets one go (a closure's end may run anything, such as a
-/// `cancel` that wants the same lock): what is taken out is handed to the caller, who drops it after the unlock.
+/// Always used under the engine's lock. It never calls or releases a handler: releasing a closure may run any code,
+/// such as a `cancel` that takes the same lock. Removed handlers are returned to the caller, who drops them after the
+/// unlock.
 struct MonitorTable {
     private struct Target {
         let client: MonitorClient
@@ -21,7 +22,7 @@ struct MonitorTable {
     private let watcher: any DirectoryWatcher
     private var targets: [UInt64: Target] = [:]
     private var directories: [Int32: WatchedDirectory] = [:]
-    /// Targets with a directory on their way that can't be watched; looked at again by the clock.
+    /// Targets with a directory on their way that can't be watched; polled at intervals.
     private(set) var uncovered: Set<UInt64> = []
 
     init(watcher: any DirectoryWatcher) {
@@ -31,7 +32,8 @@ struct MonitorTable {
 
 // Targets.
 extension MonitorTable {
-    /// - Throws: where a directory could not be watched for another reason than permissions; nothing is added then.
+    /// - Throws: an error if a directory could not be watched for a reason other than permissions; nothing is added
+    ///   then.
     mutating func add(_ client: MonitorClient, _ path: MonitorPath) throws(FileError) {
         targets[client.number] = Target(client: client, path: path, route: MonitorRoute())
         walk(client.number)
@@ -47,8 +49,8 @@ extension MonitorTable {
         for spot in target.route.spots { leave(spot, number) }
     }
 
-    /// Finds a target's way anew. What it hangs on now is watched before what it hung on is let go, so that a watch which
-    /// both need is never interrupted.
+    /// Resolves a target's way again. The new directories are watched before old ones are released, so that a watch
+    /// that both need is never interrupted.
     private mutating func walk(_ number: UInt64) {
         guard let target = targets[number] else { return }
         let route = RouteWalk.run(to: target.path, watcher)
@@ -81,10 +83,11 @@ extension MonitorTable {
 
 // Events.
 extension MonitorTable {
-    /// Takes events in, finds the ways anew that they may have changed, and answers who is to be called.
+    /// Processes events, resolves the affected ways again, and returns the handlers to call.
     ///
-    /// In this order: a handler looks after its way is watched again, so that what changes later has an event of its own.
-    /// An event of a watch that nobody hangs on is dropped: whoever hung on it has been walked, and called, since.
+    /// In this order: a handler examines its path only after the way is watched again, so that later changes have their
+    /// own events. Drops events of watches without targets: their former targets have since been resolved again and
+    /// called.
     mutating func take(_ events: [DirectoryEvent]) -> [MonitorCall] {
         if events.contains(where: { $0.kind == .overflow }) { return rescan(Set(targets.keys)) }
         var called: Set<UInt64> = []
@@ -106,7 +109,7 @@ extension MonitorTable {
         return called.union(walked).compactMap { call($0, .changed) }
     }
 
-    /// Walks to every target and answers whose way leads through other directories than before.
+    /// Resolves every target's way and returns the targets whose way leads through other directories than before.
     private mutating func moved() -> Set<UInt64> {
         var moved: Set<UInt64> = []
         for (number, target) in targets {
@@ -125,12 +128,12 @@ extension MonitorTable {
         case .name(let isDirectory) where !isEnd || isDirectory || route.isDirectory: walked.insert(number)
         case .name: called.insert(number)
         case .content where isEnd: called.insert(number)
-        // Permissions of a directory on the way: it has an event of its own, `itself`.
+        // Permissions of a directory on the way: these have an event of their own, `itself`.
         default: break
         }
     }
 
-    /// Walks anew to targets that may have missed something, and calls them all.
+    /// Resolves the ways of targets that may have missed events, and returns calls for all of them.
     mutating func rescan(_ numbers: Set<UInt64>) -> [MonitorCall] {
         for number in numbers { walk(number) }
         return numbers.compactMap { call($0, .rescan) }
@@ -141,15 +144,15 @@ extension MonitorTable {
     }
 }
 
-/// A handler to be called, outside the lock.
+/// A pending call of a handler, made outside the lock.
 struct MonitorCall: Sendable {
     let client: MonitorClient
     let event: MonitorEvent
 }
 
-/// A handler and whether it is still wanted.
+/// A handler and its cancellation flag.
 final class MonitorClient: Sendable {
-    /// Its number in the table.
+    /// The client's number in the table.
     let number: UInt64
     private let handler: @Sendable (MonitorEvent) -> Void
     private let isCancelled = Atomic(false)
@@ -159,12 +162,13 @@ final class MonitorClient: Sendable {
         self.handler = handler
     }
 
-    /// Calls the handler unless it was cancelled: a call begins when this flag is read, and not after it was set.
+    /// Calls the handler unless it was cancelled. A call begins when this flag is read, and never after the flag was
+    /// set.
     func call(_ event: MonitorEvent) {
         if !isCancelled.load(ordering: .sequentiallyConsistent) { handler(event) }
     }
 
-    /// Whether this call was the one that cancelled it.
+    /// Cancels the client; returns `true` for the first call.
     func cancel() -> Bool {
         !isCancelled.exchange(true, ordering: .sequentiallyConsistent)
     }

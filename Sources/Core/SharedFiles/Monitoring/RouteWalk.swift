@@ -2,23 +2,23 @@ internal import Glibc
 
 /// Finds the way to a path and watches every directory on it.
 ///
-/// Links on the way are followed step by step, since each may be changed at any time; a link as the path's last component
-/// is not: what counts there is the name.
+/// Links on the way are followed step by step, since each may be changed at any time. A link as the path's last
+/// component is not followed: only its name counts.
 ///
-/// Why nothing is missed: a directory is watched *before* a name is looked up in it. So whatever changes a step after it was
-/// looked at has an event that is still to be read, which makes the way be walked again. That also holds for paths: when
+/// No change is missed, since a directory is watched *before* a name is looked up in it. A change of a step after its
+/// lookup therefore has an event that is still to be read, and the way is walked again. That also holds for paths: when
 /// `/a/b` is looked up and `/a` was swapped since its step, `/` has an event for `a`.
 struct RouteWalk {
     private let watcher: any DirectoryWatcher
     private let target: MonitorPath
-    /// The directory reached, free of links; empty for `/`.
+    /// The current directory, free of links; empty for `/`.
     private var here: [UInt8] = []
-    /// Components still to go, the next one last.
+    /// Remaining components, the next one last.
     private var pending: [[UInt8]]
     private var links = 0
     private var route = MonitorRoute()
 
-    /// As many as the kernel follows, path_resolution(7).
+    /// The kernel's limit, path_resolution(7).
     private static let maximumLinks = 40
     private static let slash = UInt8(ascii: "/")
 
@@ -45,7 +45,7 @@ struct RouteWalk {
         if case .watched(let watch) = watchHere(.content) { route.end(inside: watch) }
     }
 
-    /// Whether the way goes on.
+    /// Takes a step; returns whether the way continues.
     private mutating func step(_ name: [UInt8]) -> Bool {
         let isLast = pending.isEmpty
         guard case .watched(let watch) = watchHere(isLast ? .content : .names) else { return false }
@@ -69,7 +69,7 @@ struct RouteWalk {
     }
 
     private enum Watch {
-        /// Nil where this user may not watch it.
+        /// Nil if this user may not watch it.
         case watched(Int32?)
         case failed
     }
@@ -79,7 +79,7 @@ struct RouteWalk {
         switch -number {
         case ...0: return .watched(number)
         case EACCES, EPERM: return .watched(nil)
-        // No directory any more: the step that led here has an event to be read, or counts as not covered.
+        // The directory no longer exists: the previous step has an unread event, or counts as not covered.
         case ENOENT, ENOTDIR, ELOOP: return .failed
         default:
             route.failure = watcher.refusal(number, target.string)
@@ -102,7 +102,7 @@ struct RouteWalk {
         }
     }
 
-    /// A link that is none any more is nothing: the change has an event to be read.
+    /// A file that is no longer a link counts as missing: the change has an unread event.
     private static func destination(ofLink path: UnsafePointer<CChar>) -> RouteFinding {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
             guard let start = buffer.baseAddress else { return .nothing }
@@ -112,11 +112,11 @@ struct RouteWalk {
     }
 }
 
-/// An absolute path, taken apart. Bytes throughout: two names that Swift's `String` holds equal may be two files.
+/// An absolute path in components. Bytes throughout: two names that are equal as Swift `String`s may be two files.
 struct MonitorPath {
-    /// As it was given, for messages.
+    /// The original path, for messages.
     let string: String
-    /// Without empty ones and `.`; `..` stays, since what it means hangs on the links before it.
+    /// The components without empty ones and `.`; `..` stays, since its meaning depends on the links before it.
     let components: [[UInt8]]
 
     static let parent = Array("..".utf8)
@@ -135,21 +135,21 @@ struct MonitorPath {
     }
 }
 
-/// A name in a watched directory that a target hangs on; without a name, everything in it.
+/// A name in a watched directory that a target depends on; without a name, everything in it.
 struct MonitorSpot: Hashable {
     let watch: Int32
     let name: [UInt8]?
 }
 
-/// The way from `/` to a watched path as it was found: each directory on it, and the name that was looked up there.
+/// The resolved way from `/` to a watched path: each directory on it, and the name that was looked up there.
 struct MonitorRoute {
-    /// Everything whose change may change the way or its end.
+    /// All names whose change may change the way or its end.
     private(set) var spots: Set<MonitorSpot> = []
-    /// The path's own name in the directory that holds it, where the way leads that far.
+    /// The path's own name in its directory, if the way leads that far.
     private(set) var leaf: MonitorSpot?
-    /// Whether the path itself is a directory.
+    /// `true` if the path itself is a directory.
     private(set) var isDirectory = false
-    /// Why a directory could not be watched, other than for lack of permission.
+    /// The error that prevented watching a directory, other than a lack of permission.
     var failure: FileError?
     private var steps: [Step] = []
 
@@ -166,18 +166,19 @@ struct MonitorRoute {
         if isLast { leaf = spot }
     }
 
-    /// - Parameter watch: nil where the directory may not be watched.
+    /// - Parameter watch: nil if the directory may not be watched.
     mutating func end(inside watch: Int32?) {
         isDirectory = true
         steps.append(Step(isWatched: watch != nil, found: .other))
         if let watch { spots.insert(MonitorSpot(watch: watch, name: nil)) }
     }
 
-    /// Whether every change of the way and of its end is told.
+    /// `true` if every change of the way and of its end is reported.
     ///
-    /// A directory may not be watched where this user may not read it. What is lost there is made good by the directory
-    /// below it, if that one is watched and not empty: being moved is told to itself, and it cannot be removed before
-    /// what it holds, which is told as well. (Its own removal would not do: it is told only when nobody has it open.)
+    /// A directory can't be watched if this user may not read it. The directory below it, if it is watched and not
+    /// empty, compensates for the missing events: its move is reported to itself, and it cannot be removed before its
+    /// entries, whose removal is reported. (Its own removal is not enough: that is reported only when no process has it
+    /// open.)
     var isCovered: Bool {
         guard failure == nil else { return false }
         return steps.indices.allSatisfy { index in
@@ -188,7 +189,7 @@ struct MonitorRoute {
     }
 }
 
-/// What a name on the way stands for.
+/// The kind of file that a name on the way refers to.
 enum RouteFinding: Equatable {
     case directory
     case link(to: [UInt8])

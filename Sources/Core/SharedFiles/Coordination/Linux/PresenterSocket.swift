@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An open connection between two processes, and who is at the other end.
+/// An open connection between two processes, with the peer's identity.
 final class PresenterLink: Sendable {
     let socket: Descriptor
     let peer: PresenterSocket.Peer
@@ -10,21 +10,21 @@ final class PresenterLink: Sendable {
         self.peer = peer
     }
 
-    /// Whether it could be sent; never waits, since a packet of ours fits in an empty buffer.
+    /// Sends a message. Never waits, since a packet fits in an empty buffer. Returns `false` on failure.
     func send(_ message: PresenterMessage) -> Bool { PresenterSocket.send(message, to: socket.rawValue) }
 
     func receive() -> PresenterSocket.Receipt { PresenterSocket.receive(from: socket.rawValue) }
 }
 
-/// The sockets by which processes reach each other's presenters: packets, between those who may use the domain.
+/// The sockets that connect processes to each other's presenters: packets between users of the domain.
 enum PresenterSocket {
     enum Connection {
         case open(PresenterLink)
-        /// Nobody listens any more: its process is dead, or has closed it.
+        /// No process listens: it is dead or has closed the socket.
         case gone
-        /// Too many others wait to be accepted.
+        /// The backlog is full.
         case busy
-        /// Not a socket, or of somebody who has no say in this domain.
+        /// Not a socket, or the peer may not use this domain.
         case foreign
     }
 
@@ -33,7 +33,7 @@ enum PresenterSocket {
         let user: UInt32
     }
 
-    /// A listening socket under that name.
+    /// Returns a listening socket with that name.
     static func listen(at name: String, in domain: CoordinationDomain) throws(FileError) -> Descriptor {
         try LocalSocket.listen(at: name, in: domain.directory, mode: domain.fileMode, .packets)
     }
@@ -51,7 +51,7 @@ enum PresenterSocket {
         case open(PresenterLink)
         case foreign
         case nobody
-        /// Somebody waits, and this process or the system has no descriptor or memory for it now.
+        /// A connection waits, but this process or the system has no descriptor or memory for it now.
         case exhausted
     }
 
@@ -71,7 +71,8 @@ enum PresenterSocket {
 }
 
 extension PresenterSocket {
-    /// Who is at the other end, by the kernel's word: this user, root, or a member of the unix group that shares the domain.
+    /// Returns the peer by the kernel's credentials if it is this user, root, or a member of the unix group of the
+    /// domain.
     private static func trustedPeer(of socket: borrowing Descriptor, in domain: CoordinationDomain) -> Peer? {
         guard let facts = LocalSocket.credentials(of: socket) else { return nil }
         let sharing = (try? domain.directory.sharing) ?? .ownerOnly
@@ -88,7 +89,7 @@ extension PresenterSocket {
     enum Receipt {
         case message(PresenterMessage)
         case nothingYet
-        /// The other end has closed, or said what is no message.
+        /// The peer has closed the connection or sent an invalid message.
         case ended
     }
 
@@ -104,7 +105,7 @@ extension PresenterSocket {
         return PresenterMessage(bytes).map { .message($0) } ?? .ended
     }
 
-    /// Waits until there is something to receive, or the time is over.
+    /// Waits until a message can be received or the time is over.
     static func awaitMessage(_ socket: Int32, _ time: Duration) {
         var request = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         let (seconds, attoseconds) = time.components

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// Looks for registrations in a domain's directory, which others may have filled with whatever they like.
+/// A search for registrations in a domain's directory, which other members may have filled with any files.
 enum RegistrationNames {
-    /// Processes with presenters, dead ones included.
+    /// The maximum number of processes with presenters, dead ones included.
     static let maximum = 1024
-    /// Names of any kind.
+    /// The maximum number of names of any kind.
     private static let maximumEntries = 16_384
 
-    /// The addresses of all of them, in no order.
+    /// Returns the addresses of all registrations, unordered.
     ///
-    /// - Throws: `cancelled`, `presenterTimeout`, `presenterFailed` for too many, or what listing gave.
+    /// - Throws: `cancelled`, `presenterTimeout`, `presenterFailed` for too many, or an error of listing the directory.
     static func all(in domain: CoordinationDomain, _ limit: WaitLimit) throws(FileError) -> [String] {
         var names: [String] = []
         var seen = 0
@@ -24,7 +24,7 @@ enum RegistrationNames {
         return names
     }
 
-    /// As many as are found within the limit.
+    /// Returns the addresses that are found within the limit.
     static func some(in domain: CoordinationDomain, _ limit: WaitLimit) -> [String] {
         var names: [String] = []
         try? visit(domain) { (name) throws(FileError) in
@@ -34,7 +34,7 @@ enum RegistrationNames {
         return names
     }
 
-    /// - Parameter body: gets nil for what is no registration by its name.
+    /// - Parameter body: gets nil for a name that is not a registration's.
     private static func visit(
         _ domain: CoordinationDomain, _ body: (String?) throws(FileError) -> Void
     ) throws(FileError) {
@@ -57,7 +57,7 @@ enum RegistrationNames {
     }
 
     private static func address(of entry: UnsafeMutablePointer<dirent>) -> String? {
-        // In place: the record may be shorter than the struct that describes it.
+        // Read in place: the record may be shorter than the struct that describes it.
         let start = UnsafeRawPointer(entry) + (MemoryLayout<dirent>.offset(of: \.d_name) ?? 19)
         let name = String(cString: start.assumingMemoryBound(to: CChar.self))
         guard CoordinationFile(name: name) == .registration else { return nil }
@@ -65,7 +65,7 @@ enum RegistrationNames {
     }
 }
 
-/// The clock that file systems stamp with.
+/// The clock of file system timestamps.
 enum SystemTime {
     static var nanoseconds: Int64 {
         var time = timespec()

@@ -1,24 +1,24 @@
 internal import CLinux
 internal import Glibc
 
-/// `DirectoryWatcher` by inotify(7): one instance, an eventfd(2) to wake the thread that waits for it, and the table of
-/// mounts, since nothing is told in a directory when a file system is mounted on it.
+/// A `DirectoryWatcher` by inotify(7): one instance, an eventfd(2) to wake the waiting thread, and the mount table,
+/// since a directory has no event when a file system is mounted on it.
 final class InotifyWatcher: DirectoryWatcher {
     private let inotify: Descriptor
     private let waker: Descriptor
-    /// /proc/self/mountinfo, proc(5): a poll is told once of each change since the last one. -1 where there is none.
+    /// /proc/self/mountinfo, proc(5): a poll reports each change since the last one once. -1 if unavailable.
     private let mounts: Int32
 
-    /// - Throws: `watchLimit` where the user has no instance left, `tooManyOpenFiles` where the process has no descriptor.
+    /// - Throws: `watchLimit` if the user has no instance left, `tooManyOpenFiles` if the process has no descriptor.
     init() throws(FileError) {
         waker = try Self.descriptor(clinux_eventfd())
         let opened = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         let number = opened < 0 ? errno : 0
-        // One number for two shortages; who can still get a descriptor is not short of those.
+        // EMFILE has two causes; if a descriptor is still available, the instances are exhausted.
         if number == EMFILE && Self.canDuplicate(waker.rawValue) { throw Self.instanceLimit }
         inotify = try Self.descriptor(number == 0 ? opened : -number)
         let table = uninterrupted { open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) }
-        // Without /proc (a bare chroot) mounts go unnoticed, but a shortage of descriptors is one.
+        // Without /proc (a bare chroot) mounts go unnoticed, but a lack of descriptors is an error.
         mounts = [-EMFILE, -ENFILE].contains(table) ? try Self.descriptor(table).rawValue : max(-1, table)
     }
 
@@ -53,7 +53,7 @@ final class InotifyWatcher: DirectoryWatcher {
 
     func wake() {
         var one: UInt64 = 1
-        // Fails only where the count is at its end, which is awake enough.
+        // Fails only if the counter is full, which also wakes the thread.
         _ = write(waker.rawValue, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -63,7 +63,7 @@ final class InotifyWatcher: DirectoryWatcher {
             pollfd(fd: waker.rawValue, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mounts, events: Int16(POLLPRI), revents: 0),
         ]
-        // An interrupted poll is an empty answer: whoever waits asks again.
+        // An interrupted poll returns no events; the caller waits again.
         if poll(&requests, 3, Self.milliseconds(limit)) <= 0 { return [] }
         if requests[1].revents != 0 {
             var count: UInt64 = 0
@@ -73,7 +73,7 @@ final class InotifyWatcher: DirectoryWatcher {
         return requests[2].revents == 0 ? events : events + [DirectoryEvent(watch: -1, kind: .mounts, name: [])]
     }
 
-    /// Rounded up, so that a limit is not reached a little early again and again.
+    /// Rounded up, so that the limit is not repeatedly reached a little early.
     private static func milliseconds(_ limit: Duration?) -> Int32 {
         guard let limit else { return -1 }
         let (seconds, attoseconds) = limit.components
@@ -108,13 +108,13 @@ extension InotifyWatcher {
     }
 }
 
-/// What is asked of inotify(7) for a directory.
+/// The events requested from inotify(7) for a directory.
 enum InotifyMask {
     private static let names =
         UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE_SELF)
         | UInt32(IN_MOVE_SELF) | UInt32(IN_ATTRIB)
     private static let content = names | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE)
-    /// `IN_MASK_ADD`: a directory that is watched already must not lose what others asked for.
+    /// `IN_MASK_ADD`: an existing watch of the directory must keep its requested events.
     private static let manner = UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW) | UInt32(IN_MASK_ADD)
 
     static func asking(for depth: WatchDepth) -> UInt32 {
@@ -142,7 +142,7 @@ enum InotifyEvents {
         return events
     }
 
-    /// `IN_IGNORED` and `IN_UNMOUNT` have no bit asked for and no name: they fall under `itself`.
+    /// `IN_IGNORED` and `IN_UNMOUNT` have no requested bit and no name: they are reported as `itself`.
     private static func kind(_ mask: UInt32, isNamed: Bool) -> DirectoryEvent.Kind {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
         if !isNamed { return .itself }
