@@ -12,17 +12,17 @@ public struct AccessGroup: Hashable, Sendable, CustomStringConvertible {
     /// Checks an access group's identifier.
     ///
     /// - Throws: ``AppGroupError`` with the codes of ``AppGroup/init(_:)``. A wildcard (`ABCDE12345.*`), which a
-    ///   provisioning profile may grant, names no single group and is refused as `invalidCharacter`.
+    ///   provisioning profile may grant, names no single group and is rejected as `invalidCharacter`.
     public init(_ identifier: String) throws(AppGroupError) {
         self.init(try AppGroup(identifier, as: .accessGroup))
     }
 
-    /// The access group that an app group is: one of the same identifier.
+    /// Creates the access group with the identifier of an app group.
     public init(_ appGroup: AppGroup) {
         identifier = appGroup.identifier
     }
 
-    /// An access group of a team: `ABCDE12345.com.example.app`.
+    /// Creates an access group of a team: `ABCDE12345.com.example.app`.
     ///
     /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
     public init(teamIdentifier: TeamIdentifier, name: String) throws(AppGroupError) {
@@ -39,13 +39,13 @@ public struct AccessGroup: Hashable, Sendable, CustomStringConvertible {
         return TeamIdentifier.isWellFormed(prefix) ? TeamIdentifier(wellFormed: prefix) : nil
     }
 
-    /// Whether an app group is this access group.
+    /// Returns whether an app group is this access group.
     public func isSame(as appGroup: AppGroup) -> Bool { identifier == appGroup.identifier }
 
-    /// The app group `group.x` that was most likely meant by `ABCDE12345.group.x`; nil for everything else.
+    /// The app group `group.x` that is most likely meant by `ABCDE12345.group.x`; nil for all other identifiers.
     ///
-    /// Xcode writes `$(AppIdentifierPrefix)` before keychain access groups, and people do so before app groups. That names
-    /// another access group, one that only shares the name: in the keychain an app group stands under its own identifier.
+    /// Xcode writes `$(AppIdentifierPrefix)` before keychain access groups, and people do so before app groups. The
+    /// result is another access group that only shares the name: in the keychain an app group has its own identifier.
     public var appGroupWithTeamPrefix: AppGroup? {
         guard teamIdentifier != nil else { return nil }
         let rest = try? AppGroup(String(identifier.dropFirst(TeamIdentifier.length + 1)))
@@ -68,8 +68,8 @@ public struct TeamIdentifier: Hashable, Sendable, CustomStringConvertible {
 
     /// Checks a team identifier.
     ///
-    /// - Throws: ``AppGroupError`` with `emptyIdentifier`, or `invalidTeamIdentifier` for everything else that is not
-    ///   ten characters of `A`–`Z` and `0`–`9`. Nothing is trimmed and no letter is raised to upper case.
+    /// - Throws: ``AppGroupError`` with `emptyIdentifier`, or `invalidTeamIdentifier` for all other text that is not
+    ///   ten characters of `A`–`Z` and `0`–`9`. The text is neither trimmed nor converted to upper case.
     public init(_ identifier: String) throws(AppGroupError) {
         guard !identifier.isEmpty else {
             throw AppGroupError(.emptyIdentifier, identifier, in: .team, because: "it is empty")
@@ -90,10 +90,10 @@ public struct TeamIdentifier: Hashable, Sendable, CustomStringConvertible {
         text.utf8.count == length && text.utf8.allSatisfy(\.isUpperCaseLetterOrDigit)
     }
 
-    /// Whether somebody most likely meant `text` as a team identifier: all capitals and digits in another number
+    /// Returns whether `text` is most likely meant as a team identifier: all capitals and digits in another number
     /// (`TEAMID` copied from a manual), or ten characters with a digit that are partly in lower case.
     ///
-    /// It only chooses the wording and code of a refusal, never whether there is one.
+    /// The result only selects the wording and code of a rejection.
     static func isLikelyIntended(_ text: Substring) -> Bool {
         let bytes = text.utf8
         if bytes.isEmpty { return false }
@@ -101,7 +101,7 @@ public struct TeamIdentifier: Hashable, Sendable, CustomStringConvertible {
         return bytes.count == length && bytes.allSatisfy(\.isLetterOrDigit) && bytes.contains(where: \.isDigit)
     }
 
-    /// What is wrong with `text` as a team identifier, as the rest of a sentence about it.
+    /// Returns the fault of `text` as a team identifier, as the rest of a sentence about it.
     static func fault(in text: Substring) -> String {
         guard text.utf8.count == length else {
             return "its team identifier has \(text.count) characters instead of \(length)"

@@ -1,8 +1,8 @@
 /// An app group: the identifier that a set of programs belongs to.
 ///
-/// There are two forms, as on Apple's platforms: `group.<name>`, which a developer registers, and
-/// `<team identifier>.<name>`, the macOS form that needs no registration. The identifier is case-sensitive, at most
-/// 200 bytes of ASCII, and safe as one component of a path. `docs/app-groups.md` gives the whole grammar.
+/// There are two forms, as on Apple's platforms: `group.<name>`, which a developer registers, and `<team
+/// identifier>.<name>`, the macOS form that needs no registration. The identifier is case-sensitive, at most 200 bytes
+/// of ASCII, and safe as one component of a path. `docs/app-groups.md` specifies the grammar.
 ///
 /// An `AppGroup` can't exist with an identifier that breaks the rules, whether it was written in code or decoded.
 public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
@@ -20,7 +20,7 @@ public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
     /// The whole identifier, for example `group.com.example.app`.
     public let identifier: String
 
-    /// Which of the two forms the identifier has.
+    /// The form of the identifier.
     public let form: Form
 
     /// The whole identifier.
@@ -30,7 +30,7 @@ public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``AppGroupError`` with the first fault found: `emptyIdentifier`, `tooLong`, `controlCharacter`,
     ///   `pathTraversal`, `invalidCharacter`, `missingPrefix`, `invalidTeamIdentifier`, `emptyName` or
-    ///   `emptyComponent`. Nothing is trimmed, folded or repaired.
+    ///   `emptyComponent`. The identifier is never trimmed, folded or repaired.
     public init(_ identifier: String) throws(AppGroupError) {
         try self.init(identifier, as: .appGroup)
     }
@@ -40,14 +40,14 @@ public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
         self.identifier = identifier
     }
 
-    /// The registered form of a name: `com.example.app` gives `group.com.example.app`.
+    /// Creates the registered form of a name: `com.example.app` gives `group.com.example.app`.
     ///
     /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
     public init(registered name: String) throws(AppGroupError) {
         try self.init("\(IdentifierParser.registeredPrefix).\(name)")
     }
 
-    /// The macOS form: `ABCDE12345.com.example.app`.
+    /// Creates the macOS form: `ABCDE12345.com.example.app`.
     ///
     /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
     public init(teamIdentifier: TeamIdentifier, name: String) throws(AppGroupError) {
@@ -62,7 +62,7 @@ public struct AppGroup: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What follows the prefix and its dot, for example `com.example.app`.
+    /// The part after the prefix and its dot, for example `com.example.app`.
     public var name: String {
         switch form {
         case .registered: String(identifier.dropFirst(IdentifierParser.registeredPrefix.count + 1))
@@ -75,7 +75,7 @@ extension AppGroup: Codable {
     /// Reads the identifier from a single string and checks it as ``init(_:)`` does.
     ///
     /// - Throws: `DecodingError.dataCorrupted` at the identifier's place, with the ``AppGroupError`` as its underlying
-    ///   error; what the decoder throws where there is no string.
+    ///   error; the decoder's error if there is no string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let identifier = try container.decode(String.self)

@@ -1,13 +1,13 @@
 public import SharedFiles
 
-/// Why an identifier was refused, or a group's place could not be found, made or trusted.
+/// A rejected identifier, or a group's directory that could not be found, created or trusted.
 public struct AppGroupError: StructuredError, Sendable, Equatable {
     /// The kind of failure, for programs.
     public let code: Code
 
-    /// What failed, on what, why, and what to do.
+    /// The operation that failed, its subject, the reason and the advice.
     ///
-    /// The subject is the identifier as it was given (escaped, and cut after 80 characters), a path, or a variable's name.
+    /// The subject is the original identifier (escaped, and cut after 80 characters), a path, or a variable's name.
     public let details: ErrorDetails
 
     /// The failure of a shared file, if that is the cause.
@@ -16,10 +16,10 @@ public struct AppGroupError: StructuredError, Sendable, Equatable {
     /// With `notEntitled`, the groups that the entitlements hold; else empty.
     public let heldGroups: [String]
 
-    /// With `notEntitled`, the one of ``heldGroups`` that was most likely meant; `nil` if none is close.
+    /// With `notEntitled`, the most likely intended one of ``heldGroups``; `nil` if none is close.
     public let nearestGroup: String?
 
-    /// One line without control characters: what failed, on what, why, and what to do.
+    /// The description in one line without control characters: operation, subject, reason and advice.
     public var description: String {
         if code == .file, let underlying { return underlying.description }
         return line
@@ -83,7 +83,7 @@ extension AppGroupError {
 
 // Containers.
 extension AppGroupError {
-    /// What a failure on a file means for the container of a group.
+    /// Creates the container's error for a failure on a file.
     init(_ error: FileError, openingContainerOf group: AppGroup) {
         let (code, reason) = Self.meaning(of: error)
         let advice =
@@ -107,14 +107,14 @@ extension AppGroupError {
 }
 
 extension AppGroupError {
-    /// What went wrong.
+    /// The kind of failure.
     ///
-    /// The list grows: treat a code that you don't know as a failure like the others.
+    /// The list grows: treat an unknown code like any other failure.
     public struct Code: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
         /// The code's name, the same as its constant's.
         public let rawValue: String
 
-        /// Makes a code of any name.
+        /// Creates a code from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -132,10 +132,10 @@ extension AppGroupError.Code {
     /// The identifier begins with neither `group.` nor a team identifier and a dot.
     public static let missingPrefix = Self(rawValue: "missingPrefix")
 
-    /// What should be the team identifier is not ten characters of `A`–`Z` and `0`–`9`.
+    /// The part that should be the team identifier is not ten characters of `A`–`Z` and `0`–`9`.
     public static let invalidTeamIdentifier = Self(rawValue: "invalidTeamIdentifier")
 
-    /// Nothing follows the prefix.
+    /// The name after the prefix is missing.
     public static let emptyName = Self(rawValue: "emptyName")
 
     /// The identifier begins or ends with a dot or holds two in a row.
@@ -159,7 +159,7 @@ extension AppGroupError.Code {
     /// `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is not an absolute path, or a variable that names a directory is not UTF-8.
     public static let invalidHome = Self(rawValue: "invalidHome")
 
-    /// Neither the environment nor the user database tells where the user's home directory is.
+    /// Neither the environment nor the user database contains the user's home directory.
     public static let homeUnavailable = Self(rawValue: "homeUnavailable")
 }
 
@@ -168,7 +168,7 @@ extension AppGroupError.Code {
     /// The container, or one of its standard directories, does not exist and was not to be created.
     public static let containerMissing = Self(rawValue: "containerMissing")
 
-    /// The container's path, or a standard directory's, is a link, a file or anything else but a directory.
+    /// The container's path, or a standard directory's, is a link, a file or any other non-directory.
     public static let notADirectory = Self(rawValue: "notADirectory")
 
     /// Others may change the container, one of its standard directories or a directory above it.
@@ -177,16 +177,16 @@ extension AppGroupError.Code {
     /// The container is shared with a unix group, or was to be, and the group's members could not use all of it.
     public static let notShared = Self(rawValue: "notShared")
 
-    /// A system call failed; the error's `errno` says how.
+    /// A system call failed; the error's `errno` has its number.
     public static let file = Self(rawValue: "file")
 }
 
-/// Identifiers from outside, made safe to print on a terminal or in a log line.
+/// Identifiers from outside, escaped for a terminal or a log line.
 enum DisplayText {
     /// Longer identifiers are cut: an error must not repeat megabytes of hostile input.
     private static let longestIdentifier = 80
 
-    /// Everything but printable ASCII is escaped, so a letter that only looks Latin shows itself.
+    /// Returns the text with all but printable ASCII escaped, so that a letter that only looks Latin is visible.
     static func identifier(_ text: String) -> String {
         var shown = ""
         for (offset, scalar) in text.unicodeScalars.enumerated() {

@@ -3,24 +3,25 @@ public import SharedFiles
 internal import SystemPackage
 
 extension GroupContainer {
-    /// The container's directory, as `FileManager.containerURL(forSecurityApplicationGroupIdentifier:)` gives it.
+    /// Returns the container's directory, like `FileManager.containerURL(forSecurityApplicationGroupIdentifier:)`.
     ///
     /// | | ``ContainerBehavior/iOS`` | ``ContainerBehavior/macOS`` |
     /// | --- | --- | --- |
-    /// | a group that the entitlements do not hold, or no group identifier | nil | a path of the expected form; nothing is made there |
-    /// | a group without a container | makes one under a name that says nothing, with `Library/Caches` | makes one under the identifier, with all standard directories |
+    /// | a group that the entitlements do not contain, or an invalid identifier | nil | a path of the expected form; nothing is created there |
+    /// | a group without a container | creates one under a random name, with `Library/Caches` | creates one under the identifier, with all standard directories |
     /// | a container that can't be used as it is | nil | its path |
     ///
-    /// So with ``ContainerBehavior/macOS`` test that you can use what you get. ``open(_:in:creating:sharing:behavior:entitlements:)``
-    /// says instead why it can't be had, and is the call to prefer.
+    /// With ``ContainerBehavior/macOS`` a caller has to test whether the result can be used.
+    /// ``open(_:in:creating:sharing:behavior:entitlements:)`` throws the reason instead, and is the preferred call.
     ///
     /// - Parameters:
-    ///   - identifier: The app group, as the program has it.
-    ///   - behavior: Which system's promise is kept.
-    ///   - home: Where containers lie; this process's home unless stated.
-    ///   - sharing: Who may use a container that this call makes.
-    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Returns: nil with ``ContainerBehavior/iOS`` as said; with ``ContainerBehavior/macOS`` only where this process has no home.
+    ///   - identifier: The program's app group.
+    ///   - behavior: The system whose documented behaviour applies.
+    ///   - home: The home of the containers; this process's home unless stated.
+    ///   - sharing: The users of a container that this call creates.
+    ///   - entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Returns: nil with ``ContainerBehavior/iOS`` as described; with ``ContainerBehavior/macOS`` only if this
+    ///   process has no home.
     public static func url(
         forSecurityApplicationGroupIdentifier identifier: String, behavior: ContainerBehavior = .macOS,
         in home: GroupsHome? = nil, sharing: Sharing = .ownerOnly, entitlements: EntitlementPolicy = .program
@@ -29,7 +30,7 @@ extension GroupContainer {
         guard let group = try? AppGroup(identifier) else {
             return behavior == .iOS ? nil : url(home.containersPath.appending(UnusableName.of(identifier)))
         }
-        // Identifiers with a team before them are the Mac's: in iOS they begin with "group.".
+        // Team-prefixed identifiers belong to macOS: in iOS they begin with "group.".
         if behavior == .iOS && group.form == .teamPrefixed { return nil }
         if let container = try? open(
             group, in: home, sharing: sharing, behavior: behavior, entitlements: entitlements)
@@ -37,7 +38,7 @@ extension GroupContainer {
             return url(container.root.path)
         }
         if behavior == .iOS { return nil }
-        // What is not held is not looked for either: where another's container lies is no answer of the expected form.
+        // A group that is not held is not looked up: another program's container path does not have the expected form.
         let isHeld = (try? entitlements.require(group)) != nil
         let place = isHeld ? try? place(of: group, in: home) : nil
         return url(place ?? home.containersPath.appending(group.identifier))
@@ -46,12 +47,12 @@ extension GroupContainer {
     private static func url(_ path: FilePath) -> URL { URL(filePath: path.string, directoryHint: .isDirectory) }
 }
 
-/// Names for identifiers that no group has: below `Containers`, and of nothing that is or will be there.
+/// Names for invalid identifiers: below `Containers`, and never the name of a container.
 private enum UnusableName {
     private static let maximumLength = 240
 
-    /// Everything outside the alphabet of identifiers is escaped, as in a URL, and so is a first character that would make
-    /// it a hidden name, another directory's or an opaque container's.
+    /// Escapes every character outside the alphabet of identifiers, as in a URL, and a first character that would make
+    /// a hidden name, another directory's or an opaque container's.
     static func of(_ identifier: String) -> String {
         var name = ""
         for (offset, byte) in identifier.utf8.enumerated() {

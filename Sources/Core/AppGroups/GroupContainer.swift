@@ -2,32 +2,33 @@ internal import Glibc
 public import SharedFiles
 package import SystemPackage
 
-/// An app group's shared directory, open and found safe.
+/// An app group's shared directory, open and checked.
 ///
-/// It is the group's directory below the home's `Containers`, `0700`, or `2770` where it is shared with a unix group, with
-/// the standard subdirectories of its style. Once open it stays the same directory, whatever happens to its path.
+/// The directory is located below the home's `Containers`, with mode `0700`, or `2770` if it is shared with a unix
+/// group, and has the standard subdirectories of its style. The value keeps the same directory even if its path
+/// changes.
 public final class GroupContainer: Sendable {
-    /// The group whose container this is.
+    /// The group of the container.
     public let group: AppGroup
 
-    /// Where the container was found, for people and messages.
+    /// The path at which the container was found, for people and messages.
     ///
-    /// Files are reached through its open directory, never through this path, which somebody may have changed since.
+    /// Files are accessed through the open directory, never through this path, which may have changed since.
     public var path: String { root.path.string }
 
-    /// Who may use the container, as its directory said when it was opened.
+    /// The users of the container, as recorded by its directory when it was opened.
     public let sharing: Sharing
 
-    /// The container itself: the anchor of every path below it.
+    /// The container's directory: the anchor of every path below it.
     package let root: Directory
 
-    /// Under what kind of name it lies.
+    /// The kind of the container's name.
     public let style: ContainerStyle
 
-    /// Where it was looked for, to look again.
+    /// The home in which the container was found, to find it again.
     package let home: GroupsHome
 
-    /// What says whether the container may grow.
+    /// The check whether the container may grow.
     package let quotaGate: QuotaGate
 
     private let isCreating: Bool
@@ -44,35 +45,35 @@ public final class GroupContainer: Sendable {
         quotaGate = QuotaGate(group: group, root: root)
     }
 
-    /// A container that is about to leave, for what has to end before. Nothing is checked and nothing is made.
+    /// Creates a value for a container that is being removed, for cleanup before. Checks and creates nothing.
     convenience init(leaving root: Directory, of group: AppGroup, in home: GroupsHome) {
         self.init(
             group: group, home: home, root: root, style: .opaque, sharing: ContainerKeeper.sharing(of: root),
             isCreating: false)
     }
 
-    /// Best effort: what is in the kernel can't be moved to the trash.
+    /// Best effort: kernel objects can't be moved to the trash.
     func removeKernelObjectsIfPossible() { _ = try? removeKernelObjects() }
 }
 
 extension GroupContainer {
-    /// Opens an app group's container and checks, every time, that nobody else may change it.
+    /// Opens an app group's container and checks, every time, that no untrusted user may change it.
     ///
     /// - Parameters:
-    ///   - home: Where containers lie.
-    ///   - creating: Whether to make the container and whatever is missing of its standard directories. Safe when
-    ///     many processes do so at once. With `false` nothing is written, and missing standard directories are left out.
-    ///   - sharing: Who may use a container that this call makes. One that exists keeps what it has: see ``sharing``; and a
-    ///     registered group's next container is shared as its last one was, unless a unix group is stated.
-    ///   - behavior: How a container is made that the group never had. One that exists keeps its ``style``.
-    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; `containerMissing`;
-    ///   `containerAway` where the registry has one that is not there, for an opaque one also if `creating`; `damagedRegistry`;
-    ///   `ambiguousContainer`; `registryBusy`, if `creating`; `notADirectory` for a link or a file under the container's
-    ///   or a standard directory's name; `unsafeContainer`, with the command that mends it, where one of them may be
-    ///   written by others or belongs neither to the effective user nor to root, or where a directory above may be
-    ///   written by everybody without the sticky bit; `notShared` where members of the unix group could not use
-    ///   all of a shared container; `file` for every other failure.
+    ///   - home: The home of the containers.
+    ///   - creating: Whether to create the container and missing standard directories. Safe when many processes do so
+    ///     at once. With `false` nothing is written, and missing standard directories are left out.
+    ///   - sharing: The users of a container that this call creates. An existing one keeps its users: see ``sharing``.
+    ///     A registered group's next container is shared like its last one, unless a unix group is stated.
+    ///   - behavior: The behaviour for creating a group's first container. An existing one keeps its ``style``.
+    ///   - entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not contain;
+    ///   `containerMissing`; `containerAway` if a registered container is not there, for an opaque one also if
+    ///   `creating`; `damagedRegistry`; `ambiguousContainer`; `registryBusy`, if `creating`; `notADirectory` for a link
+    ///   or a file under the container's or a standard directory's name; `unsafeContainer`, with the command that fixes
+    ///   it, if one of them may be written by others or belongs neither to the effective user nor to root, or if a
+    ///   directory above is world-writable without the sticky bit; `notShared` if members of the unix group could not
+    ///   use all of a shared container; `file` for every other failure.
     public static func open(
         _ group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly,
         behavior: ContainerBehavior = .macOS, entitlements: EntitlementPolicy = .program
@@ -97,9 +98,9 @@ extension GroupContainer {
         let finder = ContainerFinder(group: group, home: home)
         var found = try finder.find()
         if creating, let known = found, let entry = known.entry, ContainerCopy.differs(from: entry, in: known.root) {
-            // What keeps it from being written, a read-only disk say, keeps nobody from the container.
+            // A failure to write it, for example on a read-only disk, must not prevent opening the container.
             try? keeper.change { _, _ in }
-            // It may have been on its way to the trash.
+            // The container may have been on its way to the trash.
             found = try finder.find()
         }
         if let found { return (found.root, found.style) }
@@ -121,7 +122,7 @@ extension GroupContainer {
     private static func missing(_ group: AppGroup, in home: GroupsHome) throws(AppGroupError) -> AppGroupError {
         let entry = try GroupRegistry(group, in: home).entry()
         if let departure = entry?.departure { return .leaving(departure, of: group) }
-        // A named one: of opaque ones the search itself says so.
+        // A named container: for opaque ones the search itself throws this.
         if let directory = entry?.directory {
             return .containerAway(home.containersPath.appending(directory).string, of: group)
         }
@@ -130,10 +131,11 @@ extension GroupContainer {
             FileError(errno: ENOENT, operation: "open the directory", path: path), openingContainerOf: group)
     }
 
-    /// Where the group's container lies, or would lie: the registry's answer, unchecked, else the group's identifier below
-    /// `Containers`.
+    /// Returns the path of the group's container, existing or not: the registry's path, unchecked, else the group's
+    /// identifier below `Containers`.
     ///
-    /// - Parameter isStrict: Whether a registry and a place are refused that others may change; not by who says what is wrong.
+    /// - Parameter isStrict: Whether to reject a registry and a directory that others may change; `false` for
+    ///   diagnosis.
     /// - Throws: ``AppGroupError`` `damagedRegistry`, `ambiguousContainer`, `notADirectory`, `unsafeContainer`, `file`.
     package static func place(
         of group: AppGroup, in home: GroupsHome, isStrict: Bool = true
@@ -143,7 +145,7 @@ extension GroupContainer {
             let finder = ContainerFinder(group: group, home: home, isStrict: isStrict)
             return try finder.find()?.root.path ?? named
         } catch {
-            // One that the registry has and that is gone.
+            // A registered container that no longer exists.
             if error.meansNoContainer { return FilePath(error.subject) }
             throw error
         }
@@ -151,7 +153,7 @@ extension GroupContainer {
 
     /// Opens one of the standard directories and checks it as ``open(_:in:creating:sharing:)`` does.
     ///
-    /// Other programs may remove these directories; one that is gone is made again if the container was opened with
+    /// Other programs may remove these directories; a missing one is created again if the container was opened with
     /// creation.
     package func directory(_ place: StandardDirectory) throws(AppGroupError) -> Directory {
         do throws(FileError) {
@@ -178,7 +180,7 @@ extension GroupContainer {
 }
 
 extension Directory {
-    /// Opens a directory of a container and refuses it where it is not as private, or shared, as the container.
+    /// Opens a directory of a container; throws if it is not as private, or shared, as the container.
     fileprivate func child(_ name: String, _ sharing: Sharing, creating: Bool) throws(FileError) -> Directory {
         let found = try openOrMake(name, sharing, creating: creating)
         try found.requireSharing(sharing)
@@ -204,21 +206,21 @@ extension Directory {
 }
 
 extension GroupContainer {
-    /// What its files take up now. Walks the whole container.
+    /// Returns the space that the container's files use. Walks the whole container.
     public func usage() -> ContainerUsage { ContainerUsage(of: root) }
 
-    /// The most bytes that its files may have, by the container's copy of the registry; nil for any number.
+    /// Returns the quota for the container's files in bytes, by the container's copy of the registry; nil for no quota.
     ///
     /// - Throws: ``AppGroupError`` `damagedRegistry`, `file`.
     public func quota() throws(AppGroupError) -> Int64? { try ContainerCopy.read(in: root, of: group)?.quota }
 }
 
 extension GroupContainer {
-    /// The subdirectories that every container has, as on macOS.
+    /// The subdirectories of every container, as on macOS.
     public enum StandardDirectory: CaseIterable, Hashable, Sendable {
-        /// What the programs of the group need to work: records, databases.
+        /// Files that the group's programs need to work: records, databases.
         case applicationSupport
-        /// What can be made again, and may vanish at any time.
+        /// Files that can be recreated and may vanish at any time.
         case caches
         /// Settings.
         case preferences
@@ -226,7 +228,7 @@ extension GroupContainer {
         /// The path below the container, for example `Library/Application Support`.
         public var relativePath: String { "\(Self.parent)/\(name)" }
 
-        /// The directory that holds all of them.
+        /// The parent directory of all of them.
         static let parent = "Library"
 
         var name: String {
@@ -240,11 +242,11 @@ extension GroupContainer {
 }
 
 extension GroupContainer {
-    /// Where every member of the group coordinates access to files of this container: a directory in the container, as
-    /// private or shared as the container itself.
+    /// Returns the domain in which every member of the group coordinates access to files of this container: a directory
+    /// in the container, as private or shared as the container itself.
     ///
-    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` where that directory is not safe; `file`
-    ///   for every other failure.
+    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` if that directory is not safe;
+    ///   `file` for every other failure.
     public func coordinationDomain() throws(AppGroupError) -> CoordinationDomain {
         do throws(FileError) {
             let directory = try root.makeDirectory(ContainerLayout.coordination, sharing: sharing)
@@ -255,9 +257,9 @@ extension GroupContainer {
         }
     }
 
-    /// A coordinator for files of this container that meets every other member of the group.
+    /// Returns a coordinator for files of this container that shares the domain of every other member of the group.
     ///
-    /// - Parameter presenter: Who does the operation, if it presents the item.
+    /// - Parameter presenter: The presenter that does the operation, if it presents the item.
     /// - Throws: ``AppGroupError`` as ``coordinationDomain()``.
     public func fileCoordinator(
         presenter: (any FilePresenter)? = nil
@@ -266,39 +268,39 @@ extension GroupContainer {
     }
 }
 
-/// Where things lie below a container's root; the one place that names them.
+/// The locations below a container's root; the only place that names them.
 package enum ContainerLayout {
     /// Sealed records, one file each, in directories by the segments of their names.
     package static let records = "Library/Application Support/Records"
-    /// Ends the file name of every sealed record.
+    /// The suffix of every sealed record's file name.
     package static let recordSuffix = ".sealed"
-    /// Copies of blobs that were refused, kept for whoever wants to know why.
+    /// Copies of rejected blobs, kept for diagnosis.
     package static let quarantine = "Quarantine"
-    /// The one lock file of the container.
+    /// The container's lock file.
     package static let lockFile = ".sealedstate.lock"
-    /// Where holders of leases show that they live. A file of its own: a lease is held for as long as its work takes, and
-    /// a rotation waits for every lock of the other one.
+    /// The lock file of leases. A separate file: a lease is held for as long as its work takes, and a rotation waits
+    /// for every lock of the other file.
     package static let leaseFile = ".sealedstate.leases"
-    /// A copy of what the registry knows of the container: its group, members and quota. Where the registry is lost, the
-    /// container is found by it.
+    /// A copy of the container's registry entry: its group, members and quota. If the registry is lost, the container
+    /// is found by this copy.
     package static let metadata = ".sealedstate.container"
     /// The signed list of the group's writers, readable by every member (docs/writers.md).
     package static let roster = ".sealedstate.roster"
-    /// Begins the names of the reserves for deletions, one for each user; the user's number ends it.
+    /// The prefix of the reserves for deletions, one per user, followed by the user's number.
     package static let reservePrefix = ".sealedstate.reserve."
 
-    /// Whether a path below the container is that of a reserve.
+    /// Returns whether a path below the container is that of a reserve.
     package static func isReserve(_ path: some StringProtocol) -> Bool {
         guard path.hasPrefix(reservePrefix) else { return false }
         let user = path.utf8.dropFirst(reservePrefix.utf8.count)
         return (1...10).contains(user.count)
             && user.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
-    /// One file for each notification that was ever posted.
+    /// The files of notifications, one for each name that was ever posted.
     package static let notifications = ".notifications"
     /// The lock file of coordinated accesses, and the addresses of processes with presenters.
     package static let coordination = ".coordination"
-    /// What stands for the group's semaphores and shared memory, and their lock file.
+    /// The records of the group's semaphores and shared memory, and their lock file.
     package static let ipc = ".ipc"
     /// The group's UNIX domain sockets, and their lock file.
     package static let sockets = ".sockets"

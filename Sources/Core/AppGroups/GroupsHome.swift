@@ -1,10 +1,10 @@
 package import SystemPackage
 
-/// Where containers, vaults, key files and what readers remember lie.
+/// The locations of containers, vaults, key files and watermarks.
 ///
-/// A home is six directories. They need not exist: each is made, `0700`, by whoever first writes to it.
+/// A home has six directories. They need not exist: the first writer creates each with mode `0700`.
 ///
-/// | what | with `SEALED_GROUPS_HOME=R` | without |
+/// | directory | with `SEALED_GROUPS_HOME=R` | without |
 /// | --- | --- | --- |
 /// | containers | `R/Containers` | `$XDG_DATA_HOME/sealed-groups/Containers` |
 /// | their registry and trash | `R/Registry`, `R/Trash` | `$XDG_DATA_HOME/sealed-groups/Registry`, `…/Trash` |
@@ -12,66 +12,66 @@ package import SystemPackage
 /// | key files | `R/Keys` | `$XDG_CONFIG_HOME/sealed-groups/Keys` |
 /// | watermarks | `R/Watermarks` | `$XDG_STATE_HOME/sealed-groups/Watermarks` |
 ///
-/// Key files are stored apart from the vaults, so that a backup of the data directory does not contain the keys. Key files
-/// and watermarks belong to one unix user. Where `R` exists and belongs to another user, those of this user are stored as in
-/// the right column; so several users share `R` without a variable of their own. So are the watermarks where other users can
-/// rename what is in `R`, `R` itself or a directory above it. `SEALED_USER_HOME=U` overrides both and puts them in `U/Keys`
-/// and `U/Watermarks`.
+/// Key files are stored apart from the vaults, so that a backup of the data directory does not contain the keys. Key
+/// files and watermarks belong to one unix user. If `R` exists and belongs to another user, those of this user are
+/// stored as in the right column, so several users share `R` without a variable of their own. The watermarks are stored
+/// there as well if other users can rename entries of `R`, `R` itself or a directory above it. `SEALED_USER_HOME=U`
+/// overrides both and puts them in `U/Keys` and `U/Watermarks`.
 public struct GroupsHome: Hashable, Sendable {
-    /// One directory per app group.
+    /// The directory of the containers, with a directory per app group.
     package let containersPath: FilePath
 
-    /// One directory per app group whose container was made or registered: who its members are, and where it lies.
+    /// The directory of the registries, with a directory per app group that has a created or registered container.
     package let registryPath: FilePath
 
-    /// Containers that were given up, until somebody has them deleted.
+    /// Containers that were given up, kept until they are explicitly deleted.
     package let trashPath: FilePath
 
-    /// One file per access group.
+    /// The directory of the vaults, with a file per access group.
     package let vaultsPath: FilePath
 
-    /// The directory of one vault that stands in for every group's own; nil for those in ``vaultsPath``.
+    /// The directory of a vault that replaces every group's own; nil for those in ``vaultsPath``.
     package private(set) var vaultPath: FilePath?
 
-    /// The files that open vaults unattended.
+    /// The key files for opening vaults unattended.
     package private(set) var keysPath: FilePath
 
-    /// What this user's readers have accepted; of no use on another machine, hence not data.
+    /// The versions that this user's readers have accepted; useless on another machine, hence not data.
     package private(set) var watermarksPath: FilePath
 
-    /// The place of the same under the other judgement of the home: in the home, or in this user's state directory. Modes of
-    /// directories on the way change, and a user namespace shows other owners; a vault that is remembered there and not at
-    /// ``watermarksPath`` goes on being remembered there. `nil` if there is no such place.
+    /// The alternative directory of the watermarks: in the home, or in this user's state directory. Modes of parent
+    /// directories change, and a user namespace shows other owners. A vault that has its watermark there and not at
+    /// ``watermarksPath`` keeps it there. `nil` if there is no such directory.
     package private(set) var otherWatermarksPath: FilePath?
 
-    /// The same home with one vault, that of a restored copy for example, in place of any group's own.
+    /// Returns the same home with one vault, for example a restored copy's, in place of any group's own.
     ///
-    /// - Parameter path: Its directory. A vault of another group is refused when it is opened.
+    /// - Parameter path: The vault's directory. A vault of another group is rejected when it is opened.
     package func withVault(at path: FilePath) -> GroupsHome {
         var home = self
         home.vaultPath = path
         return home
     }
 
-    /// The home of this process, from its environment.
+    /// Returns the home of this process, from its environment.
     ///
-    /// In a set-user-ID or set-group-ID program the environment belongs to the caller and is not read; the user database
-    /// decides for the caller's user.
+    /// In a set-user-ID or set-group-ID program the environment belongs to the caller and is not read; the home comes
+    /// from the user database.
     ///
-    /// - Throws: ``AppGroupError`` with `invalidHome` where `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is not an absolute
-    ///   path, or `homeUnavailable` where neither `HOME` nor the user database names a home directory.
+    /// - Throws: ``AppGroupError`` with `invalidHome` if `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is not an absolute
+    ///   path, or `homeUnavailable` if neither `HOME` nor the user database names a home directory.
     public static func current() throws(AppGroupError) -> GroupsHome {
         try GroupsHome(environment: HomeEnvironment.read())
     }
 
-    /// Everything below one directory, or two: what `SEALED_GROUPS_HOME` and `SEALED_USER_HOME` mean.
+    /// Creates a home below one directory, or two, like `SEALED_GROUPS_HOME` and `SEALED_USER_HOME`.
     ///
     /// - Parameters:
     ///   - root: A path. A relative one is resolved against the working directory now, so that a later change of
     ///     directory does not move the home.
-    ///   - userRoot: The same for key files and what this user's programs remember; nil for `root`, or for this user's own
-    ///     XDG directories where other users can rename what is in `root`.
-    /// - Precondition: Neither holds NUL, which would silently cut it short.
+    ///   - userRoot: The directory of key files and watermarks; nil for `root`, or for this user's own XDG directories
+    ///     if other users can rename entries of `root`.
+    /// - Precondition: Neither contains NUL, which would silently truncate it.
     public init(root: String, userRoot: String? = nil) {
         self.init(root: Self.absolute(root), userRoot: userRoot.map(Self.absolute)) {
             BaseDirectories(
@@ -84,7 +84,7 @@ public struct GroupsHome: Hashable, Sendable {
         return FilePath(path).madeAbsolute()
     }
 
-    /// - Parameter bases: The directories of this user alone, asked only without `userRoot`.
+    /// - Parameter bases: The directories of this user, evaluated only without `userRoot`.
     private init(root: FilePath, userRoot: FilePath?, bases: () -> BaseDirectories) {
         containersPath = root.appending("Containers")
         registryPath = root.appending("Registry")
@@ -93,16 +93,16 @@ public struct GroupsHome: Hashable, Sendable {
         let root = userRoot ?? root
         keysPath = root.appending("Keys")
         watermarksPath = root.appending("Watermarks")
-        // Without a directory of this user the other user's remains, and is refused when it is opened.
+        // If this user has no directory, the other user's stays and is rejected when it is opened.
         guard userRoot == nil, case let bases = bases(),
             let state = try? bases.state().appending(Self.directoryName)
         else { return }
         let isAnother = HomeOwner.isAnother(root)
-        // A user notices that a key file is missing; a missing memory would be a first contact.
+        // A user notices a missing key file; missing watermarks would look like a first contact.
         if isAnother, let configuration = try? bases.configuration() {
             keysPath = configuration.appending(Self.directoryName).appending("Keys")
         }
-        // A home that others can rename is still better than a directory that cannot be made.
+        // A home that others can rename is still better than a directory that cannot be created.
         let isInState = isAnother || (HomeOwner.isOthersToo(root) && HomeOwner.canMake(state))
         let (chosen, other) = isInState ? (state, root) : (root, state)
         watermarksPath = chosen.appending("Watermarks")
@@ -111,23 +111,23 @@ public struct GroupsHome: Hashable, Sendable {
         }
     }
 
-    /// The directories of what a user's programs remember.
+    /// The directories of the data that a user's programs remember.
     private static let memories = ["Watermarks", "Places", "Rosters"]
 
-    /// Returns the directories of one kind of memory, beside those of the watermarks: the one that is written, then the other
-    /// one that is read, if there is one.
+    /// Returns the directories of one kind of remembered data, beside the watermarks: the one that is written, then the
+    /// other one that is read, if it exists.
     package func memoryDirectories(_ name: String) -> [FilePath] {
         [watermarksPath, otherWatermarksPath].compactMap { $0?.removingLastComponent().appending(name) }
     }
 
-    /// The home that an environment means.
+    /// Creates the home of an environment.
     ///
     /// - Parameters:
-    ///   - environment: Only the names of ``HomeEnvironment/names`` are looked at. As the XDG base directory
-    ///     specification has it, an empty or relative `XDG_*_HOME` counts as unset; so does such a `HOME`. An empty or
-    ///     relative `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is an error instead: falling back would put state where
-    ///     nobody looks for it.
-    ///   - accountHome: The home directory in the user database, asked only where the environment does not decide.
+    ///   - environment: Only the names of ``HomeEnvironment/names`` are read. By the XDG base directory specification
+    ///     an empty or relative `XDG_*_HOME` counts as unset; so does such a `HOME`. An empty or relative
+    ///     `SEALED_GROUPS_HOME` or `SEALED_USER_HOME` is an error instead: a fallback would put state in an
+    ///     unexpected place.
+    ///   - accountHome: The home directory in the user database, evaluated only if the environment does not decide.
     /// - Throws: ``AppGroupError`` with `invalidHome` or `homeUnavailable`.
     package init(
         environment: [String: String], accountHome: () -> String? = AccountHome.read
@@ -182,7 +182,7 @@ struct BaseDirectories {
     private let environment: [String: String]
     private let home: FilePath?
 
-    /// Asks the user database once, and only where `HOME` is needed and does not help: a lookup may go to a server.
+    /// Reads the user database once, and only if `HOME` is needed and not usable: a lookup may contact a server.
     init(environment: [String: String], accountHome: () -> String?) {
         self.environment = environment
         let isHomeNeeded = [HomeEnvironment.data, HomeEnvironment.configuration, HomeEnvironment.state]
@@ -193,8 +193,8 @@ struct BaseDirectories {
             : nil
     }
 
-    /// The directories of the user that this process writes files as. A variable that names a directory of another user is left
-    /// out: `sudo` and `setpriv` keep the caller's `HOME`.
+    /// Creates the directories of the effective user. Ignores a variable that names a directory of another user: `sudo`
+    /// and `setpriv` keep the caller's `HOME`.
     init(ofEffectiveUser environment: [String: String], accountHome: () -> String?) {
         let own = environment.filter { name, value in
             !HomeEnvironment.personal.contains(name) || !HomeOwner.isAnother(FilePath(value))
@@ -220,7 +220,7 @@ struct BaseDirectories {
         return home.pushing(relative)
     }
 
-    /// The specification has relative values ignored; an empty one is relative.
+    /// Returns nil for relative values, which the specification ignores; an empty one is relative.
     private static func absolutePath(_ text: String?) -> FilePath? {
         guard let text else { return nil }
         let path = FilePath(text)

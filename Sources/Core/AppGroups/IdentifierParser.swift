@@ -5,13 +5,13 @@
 ///     name       = component *( "." component )
 ///     component  = 1*( A-Z / a-z / 0-9 / "-" / "_" ), neither beginning nor ending with "-"
 ///
-/// An identifier that passes is safe as one component of a path: it holds no separator, no control character, does
-/// not begin with a dot or a hyphen, and is short enough for what others append to it.
+/// A valid identifier is safe as one component of a path: it contains no separator or control character, does not begin
+/// with a dot or a hyphen, and is short enough for appended suffixes.
 struct IdentifierParser {
     /// The longest identifier in bytes.
     ///
-    /// An identifier is a directory's and a file's name. `NAME_MAX` on Linux is 255 bytes, and the 55 that remain
-    /// are for what is added to the name: a vault's extension, its lock's, and a temporary file's random affix.
+    /// An identifier names a directory and a file. `NAME_MAX` on Linux is 255 bytes, and the remaining 55 are for
+    /// suffixes: a vault's extension, its lock's, and a temporary file's random affix.
     static let maximumLength = 200
 
     static let registeredPrefix = "group"
@@ -19,7 +19,7 @@ struct IdentifierParser {
     let text: String
     let kind: IdentifierKind
 
-    /// Returns which form the identifier has, or throws why it has none.
+    /// Returns the form of the identifier, or throws its fault.
     func parse() throws(AppGroupError) -> AppGroup.Form {
         guard !text.isEmpty else { throw refusal(.emptyIdentifier, "it is empty") }
         let length = text.utf8.count
@@ -35,9 +35,9 @@ struct IdentifierParser {
         return form
     }
 
-    /// Refuses the first scalar outside the alphabet.
+    /// Rejects the first scalar outside the alphabet.
     private func checkCharacters() throws(AppGroupError) {
-        // The common case is decided on bytes; only a refusal looks at scalars and their Unicode properties.
+        // The common case is decided on bytes; only a rejection needs scalars and their Unicode properties.
         if text.utf8.allSatisfy(\.isAllowedInIdentifier) { return }
         for (offset, scalar) in text.unicodeScalars.enumerated() {
             if scalar.isASCII, UInt8(scalar.value).isAllowedInIdentifier { continue }
@@ -48,7 +48,8 @@ struct IdentifierParser {
     private func refusal(of scalar: Unicode.Scalar, at position: Int) -> AppGroupError {
         let shown = DisplayText.identifier(String(scalar))
         switch scalar.properties.generalCategory {
-        // Format characters count as control characters: a bidirectional override makes one identifier look like another.
+        // Format characters count as control characters: a bidirectional override makes one identifier look like
+        // another.
         case .control, .format, .lineSeparator, .paragraphSeparator:
             return refusal(.controlCharacter, "character \(position) is the control character \(shown)")
         case .spaceSeparator:
@@ -99,9 +100,9 @@ struct IdentifierParser {
     }
 }
 
-/// What an identifier is meant to be.
+/// The intended kind of an identifier.
 ///
-/// It decides the nouns and the example of a refusal, nothing else.
+/// The kind only determines the nouns and the example of a rejection.
 enum IdentifierKind {
     case appGroup
     case accessGroup
@@ -115,7 +116,7 @@ enum IdentifierKind {
         }
     }
 
-    /// One sentence with a correct example.
+    /// The advice, with a correct example.
     var advice: String {
         switch self {
         case .appGroup: "Write group.<name> or <team identifier>.<name>, for example group.com.example.app."
@@ -125,8 +126,8 @@ enum IdentifierKind {
     }
 }
 
-// The alphabet of identifiers. ASCII only: two identifiers that look alike are then alike, and no file system
-// normalises one into the other.
+// The alphabet of identifiers. ASCII only: no two different identifiers look alike, and no file system normalises one
+// into the other.
 extension UInt8 {
     var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 

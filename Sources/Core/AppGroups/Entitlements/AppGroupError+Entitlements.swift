@@ -1,24 +1,24 @@
 internal import SharedFiles
 
 extension AppGroupError.Code {
-    /// The program's entitlements do not hold the group.
+    /// The program's entitlements do not contain the group.
     public static let notEntitled = Self(rawValue: "notEntitled")
 
-    /// A file, or a part of one, is no entitlements: no property list, or a value of another type or form.
+    /// A file, or a part of one, is not valid entitlements: not a property list, or a value of another type or form.
     public static let malformedEntitlements = Self(rawValue: "malformedEntitlements")
 
-    /// An entitlement holds a build setting, such as `$(AppIdentifierPrefix)`, whose value is not known.
+    /// An entitlement contains a build setting, such as `$(AppIdentifierPrefix)`, whose value is not known.
     public static let unresolvedVariable = Self(rawValue: "unresolvedVariable")
 
-    /// The entitlements that the program was given cannot be read, or somebody else may change them.
+    /// The program's entitlements cannot be read, or another user may change them.
     public static let unusableEntitlements = Self(rawValue: "unusableEntitlements")
 }
 
-// What an entitlements file holds.
+// The content of an entitlements file.
 extension AppGroupError {
     private static let readEntitlements = "read the entitlements"
 
-    /// Something that is no entitlements: what, as the rest of a sentence about the subject.
+    /// Creates an error for invalid entitlements; the reason is the rest of a sentence about the subject.
     static func malformedEntitlements(_ subject: String, _ reason: String) -> Self {
         Self(
             code: .malformedEntitlements, operation: readEntitlements, subject: DisplayText.identifier(subject),
@@ -33,14 +33,14 @@ extension AppGroupError {
                 + "ones), or write the identifiers out.")
     }
 
-    /// A file that is not there, not regular, too large or not to be read.
+    /// Creates an error for a file that is missing, not regular, too large or unreadable.
     static func unreadableEntitlements(_ error: FileError) -> Self {
         Self(
             code: .file, operation: readEntitlements, subject: error.path, reason: "cannot \(error.operation) it",
             advice: error.advice, underlying: error)
     }
 
-    /// The same error about a file: what was its subject is said in the reason.
+    /// Returns the same error with a file as its subject; the reason names the former subject.
     func inFile(_ path: String) -> Self {
         guard code != .file else { return self }
         let isWhole = subject == Self.wholeFile
@@ -50,11 +50,11 @@ extension AppGroupError {
             advice: advice, underlying: underlying)
     }
 
-    /// What an error's subject is where no file is known.
+    /// The subject of an error without a known file.
     static let wholeFile = "entitlements"
 }
 
-// Which file is this program's.
+// The selection of this program's entitlements file.
 extension AppGroupError {
     private static let findEntitlements = "find this program's entitlements"
 
@@ -85,7 +85,7 @@ extension AppGroupError {
             reason: "it is not UTF-8", advice: "Move the program, or set \(EntitlementEnvironment.file).")
     }
 
-    /// A file that is there, or was named, and that counts for nothing; going on without it would open every group.
+    /// Creates an error for an unusable file that exists or was named. Continuing without it would open every group.
     static func unusableEntitlements(_ error: FileError) -> Self {
         let reason =
             switch error.code {
@@ -103,18 +103,18 @@ extension AppGroupError {
     }
 }
 
-// Which groups they hold.
+// Membership in groups.
 extension AppGroupError {
     private static let listed = 10
 
-    /// A group that the entitlements do not hold.
+    /// Creates an error for an app group that the entitlements do not contain.
     static func notEntitled(_ group: AppGroup, _ entitlements: Entitlements) -> Self {
         notEntitled(
             group.identifier, operation: "open the app group", held: entitlements.applicationGroups.map(\.identifier),
             kind: "app group", advice: "Add it to \(EntitlementKey.applicationGroups) of every program that shares it.")
     }
 
-    /// An access group that the entitlements do not hold.
+    /// Creates an error for an access group that the entitlements do not contain.
     static func notEntitled(_ group: AccessGroup, _ entitlements: Entitlements) -> Self {
         var advice = "Add it to \(EntitlementKey.keychainAccessGroups)."
         if let meant = group.appGroupWithTeamPrefix, entitlements.holds(meant) {

@@ -1,25 +1,25 @@
-/// The values of build settings that stand in entitlements: `$(AppIdentifierPrefix)`, `$(CFBundleIdentifier)`, …
+/// The values of build settings in entitlements: `$(AppIdentifierPrefix)`, `$(CFBundleIdentifier)`, …
 ///
-/// Xcode expands them when it signs; a file that comes from a project still holds them. Names are case-sensitive, and values
-/// may hold references to other settings.
+/// Xcode expands them when it signs; a file from a project still contains them. Names are case-sensitive, and values
+/// may refer to other settings.
 public struct EntitlementVariables: Sendable, Hashable {
-    /// The settings of each level, the highest first: of a target before those of its project.
+    /// The settings of each level, the highest first: a target's before those of its project.
     private var levels: [[String: String]]
 
-    /// No setting has a value.
+    /// Creates variables without any setting.
     public init() { levels = [[:]] }
 
-    /// These settings.
+    /// Creates variables with these settings.
     public init(_ values: [String: String]) { levels = [values] }
 
-    /// The settings that follow from whose program it is.
+    /// Creates the settings that follow from a program's team and bundle.
     ///
     /// - Parameters:
-    ///   - teamIdentifier: Gives `AppIdentifierPrefix` and `TeamIdentifierPrefix`, both with their dot at the end, and
-    ///     `DEVELOPMENT_TEAM`. Some old accounts have application identifiers with another prefix than the team's: give
-    ///     `AppIdentifierPrefix` in `values` there.
-    ///   - bundleIdentifier: Gives `CFBundleIdentifier` and `PRODUCT_BUNDLE_IDENTIFIER`.
-    ///   - values: More settings; they win over those above.
+    ///   - teamIdentifier: Sets `AppIdentifierPrefix` and `TeamIdentifierPrefix`, both with their dot at the end, and
+    ///     `DEVELOPMENT_TEAM`. Some old accounts have application identifiers with another prefix than the team's: set
+    ///     `AppIdentifierPrefix` in `values` for these.
+    ///   - bundleIdentifier: Sets `CFBundleIdentifier` and `PRODUCT_BUNDLE_IDENTIFIER`.
+    ///   - values: More settings, which take precedence.
     public init(
         teamIdentifier: TeamIdentifier?, bundleIdentifier: String?, _ values: [String: String] = [:]
     ) {
@@ -43,37 +43,38 @@ public struct EntitlementVariables: Sendable, Hashable {
     package static let bundleIdentifier = "CFBundleIdentifier"
     package static let productBundleIdentifier = "PRODUCT_BUNDLE_IDENTIFIER"
 
-    /// These settings, and where they say `$(inherited)` or lack one, those of a lower level: a target's over its project's.
+    /// Returns these settings over those of a lower level, which apply to `$(inherited)` and missing settings: a
+    /// target's over its project's.
     public func over(_ lower: EntitlementVariables) -> EntitlementVariables {
         var both = self
         both.levels += lower.levels
         return both
     }
 
-    /// A setting as it is written at its highest level, references in it not expanded; nil where no level has it.
+    /// The unexpanded value of a setting at its highest level; nil if no level has it.
     ///
-    /// Setting it sets it at the highest level; nil takes it away there.
+    /// Assigning changes the highest level; nil removes the setting there.
     public subscript(name: String) -> String? {
         get { definition(of: name)?.value }
         set { levels[0][name] = newValue }
     }
 
-    /// Puts values in the place of references: `$(NAME)`, `${NAME}`, `$[NAME]` and `$NAME`, nested ones such as
-    /// `$(A_$(B))` from the inside, `$$` as a dollar sign.
+    /// Expands references: `$(NAME)`, `${NAME}`, `$[NAME]` and `$NAME`, nested ones such as `$(A_$(B))` from the
+    /// inside, `$$` as a dollar sign.
     ///
-    /// Operators work as in Xcode, one after the other: `:rfc1034identifier`, `:identifier`, `:c99extidentifier`, `:lower`,
-    /// `:upper` and `:default=…` for a setting without a value or an empty one. `$(inherited)` in a setting is the same
-    /// setting of the next lower level, and nothing where there is none.
+    /// Operators work as in Xcode, one after the other: `:rfc1034identifier`, `:identifier`, `:c99extidentifier`,
+    /// `:lower`, `:upper` and `:default=…` for a missing or empty setting. `$(inherited)` in a setting is the same
+    /// setting of the next lower level, or empty.
     ///
-    /// A reference that cannot be expanded stays in the text as it was written, and its name is listed: Xcode would put
-    /// nothing in its place, and the mistake would show much later. Settings that refer to each other in a circle, or that
-    /// grow beyond 1 MiB or 10,000 references, count as such, and so does a reference with more than 32 operators.
+    /// A reference that cannot be expanded stays unchanged in the text, and its name is listed: Xcode would replace it
+    /// by nothing, and the mistake would appear much later. This includes settings that refer to each other in a
+    /// circle, or that grow beyond 1 MiB or 10,000 references, and references with more than 32 operators.
     public func expand(_ text: String) -> ExpandedText {
         var budget = ExpansionBudget()
         return expand(text, within: &budget)
     }
 
-    /// The same for one of several texts that share a budget.
+    /// Does the same for one of several texts that share a budget.
     func expand(_ text: String, within budget: inout ExpansionBudget) -> ExpandedText {
         var expansion = VariableExpansion(variables: self, budget: budget)
         let expanded = expansion.expand(text[...])
@@ -81,7 +82,7 @@ public struct EntitlementVariables: Sendable, Hashable {
         return ExpandedText(text: expanded, unresolved: expansion.unresolved)
     }
 
-    /// A setting and the level that it comes from, looked for from a level on.
+    /// Returns a setting and its level, searched from a level on.
     func definition(of name: String, from level: Int = 0) -> (value: String, level: Int)? {
         for position in levels.indices.dropFirst(level) {
             if let value = levels[position][name] { return (value, position) }
@@ -92,10 +93,10 @@ public struct EntitlementVariables: Sendable, Hashable {
 
 /// A text whose references to build settings were expanded.
 public struct ExpandedText: Sendable, Hashable {
-    /// The text; what could not be expanded stands in it as it was written.
+    /// The text; references that could not be expanded are unchanged.
     public let text: String
-    /// The names of the settings that have no value, each once, in the order of the text: `AppIdentifierPrefix`. With an
-    /// unknown operator, `NAME:operator`; a reference that does not end, as it stands.
+    /// The names of the settings without a value, each once, in the order of the text: `AppIdentifierPrefix`. With an
+    /// unknown operator, `NAME:operator`; for an unterminated reference, its text.
     public let unresolved: [String]
 
     package init(text: String, unresolved: [String]) {
@@ -103,6 +104,6 @@ public struct ExpandedText: Sendable, Hashable {
         self.unresolved = unresolved
     }
 
-    /// Whether every reference was expanded.
+    /// `true` if every reference was expanded.
     public var isResolved: Bool { unresolved.isEmpty }
 }

@@ -1,19 +1,19 @@
 internal import SharedFiles
 
 extension Entitlements {
-    /// Takes the entitlements of a file: expands build settings and checks every identifier.
+    /// Creates entitlements from a file's: expands build settings and checks every identifier.
     ///
-    /// Duplicates are dropped, and so is `com.apple.token` among the keychain's groups. What the file says of its own
-    /// application identifier and team gives the values of `AppIdentifierPrefix`, `TeamIdentifierPrefix` and
-    /// `CFBundleIdentifier` where `variables` has none.
-    /// - Throws: ``AppGroupError`` `malformedEntitlements` where an identifier breaks the rules, `unresolvedVariable` where
-    ///   nothing is wrong but settings without a value, or all settings of the file together grow beyond 1 MiB or 10,000
-    ///   references. One error lists every identifier at fault, up to twenty; after those no more are looked at.
+    /// Duplicates are dropped, and so is `com.apple.token` in the keychain's groups. The file's own application
+    /// identifier and team are the values of `AppIdentifierPrefix`, `TeamIdentifierPrefix` and `CFBundleIdentifier`
+    /// that `variables` lacks.
+    /// - Throws: ``AppGroupError`` `malformedEntitlements` if an identifier is invalid, or all settings of the file
+    ///   together grow beyond 1 MiB or 10,000 references; `unresolvedVariable` if the only faults are settings without
+    ///   a value. An error lists all invalid identifiers, up to twenty; further ones are not checked.
     public init(
         _ document: EntitlementsDocument, variables: EntitlementVariables = EntitlementVariables()
     ) throws(AppGroupError) {
         var reading = EntitlementReading(document, variables)
-        // First, since what is wrong with them leaves settings without values.
+        // First, since their faults leave settings without values.
         let own = reading.identifiers(
             document.applicationIdentifier.map { [$0] } ?? [], in: EntitlementKey.applicationIdentifier,
             AccessGroupPattern.init(entitled:))
@@ -47,7 +47,7 @@ extension Entitlements {
 }
 
 extension AccessGroupPattern {
-    /// One that stands in `keychain-access-groups` or as application identifier.
+    /// Creates the pattern of an entry of `keychain-access-groups` or of the application identifier.
     ///
     /// An app group there would be held without being in the list of app groups, which Apple's systems do not grant.
     fileprivate init(entitled text: String) throws(AppGroupError) {
@@ -62,13 +62,13 @@ extension AccessGroupPattern {
     }
 }
 
-/// Expands and checks identifiers, and collects what is wrong with them.
+/// Expands and checks identifiers, and collects their faults.
 private struct EntitlementReading {
     private static let mostFaults = 20
     private static let mostNames = 5
 
     private let variables: EntitlementVariables
-    /// Of all texts together: many short ones may refer to a long value.
+    /// The budget of all texts together: many short ones may refer to a long value.
     private var budget = ExpansionBudget()
     private var faults: [String] = []
     private var passedOver = 0
@@ -127,9 +127,10 @@ private struct EntitlementReading {
 }
 
 extension EntitlementVariables {
-    /// The settings that follow from a file's own application identifier and team, as far as those can be expanded.
+    /// Creates the settings that follow from a file's own application identifier and team, as far as those can be
+    /// expanded.
     fileprivate init(whatIsSaidIn document: EntitlementsDocument, _ variables: EntitlementVariables) {
-        // A longer text is no identifier, and would be repeated wherever a setting stands for it.
+        // A longer text is not an identifier, and would be repeated for every use of a setting.
         func known(_ text: String?) -> String? {
             guard let expanded = text.map(variables.expand), expanded.isResolved,
                 expanded.text.utf8.count <= AppGroup.maximumLength
@@ -142,9 +143,9 @@ extension EntitlementVariables {
             return
         }
         let bundle = String(own[own.index(after: dot)...])
-        // An old account's prefix is not its team.
+        // An old account's prefix differs from its team.
         let prefix = TeamIdentifier.isWellFormed(own[..<dot]) ? [Self.appIdentifierPrefix: "\(own[..<dot])."] : [:]
-        // A profile's pattern is no bundle identifier.
+        // A profile's pattern is not a bundle identifier.
         self.init(teamIdentifier: team, bundleIdentifier: bundle.contains("*") ? nil : bundle, prefix)
     }
 }

@@ -1,20 +1,20 @@
-/// What a program is entitled to: its groups, checked.
+/// A program's entitlements: its groups, checked.
 ///
-/// On Linux no kernel enforces them. They are the program's own statement of what it belongs to, and keep it from
-/// opening another group by mistake: see ``EntitlementPolicy``.
+/// The Linux kernel does not enforce them. They declare a program's membership and prevent it from opening another
+/// group by mistake: see ``EntitlementPolicy``.
 public struct Entitlements: Sendable, Hashable {
-    /// The app groups that it belongs to, in the order of the file.
+    /// The app groups of the program, in the order of the file.
     public let applicationGroups: [AppGroup]
-    /// The access groups that it may use besides: those of `keychain-access-groups`, without patterns.
+    /// The further access groups of the program: those of `keychain-access-groups`, without patterns.
     public let accessGroups: [AccessGroup]
     /// Patterns in `keychain-access-groups`, such as `ABCDE12345.*`, which a provisioning profile grants.
     public let accessGroupPatterns: [AccessGroupPattern]
-    /// Who it is: `ABCDE12345.com.example.app`; nil where the file does not say.
+    /// The application identifier, `ABCDE12345.com.example.app`; nil if the file has none.
     public let applicationIdentifier: String?
 
-    /// Puts entitlements together by hand.
+    /// Creates entitlements from their parts.
     ///
-    /// - Parameter applicationIdentifier: Counts as an access group where it is `<team identifier>.<name>`.
+    /// - Parameter applicationIdentifier: Counts as an access group if it is `<team identifier>.<name>`.
     public init(
         applicationGroups: [AppGroup], accessGroups: [AccessGroup] = [], applicationIdentifier: String? = nil
     ) {
@@ -35,16 +35,16 @@ public struct Entitlements: Sendable, Hashable {
 }
 
 extension Entitlements {
-    /// Whether the program belongs to an app group.
+    /// Returns whether the program belongs to an app group.
     public func holds(_ group: AppGroup) -> Bool { applicationGroups.contains(group) }
 
-    /// Whether the program may use an access group: one of `keychain-access-groups`, its own application identifier, or
-    /// an app group that it belongs to.
+    /// Returns whether the program may use an access group: one of `keychain-access-groups`, its own application
+    /// identifier, or one of its app groups.
     public func holds(_ group: AccessGroup) -> Bool {
         allAccessGroups.contains(group) || accessGroupPatterns.contains { $0.matches(group) }
     }
 
-    /// Every access group by name, in the order that Apple's keychain looks at them: those of `keychain-access-groups`, the
+    /// Every access group by name, in the search order of Apple's keychain: those of `keychain-access-groups`, the
     /// application identifier, the app groups.
     ///
     /// Source: Apple, "Sharing access to keychain items among a collection of apps".
@@ -52,13 +52,13 @@ extension Entitlements {
         accessGroups + (ownAccessGroup.map { [$0] } ?? []) + applicationGroups.map(AccessGroup.init)
     }
 
-    /// Where Apple's keychain puts an item that names no access group: the first of ``allAccessGroups`` that is no app
-    /// group; nil where there is none.
+    /// The access group of an item that names none, as in Apple's keychain: the first of ``allAccessGroups`` that is
+    /// not an app group; nil if only app groups are left.
     public var defaultAccessGroup: AccessGroup? {
         accessGroups.first { $0.teamIdentifier != nil } ?? ownAccessGroup
     }
 
-    /// The group that only this program is in.
+    /// The group of this program alone.
     private var ownAccessGroup: AccessGroup? {
         let own = applicationIdentifier.flatMap { try? AccessGroup($0) }
         // An app group's name here would open the vault of a group that the program does not belong to.
@@ -66,28 +66,29 @@ extension Entitlements {
     }
 }
 
-/// Whose entitlements decide which groups may be opened.
+/// The entitlements that determine which groups may be opened.
 ///
-/// Entitlements are a check against mistakes, as on a simulator: on Linux the kernel enforces none of them. What keeps
-/// others out are the container's modes and the vault's keys.
+/// Entitlements prevent mistakes, as on a simulator: the Linux kernel enforces none of them. The container's modes and
+/// the vault's keys keep others out.
 public enum EntitlementPolicy: Sendable, Hashable {
-    /// Those of this program, where it has any (see ``Entitlements/ofThisProgram()``); a program without opens every group.
+    /// This program's entitlements, if it has any (see ``Entitlements/ofThisProgram()``); a program without opens every
+    /// group.
     case program
-    /// These.
+    /// Explicit entitlements.
     case given(Entitlements)
-    /// None: for tools that look after groups of others.
+    /// No check: for tools that manage groups of others.
     case unchecked
 
-    /// Refuses an app group that the entitlements do not hold.
+    /// Throws an error for an app group that the entitlements do not contain.
     ///
-    /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they do hold and the nearest match; what
-    ///   ``Entitlements/ofThisProgram()`` throws.
+    /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they contain and the nearest match; the errors
+    ///   of ``Entitlements/ofThisProgram()``.
     package func require(_ group: AppGroup) throws(AppGroupError) {
         guard let entitlements = try entitlements(), !entitlements.holds(group) else { return }
         throw .notEntitled(group, entitlements)
     }
 
-    /// Refuses an access group that the entitlements do not hold.
+    /// Throws an error for an access group that the entitlements do not contain.
     ///
     /// - Throws: ``AppGroupError`` as ``require(_:)-(AppGroup)``.
     package func require(_ group: AccessGroup) throws(AppGroupError) {
@@ -95,7 +96,7 @@ public enum EntitlementPolicy: Sendable, Hashable {
         throw .notEntitled(group, entitlements)
     }
 
-    /// The entitlements that decide; nil where every group may be opened.
+    /// Returns the decisive entitlements; nil if every group may be opened.
     package func entitlements() throws(AppGroupError) -> Entitlements? {
         switch self {
         case .program: try Entitlements.ofThisProgram()
@@ -105,15 +106,15 @@ public enum EntitlementPolicy: Sendable, Hashable {
     }
 }
 
-/// An access group, or all whose identifiers begin alike: `ABCDE12345.com.example.app`, `ABCDE12345.*`.
+/// An access group, or all with a common prefix: `ABCDE12345.com.example.app`, `ABCDE12345.*`.
 ///
-/// Provisioning profiles grant by patterns. The asterisk stands for the last components, one at least, and only behind a
+/// Provisioning profiles grant patterns. The asterisk matches one or more last components, and is valid only after a
 /// team identifier and a dot.
 public struct AccessGroupPattern: Hashable, Sendable, CustomStringConvertible {
-    /// The pattern as it is written.
+    /// The pattern as written.
     public let pattern: String
 
-    /// The pattern as it is written.
+    /// The pattern as written.
     public var description: String { pattern }
 
     /// Checks a pattern.
@@ -136,15 +137,15 @@ public struct AccessGroupPattern: Hashable, Sendable, CustomStringConvertible {
         self.pattern = pattern
     }
 
-    /// The pattern that one access group alone matches.
+    /// Creates the pattern that only one access group matches.
     public init(_ accessGroup: AccessGroup) { pattern = accessGroup.identifier }
 
-    /// Whether more than one access group may match.
+    /// `true` if more than one access group may match.
     public var isWildcard: Bool { pattern.hasSuffix(Self.wildcard) }
 
-    /// Whether an access group is one of those.
+    /// Returns whether an access group matches.
     ///
-    /// An app group of the registered form matches only its own name: it has no team.
+    /// An app group of the registered form matches only its own name, since it has no team.
     public func matches(_ accessGroup: AccessGroup) -> Bool {
         guard isWildcard else { return accessGroup.identifier == pattern }
         return accessGroup.identifier.hasPrefix(pattern.dropLast())

@@ -1,31 +1,31 @@
 public import PropertyLists
 internal import SharedFiles
 
-/// An `.entitlements` file, or the entitlements of a provisioning profile, as it stands: nothing in it is checked but types.
+/// An `.entitlements` file, or the entitlements of a provisioning profile, with only its types checked.
 ///
-/// Build settings in it, such as `$(AppIdentifierPrefix)`, are not expanded; ``Entitlements/init(_:variables:)`` does that,
-/// and checks every identifier.
+/// Build settings in it, such as `$(AppIdentifierPrefix)`, are not expanded; ``Entitlements/init(_:variables:)``
+/// expands them and checks every identifier.
 public struct EntitlementsDocument: Sendable, Hashable {
-    /// `com.apple.security.application-groups`; nil where the key is missing.
+    /// `com.apple.security.application-groups`; nil if the key is missing.
     public let applicationGroups: [String]?
-    /// `keychain-access-groups`; nil where the key is missing.
+    /// `keychain-access-groups`; nil if the key is missing.
     public let keychainAccessGroups: [String]?
-    /// `application-identifier`, or `com.apple.application-identifier` where there is only that.
+    /// `application-identifier`, or else `com.apple.application-identifier`.
     public let applicationIdentifier: String?
     /// `com.apple.developer.team-identifier`.
     public let teamIdentifier: String?
     /// `com.apple.developer.ubiquity-kvstore-identifier`.
     public let keyValueStoreIdentifier: String?
-    /// `com.apple.security.app-sandbox`; nil where the key is missing.
+    /// `com.apple.security.app-sandbox`; nil if the key is missing.
     public let isSandboxed: Bool?
     /// Every key of the file, known or not, sorted.
     public let keys: [String]
 
     private let values: [String: PropertyListValue]
 
-    /// Takes a property list for entitlements.
+    /// Creates a document from a property list.
     ///
-    /// - Throws: ``AppGroupError`` `malformedEntitlements` where it is no dictionary, or a key above holds another type.
+    /// - Throws: ``AppGroupError`` `malformedEntitlements` if it is not a dictionary, or a key above has another type.
     public init(_ list: PropertyListValue) throws(AppGroupError) {
         guard case .dictionary(let values) = list else {
             throw .malformedEntitlements("entitlements", "its top level is no dictionary")
@@ -43,11 +43,11 @@ public struct EntitlementsDocument: Sendable, Hashable {
         self.values = values
     }
 
-    /// What a key holds; nil where it is missing.
+    /// Returns the value of a key; nil if it is missing.
     package subscript(key: String) -> PropertyListValue? { values[key] }
 }
 
-/// Takes values of known types out of a dictionary.
+/// Extracts values of known types from a dictionary.
 private struct EntitlementReader {
     let values: [String: PropertyListValue]
 
@@ -80,13 +80,13 @@ private struct EntitlementReader {
 }
 
 extension EntitlementsDocument {
-    /// More structure than any program's entitlements have, and little enough to be refused at once.
+    /// More structure than any program's entitlements have, and little enough to be rejected quickly.
     private static let limits = StructureLimits(depth: 32, values: 20_000, size: 1 << 20)
 
     /// Reads entitlements from a property list's bytes, XML or binary.
     ///
-    /// - Throws: ``AppGroupError`` `malformedEntitlements`, also for a property list in the old text format, in which every
-    ///   value is text.
+    /// - Throws: ``AppGroupError`` `malformedEntitlements`, also for a property list in the old text format, in which
+    ///   every value is text.
     public init(parsing bytes: UnsafeRawBufferPointer) throws(AppGroupError) {
         let list: PropertyListValue
         let format: PropertyListFormat
@@ -116,8 +116,9 @@ extension EntitlementsDocument {
 
     /// Reads an `.entitlements` file.
     ///
-    /// Only a regular file of 1 MiB at most is read; a link in its place is not followed, and a FIFO not waited for.
-    /// - Throws: ``AppGroupError`` `malformedEntitlements`; `file` where it cannot be read, with the cause as `underlying`.
+    /// Reads only a regular file of at most 1 MiB; follows no final link, and does not wait for a FIFO.
+    /// - Throws: ``AppGroupError`` `malformedEntitlements`; `file` if it cannot be read, with the cause as
+    ///   `underlying`.
     public static func read(path: String) throws(AppGroupError) -> EntitlementsDocument {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try EntitlementsFile(path: path).read() } catch {
@@ -127,7 +128,7 @@ extension EntitlementsDocument {
     }
 }
 
-/// The keys of entitlements that decide what programs share; the one place that spells them.
+/// The entitlement keys that determine sharing between programs; the only place that spells them.
 package enum EntitlementKey {
     package static let applicationGroups = "com.apple.security.application-groups"
     package static let keychainAccessGroups = "keychain-access-groups"

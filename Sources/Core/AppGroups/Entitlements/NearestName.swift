@@ -1,13 +1,13 @@
-/// Finds the name that somebody most likely meant.
+/// A search for the most likely intended name.
 package enum NearestName {
-    /// Longer texts are compared by this many bytes, and no more names than `mostNames` by distance: both come from files
-    /// of others, and the time grows with their product.
+    /// Longer texts are cut to this length, and at most `mostNames` names are compared by distance: both may come from
+    /// untrusted files, and the time grows with their product.
     private static let longestText = 256
     private static let mostNames = 256
     private static let mostEdits = 8
 
-    /// The name that differs in case only, else the one with the fewest edits; nil where none is close: within a quarter of
-    /// the text's length, at least one edit and at most eight. Of names that are equally close, the first.
+    /// Returns the name that differs only in case, else the one with the fewest edits; nil if none is close: within a
+    /// quarter of the text's length, at least one edit and at most eight. Of equally close names it returns the first.
     package static func nearest(to text: String, among names: some Sequence<String>) -> String? {
         let folded = text.lowercased()
         let bytes = Array(text.utf8.prefix(longestText))
@@ -24,13 +24,13 @@ package enum NearestName {
         return best
     }
 
-    /// How many edits make one text of the other: insertions, deletions, replacements and exchanges of neighbours, each of
-    /// one byte of UTF-8 (the restricted distance of Damerau and Levenshtein). Only the first 256 bytes of each count.
+    /// Returns the number of edits between two texts: insertions, deletions, replacements and exchanges of neighbours,
+    /// each of one byte of UTF-8 (the restricted Damerau-Levenshtein distance). Only the first 256 bytes of each count.
     package static func distance(_ first: String, _ second: String) -> Int {
         distance(Array(first.utf8.prefix(longestText)), Array(second.utf8.prefix(longestText)), upTo: longestText)
     }
 
-    /// The distance, or more than the limit: what lies further from the table's diagonal than that is not computed.
+    /// Returns the distance, or more than the limit: cells further from the table's diagonal are not computed.
     private static func distance(_ first: [UInt8], _ second: [UInt8], upTo limit: Int) -> Int {
         var rows = Rows(width: second.count, farthest: limit + 1)
         for row in first.indices {

@@ -3,18 +3,18 @@ internal import SharedFiles
 internal import Synchronization
 
 extension Entitlements {
-    /// This program's entitlements; nil for one that has none, which may open every group.
+    /// Returns this program's entitlements; nil if it has none and may open every group.
     ///
-    /// They are those of the file that the variable `SEALED_ENTITLEMENTS` names, by an absolute path; where it is not set,
-    /// of the file `<executable>.entitlements` beside the executable, if there is one. Build settings in the file get
-    /// their values from `SEALED_TEAM_ID` and `SEALED_BUNDLE_ID`, else from the file's own team and application identifier.
+    /// The variable `SEALED_ENTITLEMENTS` names the file by an absolute path. If it is not set, the file is
+    /// `<executable>.entitlements` beside the executable, if that exists. Build settings in the file get their values
+    /// from `SEALED_TEAM_ID` and `SEALED_BUNDLE_ID`, else from the file's own team and application identifier.
     ///
-    /// The file counts only if it belongs to the effective user or root and nobody else may write it. One that was named or
-    /// is there, and cannot be used, is an error, never taken for none. In a program that has more rights than its caller
-    /// (set-user-ID, file capabilities) the variables are not looked at.
+    /// The file is valid only if it belongs to the effective user or root and no other user may write it. A file that
+    /// was named or exists, and cannot be used, is an error; it never counts as missing. In a program with more rights
+    /// than its caller (set-user-ID, file capabilities) the variables are ignored.
     ///
-    /// Read once in a process's life, by the first call that succeeds.
-    /// - Throws: ``AppGroupError`` `unusableEntitlements`, also for a `SEALED_TEAM_ID` that is no team identifier;
+    /// Read once per process, by the first call that succeeds.
+    /// - Throws: ``AppGroupError`` `unusableEntitlements`, also for an invalid `SEALED_TEAM_ID`;
     ///   `malformedEntitlements`, `unresolvedVariable`.
     public static func ofThisProgram() throws(AppGroupError) -> Entitlements? {
         try ProgramEntitlements.ofThisProcess.withLock { (known) throws(AppGroupError) in
@@ -28,9 +28,9 @@ extension Entitlements {
     }
 }
 
-/// Where a program's entitlements are looked for.
+/// The search for a program's entitlements.
 struct ProgramEntitlements {
-    /// What was found: maybe nothing, which is an answer as well.
+    /// The result of the search, which may be nil.
     struct Answer {
         let entitlements: Entitlements?
     }
@@ -72,16 +72,17 @@ struct ProgramEntitlements {
     }
 }
 
-/// Where this program's executable lies.
+/// The path of this program's executable.
 enum ProgramPath {
     private static let link = "/proc/self/exe"
-    /// What the kernel adds to the path of a file that has lost its name (proc_pid_exe(5)).
+    /// The kernel's suffix for the path of a file that has lost its name (proc_pid_exe(5)).
     private static let deletedMark = " (deleted)"
 
-    /// What `/proc/self/exe` points to; nil where there is no `/proc`.
+    /// Returns the target of `/proc/self/exe`; nil without `/proc`.
     ///
-    /// A program whose file was replaced while it runs, as an update does it, still lies where it lay.
-    /// - Throws: ``AppGroupError`` with `unusableEntitlements` for a path that is not UTF-8: repairing it would name another.
+    /// A program whose file was replaced while it runs, for example by an update, keeps its path.
+    /// - Throws: ``AppGroupError`` with `unusableEntitlements` for a path that is not UTF-8: a repaired path would name
+    ///   another file.
     static func read() throws(AppGroupError) -> String? {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { space in

@@ -1,4 +1,4 @@
-/// One expansion of a text: what it has used up, and what it could not expand.
+/// An expansion of a text, with its used budget and its unresolved names.
 struct VariableExpansion {
     private static let deepest = 64
     private static let mostUnresolved = 100
@@ -28,7 +28,7 @@ struct VariableExpansion {
             case .broken(let rest): part = unexpanded(rest, as: rest)
             case .reference(let reference): part = expand(reference)[...]
             }
-            // Also where the references are used up: the rest of the text could be a million more.
+            // Checked even if the references are used up: the rest of the text could contain a million more.
             guard budget.takeBytes(part.utf8.count), !budget.isExceeded else {
                 list(open.last?.name[...] ?? text)
                 break
@@ -44,7 +44,7 @@ struct VariableExpansion {
         }
         let known = unresolved.count
         let name = expand(reference.name)
-        // The name itself holds a setting without a value, which is listed.
+        // The name itself contains a setting without a value, which is listed.
         guard unresolved.count == known else { return String(reference.source) }
         var value = value(of: name)
         for text in reference.operators {
@@ -71,7 +71,7 @@ struct VariableExpansion {
         return expand(value[...])
     }
 
-    /// Whether the operator is one that is known, and its work is not too much.
+    /// Applies an operator; returns `false` if it is unknown or exceeds the budget.
     private mutating func apply(_ text: Substring, to value: inout String?) -> Bool {
         if text.hasPrefix("default=") {
             if value?.isEmpty ?? true { value = expand(text.dropFirst("default=".count)) }
@@ -84,7 +84,7 @@ struct VariableExpansion {
         return true
     }
 
-    /// Lists a name as unresolved, and leaves the text as it is.
+    /// Lists a name as unresolved and returns the text unchanged.
     private mutating func unexpanded(_ text: Substring, as name: Substring) -> Substring {
         list(name)
         return text
@@ -96,7 +96,7 @@ struct VariableExpansion {
     }
 }
 
-/// What changes a setting's value where it is used.
+/// The operators that change a setting's value at its use.
 enum VariableOperator: String {
     case lower, upper, identifier, c99extidentifier, rfc1034identifier
 
@@ -110,7 +110,7 @@ enum VariableOperator: String {
         }
     }
 
-    /// No identifier begins with a digit.
+    /// Replaces invalid characters and a leading digit.
     private static func identifier(
         _ text: String, _ replacement: Character, _ isAllowed: (Character) -> Bool
     ) -> String {
@@ -127,10 +127,10 @@ extension Character {
     fileprivate var isPlainLetterOrDigit: Bool { asciiValue?.isLetterOrDigit ?? false }
 }
 
-/// What the expansion of one text, or of all texts of a file, may use up.
+/// The limits for expanding one text, or all texts of a file.
 ///
-/// The texts and the settings come from files of others: a circle, settings that each hold the next one twice, or many
-/// references to one long value would otherwise take all memory or all time.
+/// The texts and the settings come from untrusted files: a circle, settings that each contain the next one twice, or
+/// many references to one long value would otherwise exhaust memory or time.
 struct ExpansionBudget {
     private static let mostReferences = 10_000
     private static let mostBytes = 1 << 20
@@ -138,16 +138,16 @@ struct ExpansionBudget {
     private var references = 0
     private var bytes = 0
 
-    /// Whether more was asked for than there is: what was expanded then is not complete.
+    /// `true` if the limits were exceeded: the expanded text is then incomplete.
     var isExceeded: Bool { references > Self.mostReferences || bytes > Self.mostBytes }
 
-    /// Whether one reference more may be expanded.
+    /// Returns whether another reference may be expanded.
     mutating func takeReference() -> Bool {
         references += 1
         return !isExceeded
     }
 
-    /// Whether so many bytes more may be made.
+    /// Returns whether so many more bytes may be produced.
     mutating func takeBytes(_ count: Int) -> Bool {
         bytes += count
         return bytes <= Self.mostBytes

@@ -1,25 +1,25 @@
-/// A part of a text that holds references to build settings.
+/// A part of a text with references to build settings.
 enum TextPiece {
-    /// Text as it stands.
+    /// Literal text.
     case literal(Substring)
     case reference(VariableReference)
-    /// A reference that does not end, is nested too deep or has too many operators, and all that follows.
+    /// An unterminated reference, or one with too much nesting or too many operators, with the rest of the text.
     case broken(Substring)
 }
 
 /// A reference to a build setting, as `$(NAME:operator:default=text)`.
 struct VariableReference {
-    /// All of it.
+    /// The whole reference.
     let source: Substring
-    /// What stands before the first colon; may hold references.
+    /// The part before the first colon; may contain references.
     let name: Substring
-    /// What stands between the colons that follow; each may hold references.
+    /// The parts after the colons; each may contain references.
     let operators: [Substring]
 }
 
 /// Splits a text into pieces, one after the other.
 ///
-/// It never recurses, and what it gives up on ends the text: the time is linear in the text's length.
+/// The parser never recurses, and an invalid reference ends the text, so the time is linear in the text's length.
 struct TextPieces {
     private static let deepest = 32
     private static let mostOperators = 32

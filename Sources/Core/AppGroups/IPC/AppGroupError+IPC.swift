@@ -3,59 +3,59 @@ internal import SharedFiles
 
 // Names.
 extension AppGroupError.Code {
-    /// A name for IPC is empty, longer than 64 bytes, or holds what not every mechanism takes.
+    /// A name for IPC is empty, longer than 64 bytes, or contains a character that not every mechanism supports.
     public static let invalidIPCName = Self(rawValue: "invalidIPCName")
-    /// The group's identifier and the name together are longer than that system's mechanism allows.
+    /// The group's identifier and the name together are too long for that system's mechanism.
     public static let ipcNameTooLong = Self(rawValue: "ipcNameTooLong")
 }
 
 // Semaphores and shared memory.
 extension AppGroupError.Code {
-    /// There is no semaphore or memory of that name, and none was to be made.
+    /// The semaphore or memory does not exist, and was not to be created.
     public static let ipcMissing = Self(rawValue: "ipcMissing")
-    /// The semaphore or memory was removed while it was open: by somebody's `unlink`, ipcrm(1), or the end of the user's last
-    /// login (`RemoveIPC` of logind.conf(5)).
+    /// The semaphore or memory was removed while it was open: by another member's `unlink`, ipcrm(1), or the end of the
+    /// user's last login (`RemoveIPC` of logind.conf(5)).
     public static let ipcRemoved = Self(rawValue: "ipcRemoved")
-    /// What stands for the semaphore or memory in the container says nothing that can be used, or is no file.
+    /// The record of the semaphore or memory in the container is invalid or not a file.
     public static let ipcDamaged = Self(rawValue: "ipcDamaged")
-    /// The semaphore or memory was made in another IPC namespace, as containers of processes have them.
+    /// The semaphore or memory was created in another IPC namespace, such as another OS container's.
     public static let ipcElsewhere = Self(rawValue: "ipcElsewhere")
-    /// The semaphore or memory belongs to somebody, or is open to somebody, who has no say in the container.
+    /// The semaphore or memory belongs to, or is open to, a user without access to the container.
     public static let ipcUntrusted = Self(rawValue: "ipcUntrusted")
-    /// Another user made it, and it was to be removed.
+    /// Another user created it, and it was to be removed.
     public static let ipcNotOwner = Self(rawValue: "ipcNotOwner")
-    /// It has another size, or another layout, than was asked for.
+    /// The size or layout differs from the requested one.
     public static let ipcMismatch = Self(rawValue: "ipcMismatch")
     /// The system allows no more semaphores or shared memory.
     public static let ipcLimit = Self(rawValue: "ipcLimit")
     /// A semaphore's value would go beyond 32,767.
     public static let ipcOverflow = Self(rawValue: "ipcOverflow")
-    /// A process whose primary unix group is another one cannot make what the container's unix group shares.
+    /// A process with another primary unix group cannot create objects that the container's unix group shares.
     public static let ipcNotShareable = Self(rawValue: "ipcNotShareable")
 }
 
 // Waiting and sockets.
 extension AppGroupError.Code {
-    /// The time for it was over.
+    /// The time limit expired.
     public static let timeout = Self(rawValue: "timeout")
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// Another process listens under that name.
     public static let socketInUse = Self(rawValue: "socketInUse")
-    /// Nobody listens under that name.
+    /// No process listens under that name.
     public static let nobodyListens = Self(rawValue: "nobodyListens")
-    /// Whoever is at the other end may not use the container, or the rule for peers refuses it.
+    /// The peer may not use the container, or the rule for peers refuses it.
     public static let peerRefused = Self(rawValue: "peerRefused")
-    /// The rule for peers refuses whoever is at the other end, and which program that is could not be told.
+    /// The rule for peers refuses the peer, whose program could not be determined.
     public static let peerUnknown = Self(rawValue: "peerUnknown")
-    /// The other end is gone without having finished, or the connection was closed here.
+    /// The peer closed the connection without finishing, or the connection was closed here.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// A message has more bytes than the connection takes.
+    /// A message exceeds the connection's limit.
     public static let messageTooLarge = Self(rawValue: "messageTooLarge")
 }
 
 extension AppGroupError {
-    /// An error about a name.
+    /// Creates an error about a name.
     static func ipc(
         _ code: Code, _ operation: String, _ subject: String, _ reason: String, _ advice: String
     ) -> Self {
@@ -63,7 +63,7 @@ extension AppGroupError {
             code: code, operation: operation, subject: DisplayText.identifier(subject), reason: reason, advice: advice)
     }
 
-    /// What a failure on the files or sockets behind a name means.
+    /// Creates an error for a failure on the files or sockets of a name.
     init(_ error: FileError, _ operation: String, ipc name: GroupIPCName) {
         let code: Code =
             switch error.code {
@@ -76,7 +76,7 @@ extension AppGroupError {
             advice: error.advice, underlying: error)
     }
 
-    /// What a number of the kernel means for a semaphore or for memory.
+    /// Creates an error for a kernel error number on a semaphore or memory.
     static func kernel(_ number: Int32, _ operation: String, _ name: GroupIPCName) -> Self {
         let subject = name.description
         switch number {

@@ -1,13 +1,14 @@
 internal import SharedFiles
 
 extension GroupContainer {
-    /// Removes all semaphores and shared memory of the group: they are in the kernel, and stay there when the container's
-    /// directory goes.
+    /// Removes all semaphores and shared memory of the group: they are in the kernel, and stay there when the
+    /// container's directory is removed.
     ///
-    /// What another user made stays, with its record: only that user and root can remove it. What fails keeps none of the
-    /// others.
-    /// - Returns: how many names were removed, those without an object included.
-    /// - Throws: ``AppGroupError`` for the first one that could not be removed for another reason, once all were tried.
+    /// Objects of other users stay, with their records: only their owners and root can remove them. A failure does not
+    /// stop the removal of the others.
+    /// - Returns: the number of removed names, those without an object included.
+    /// - Throws: ``AppGroupError`` for the first one that could not be removed for another reason, after all were
+    ///   tried.
     @discardableResult
     package func removeKernelObjects() throws(AppGroupError) -> Int {
         var count = 0
@@ -43,26 +44,26 @@ extension GroupContainer {
     }
 }
 
-/// What lies in a container for semaphores, shared memory and sockets, for who looks at a container.
+/// The files of semaphores, shared memory and sockets in a container, for code that examines a container.
 package enum IPCFile {
     /// The lock file in either directory; empty.
     package static let lockName = IPCPlace.lockName
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     package static let recordSize = IPCRecord.size
 
-    /// Whether a file of that name may hold these bytes: a record of the kind that the name says.
+    /// Returns whether a file of that name may have these bytes: a record of the kind that the name indicates.
     package static func isRecord(named name: String, _ bytes: [UInt8]) -> Bool {
         guard let record = IPCRecord(bytes), name.hasSuffix(record.kind.suffix) else { return false }
         return GroupIPCName.fault(of: String(name.dropLast(record.kind.suffix.count))) == nil
     }
 
-    /// Whether a record may have that name.
+    /// Returns whether a record may have that name.
     package static func isRecordName(_ name: String) -> Bool {
         let suffixes = IPCKind.allCases.map(\.suffix)
         guard let suffix = suffixes.first(where: name.hasSuffix) else { return false }
         return GroupIPCName.fault(of: String(name.dropLast(suffix.count))) == nil
     }
 
-    /// Whether a socket may have that name.
+    /// Returns whether a socket may have that name.
     package static func isSocketName(_ name: String) -> Bool { GroupIPCName.fault(of: name) == nil }
 }

@@ -1,18 +1,18 @@
-/// The name of something that programs of an app group use together: a service, a semaphore, shared memory, a socket.
+/// The name of an object that an app group's programs share: a service, a semaphore, shared memory, a socket.
 ///
-/// It is unique within the group: `GroupIPCName("refresh", in: group)`. What the systems call it follows from the group's
-/// identifier and the name; Apple's names are built and checked here as well (``darwinName(for:)``), so that a program that is
-/// to run on both finds out on Linux that a name is too long for the other one.
+/// The name is unique within the group: `GroupIPCName("refresh", in: group)`. Its names in the systems follow from the
+/// group's identifier and the name. Apple's names are built and checked here as well (``darwinName(for:)``), so that a
+/// portable program detects on Linux that a name is too long for Apple's systems.
 public struct GroupIPCName: Hashable, Sendable, CustomStringConvertible {
-    /// Longest name in bytes: a socket's has to fit into an address together with what stands before it.
+    /// Longest name in bytes: a socket's has to fit into an address together with its prefix.
     public static let maximumLength = 64
 
-    /// The group whose programs use it.
+    /// The group whose programs use the name.
     public let group: AppGroup
     /// The unique name, for example `refresh`.
     public let name: String
 
-    /// Group and name, as Apple's POSIX mechanisms spell them.
+    /// The group and the name, in the form of Apple's POSIX mechanisms.
     public var description: String { "\(group)/\(name)" }
 
     /// Checks a name: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `-` and `_`, beginning with a letter or a digit.
@@ -24,10 +24,10 @@ public struct GroupIPCName: Hashable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// Takes apart what a mechanism of Apple's systems calls it, such as `group.com.example.app/refresh`.
+    /// Parses a name in the form of a mechanism of Apple's systems, such as `group.com.example.app/refresh`.
     ///
-    /// - Throws: ``AppGroupError`` with `invalidIPCName` where it is not of this group, so that members of the group could not
-    ///   use it, or the name in it is none; `ipcNameTooLong` where that mechanism would refuse it.
+    /// - Throws: ``AppGroupError`` with `invalidIPCName` if it is not of this group, so that members of the group could
+    ///   not use it, or the name in it is invalid; `ipcNameTooLong` if that mechanism would reject it.
     public init(
         darwinName: String, for mechanism: Mechanism, in group: AppGroup
     ) throws(AppGroupError) {
@@ -40,7 +40,7 @@ public struct GroupIPCName: Hashable, Sendable, CustomStringConvertible {
         _ = try self.darwinName(for: mechanism)
     }
 
-    /// What keeps a name from being one; nil where nothing does.
+    /// Returns the fault of a name; nil if it is valid.
     static func fault(of name: String) -> String? {
         guard let first = name.utf8.first else { return "it is empty" }
         guard name.utf8.count <= maximumLength else {
@@ -61,7 +61,7 @@ public struct GroupIPCName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GroupIPCName {
-    /// What Apple's documentation of the app groups entitlement lists, sockets apart: see ``GroupSocketPath``.
+    /// The mechanisms in Apple's documentation of the app groups entitlement, except sockets: see ``GroupSocketPath``.
     public enum Mechanism: String, Sendable, CaseIterable {
         /// A Mach service or an XPC service.
         case service
@@ -71,19 +71,19 @@ extension GroupIPCName {
         case sharedMemory
     }
 
-    /// The name on Apple's systems: `<group>.<name>` of a service, `<group>/<name>` of the others.
+    /// Returns the name on Apple's systems: `<group>.<name>` of a service, `<group>/<name>` of the others.
     ///
-    /// - Throws: ``AppGroupError`` with `ipcNameTooLong`: a service's may have 127 bytes, the others 30.
+    /// - Throws: ``AppGroupError`` with `ipcNameTooLong`: a service's name may have 127 bytes, the others 30.
     public func darwinName(for mechanism: Mechanism) throws(AppGroupError) -> String {
         let text = group.identifier + mechanism.darwinSeparator + name
         return try limited(text, to: mechanism.darwinLimit, mechanism.darwinConstant, mechanism)
     }
 
-    /// The name of the same thing among the POSIX ones of Linux: `/<group>:<name>`. A service has none there; what comes
-    /// nearest is a socket.
+    /// Returns the name of the object in the POSIX mechanisms of Linux: `/<group>:<name>`. Linux has no services; the
+    /// closest equivalent is a socket.
     ///
-    /// For programs that use sem_open(3) or shm_open(3) themselves. ``GroupSemaphore`` and ``GroupSharedMemory`` do not, and
-    /// take every name (`docs/ipc.md` says why).
+    /// For programs that use sem_open(3) or shm_open(3) themselves. ``GroupSemaphore`` and ``GroupSharedMemory`` do
+    /// not, and accept every name (`docs/ipc.md` explains why).
     /// - Returns: nil for a service.
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func linuxName(for mechanism: Mechanism) throws(AppGroupError) -> String? {
@@ -110,8 +110,8 @@ extension GroupIPCName {
 extension GroupIPCName.Mechanism {
     var darwinSeparator: String { self == .service ? "." : "/" }
 
-    /// `BOOTSTRAP_MAX_NAME_LEN` is 128 and counts the byte that ends the name; longer ones are cut silently. `PSEMNAMLEN` and
-    /// `PSHMNAMLEN` are 31, and the kernel (XNU, `sem_open`, `shm_open`) counts that byte as well.
+    /// `BOOTSTRAP_MAX_NAME_LEN` is 128 and includes the terminating byte; longer names are cut silently. `PSEMNAMLEN`
+    /// and `PSHMNAMLEN` are 31, and the kernel (XNU, `sem_open`, `shm_open`) includes that byte as well.
     var darwinLimit: Int { self == .service ? 127 : 30 }
 
     var darwinConstant: String {
@@ -122,7 +122,7 @@ extension GroupIPCName.Mechanism {
         }
     }
 
-    /// With the slash, as sem_overview(7) and shm_overview(7) count; four bytes of `NAME_MAX` go to `sem.`.
+    /// The limit with the slash, as in sem_overview(7) and shm_overview(7); `sem.` takes four bytes of `NAME_MAX`.
     var linuxLimit: Int? {
         switch self {
         case .service: nil

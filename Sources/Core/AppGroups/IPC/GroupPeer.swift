@@ -2,46 +2,47 @@ internal import CLinux
 internal import Glibc
 internal import SharedFiles
 
-/// Who is at the other end of a connection, by the kernel's word.
+/// The process at the other end of a connection, identified by the kernel.
 public struct GroupPeer: Sendable, Hashable {
-    /// The process that connected, or that began to listen. Another process may have its number by now.
+    /// The process that connected, or that began to listen. The number may be reused by now.
     public let processID: Int32
-    /// Effective user that it had.
+    /// The effective user of the process at that time.
     public let userID: UInt32
-    /// Effective unix group that it had.
+    /// The effective unix group of the process at that time.
     public let groupID: UInt32
-    /// The program that the process runs; nil where it has ended, or may not be looked at: the kernel shows it to root, and to
-    /// processes of the same user that have no more rights (`/proc/PID/exe`, ptrace(2)).
+    /// The program of the process; nil if the process has ended or may not be examined. The kernel shows it to root,
+    /// and to processes of the same user that have no more rights (`/proc/PID/exe`, ptrace(2)).
     ///
-    /// A process may hand its end to another one, or run another program afterwards. So this tells which program it is among
-    /// those that mean well; it keeps no process of the same user out.
+    /// A process may pass its end to another one, or run another program afterwards. The path therefore identifies
+    /// well-behaved programs only, and excludes no process of the same user.
     public let executablePath: String?
 }
 
-/// Which peers a listener or a connector talks to, of those who may use the container. Others never count: processes of other
-/// users that are not root and not in the container's unix group are refused whatever the rule.
+/// A rule for the peers of a listener or a connector, among the processes that may use the container. All others are
+/// always refused: processes of users that are neither this user nor root nor in the container's unix group.
 public struct PeerRule: Sendable {
     let accepts: @Sendable (GroupPeer) -> Bool
 
-    /// A rule of one's own. It is called on the thread that accepts or connects, once for each connection.
+    /// Creates a custom rule. It is called on the thread that accepts or connects, once for each connection.
     public init(_ accepts: @escaping @Sendable (GroupPeer) -> Bool) { self.accepts = accepts }
 
-    /// Everybody who may use the container.
+    /// All processes that may use the container.
     public static let anyMember = PeerRule { _ in true }
 
-    /// Programs with these absolute paths, links in them resolved. One that was replaced or removed while it ran is refused,
-    /// and so is every program of another user, unless this process is root's: which it is cannot be told.
+    /// Returns a rule for programs with these absolute paths, links in them resolved. A program that was replaced or
+    /// removed while it ran is refused, and so is every program of another user unless this process is root's, since it
+    /// cannot be determined.
     public static func programs(_ paths: some Sequence<String> & Sendable) -> PeerRule {
         let known = Set(paths.map { PeerProgram.resolved($0) ?? $0 })
         return PeerRule { peer in peer.executablePath.map(known.contains) ?? false }
     }
 
-    /// Whoever both rules accept.
+    /// Returns a rule that accepts the peers that both rules accept.
     public func and(_ other: PeerRule) -> PeerRule { PeerRule { accepts($0) && other.accepts($0) } }
 }
 
 extension GroupPeer {
-    /// The peer of a connection.
+    /// Creates the peer of a connection.
     init(of socket: borrowing Descriptor, _ sharing: Sharing, _ rule: PeerRule) throws(PeerRefusal) {
         guard let facts = LocalSocket.credentials(of: socket), LocalSocket.mayUse(sharing, facts, at: socket) else {
             throw .stranger
@@ -54,12 +55,12 @@ extension GroupPeer {
     }
 }
 
-/// Why a peer is not talked to.
+/// The reason for refusing a peer.
 enum PeerRefusal: Error {
-    /// It may not use the container.
+    /// The peer may not use the container.
     case stranger
     case rule
-    /// The rule refuses it, and which program it runs could not be told.
+    /// The rule refuses the peer, and its program could not be determined.
     case unknownProgram
 
     var code: AppGroupError.Code { self == .unknownProgram ? .peerUnknown : .peerRefused }
@@ -73,12 +74,12 @@ enum PeerRefusal: Error {
     }
 }
 
-/// Which program a process runs.
+/// The program of a process.
 enum PeerProgram {
-    /// The executable of the process at the other end; nil where that cannot be told.
+    /// Returns the executable of the process at the other end; nil if it cannot be determined.
     ///
-    /// Where the kernel hands out the process itself (Linux 6.5), its number cannot have become another one's before the path
-    /// was read. Before that it can, if the process has ended.
+    /// If the kernel provides a pidfd (Linux 6.5), the process number cannot have been reused before the path was read.
+    /// On older kernels it can, if the process has ended.
     static func path(ofProcess number: Int32, at socket: borrowing Descriptor) -> String? {
         let process = clinux_peer_pidfd(socket.rawValue)
         guard process >= 0 else { return process == -ENOPROTOOPT ? target(of: "/proc/\(number)/exe") : nil }
@@ -87,14 +88,14 @@ enum PeerProgram {
         return hasEnded(held) ? nil : path
     }
 
-    /// A path with its links resolved; nil where nothing is there.
+    /// Returns a path with its links resolved; nil if it does not exist.
     static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(validatingCString: text)
     }
 
-    /// A pidfd can be read from when its process has ended (pidfd_open(2)).
+    /// A pidfd becomes readable when its process has ended (pidfd_open(2)).
     private static func hasEnded(_ process: borrowing Descriptor) -> Bool {
         var request = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, 0) != 0
@@ -111,9 +112,9 @@ enum PeerProgram {
 }
 
 extension PeerRule {
-    /// The programs that are registered as members, as the registry has them when a peer is looked at.
+    /// Returns a rule for the registered members, by the registry at the time of each check.
     ///
-    /// Where the registry can't be read nobody is accepted.
+    /// If the registry can't be read, every peer is refused.
     public static func members(of registry: GroupRegistry) -> PeerRule {
         PeerRule { peer in
             guard let path = peer.executablePath, let members = try? registry.members() else { return false }

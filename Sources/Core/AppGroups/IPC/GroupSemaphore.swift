@@ -3,34 +3,33 @@ internal import SharedFiles
 
 /// A counting semaphore between the programs of an app group.
 ///
-/// It lives in the kernel from the moment the first program opens it until the machine is switched off, ``unlink()`` is
-/// called, or the system removes it (`docs/ipc.md`). Nothing that a member does to files of the container changes one
-/// that is open.
+/// The semaphore exists in the kernel from the first opening until the machine is switched off, ``unlink()`` is called,
+/// or the system removes it (`docs/ipc.md`). Changes of a member to files of the container do not affect an open one.
 ///
 /// ```swift
 /// let semaphore = try GroupSemaphore("refresh", in: container, startingAt: 1)
-/// let permit = try semaphore.permit(timeout: .seconds(5))   // given back when it ends, and when this process dies
+/// let permit = try semaphore.permit(timeout: .seconds(5))   // released when it ends, and when this process dies
 /// ```
 public final class GroupSemaphore: Sendable {
     /// The highest value that a semaphore can have.
     public static let maximumValue = 32_767
 
-    /// Its name.
+    /// The semaphore's name.
     public let name: GroupIPCName
 
     let kernel: KernelSemaphore
 
-    /// Opens a semaphore, and makes it where there is none. All of many processes that do so at once get the same one.
+    /// Opens a semaphore, and creates it if it is missing. Many processes that do so at once get the same one.
     ///
     /// - Parameters:
-    ///   - name: Its name within the group; see ``GroupIPCName``.
-    ///   - container: The group's container. Who may use it may use the semaphore.
-    ///   - value: Its first value, if this call makes it: 0 to 32,767. One that exists keeps its value.
-    ///   - creating: Whether to make it. With `false` nothing is written.
-    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `ipcMissing`; `ipcDamaged` where its file in the container was
-    ///   changed; `ipcUntrusted`; `ipcElsewhere` where it was made in another IPC namespace; `ipcLimit`; `ipcOverflow` for a
-    ///   value out of range; `ipcNotShareable` where a shared one would be open to others as well; `timeout`; those of
-    ///   `GroupContainer.open`.
+    ///   - name: The name within the group; see ``GroupIPCName``.
+    ///   - container: The group's container. Its users may use the semaphore.
+    ///   - value: The initial value, if this call creates it: 0 to 32,767. An existing one keeps its value.
+    ///   - creating: Whether to create it. With `false` nothing is written.
+    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `ipcMissing`; `ipcDamaged` if its file in the container was
+    ///   changed; `ipcUntrusted`; `ipcElsewhere` if it was created in another IPC namespace; `ipcLimit`; `ipcOverflow`
+    ///   for a value out of range; `ipcNotShareable` if a shared one would be open to others as well; `timeout`; the
+    ///   errors of `GroupContainer.open`.
     public init(
         _ name: String, in container: GroupContainer, startingAt value: Int = 0, creating: Bool = true
     ) throws(AppGroupError) {
@@ -41,12 +40,12 @@ public final class GroupSemaphore: Sendable {
         kernel = try IPCOpening(place: place, wish: wish).open(creating: creating).object
     }
 
-    /// Removes a semaphore for everybody: who waits for it gets `ipcRemoved`, and who opens it next makes a new one.
+    /// Removes a semaphore for all processes: waiting ones get `ipcRemoved`, and the next opening creates a new one.
     ///
-    /// What stands for one of another IPC namespace, is damaged or is open to others goes as well: make sure that nobody uses
-    /// it who would then have one of their own.
-    /// - Throws: ``AppGroupError`` with `ipcNotOwner` where it is another user's; those of opening. One that is not there is
-    ///   removed already.
+    /// A record of another IPC namespace, a damaged one, and one that is open to others are removed as well. Make sure
+    /// that no process still uses it, since it would then use a different semaphore.
+    /// - Throws: ``AppGroupError`` with `ipcNotOwner` if it is another user's; the errors of opening. A missing one is
+    ///   not an error.
     public static func unlink(_ name: String, in container: GroupContainer) throws(AppGroupError) {
         let name = try GroupIPCName(name, in: container.group)
         do throws(AppGroupError) {
@@ -59,7 +58,7 @@ public final class GroupSemaphore: Sendable {
 }
 
 extension GroupSemaphore {
-    /// Its value now; another process may change it at any time.
+    /// The current value; another process may change it at any time.
     ///
     /// - Throws: ``AppGroupError`` with `ipcRemoved`.
     public var value: Int {
@@ -70,20 +69,20 @@ extension GroupSemaphore {
         }
     }
 
-    /// Adds one: one of those who wait goes on.
+    /// Adds one, so that one waiting process continues.
     ///
     /// - Throws: ``AppGroupError`` with `ipcRemoved`, `ipcOverflow`.
     public func post() throws(AppGroupError) { try change(1, undoing: false) }
 
-    /// Takes one, waiting until there is one. Blocks the calling thread.
+    /// Subtracts one; blocks the calling thread until the value allows it.
     ///
-    /// A process that dies does not give back what it took: see ``permit(timeout:)``.
+    /// A process that dies does not return the unit that it took: see ``permit(timeout:)``.
     /// - Throws: ``AppGroupError`` with `timeout`; `ipcRemoved`, also while it waits.
     public func wait(timeout: Duration = .seconds(10)) throws(AppGroupError) {
         try take(timeout, undoing: false, isCancelled: nil)
     }
 
-    /// Takes one if there is one.
+    /// Subtracts one if the value allows it; returns `false` otherwise.
     ///
     /// - Throws: ``AppGroupError`` with `ipcRemoved`.
     public func tryWait() throws(AppGroupError) -> Bool {
@@ -96,7 +95,7 @@ extension GroupSemaphore {
         }
     }
 
-    /// Takes one until the permit ends. When this process dies, be it by SIGKILL, the kernel gives it back.
+    /// Subtracts one until the permit ends. If this process dies, even by SIGKILL, the kernel adds it back.
     ///
     /// - Throws: as ``wait(timeout:)``.
     public func permit(timeout: Duration = .seconds(10)) throws(AppGroupError) -> GroupSemaphorePermit {
@@ -112,7 +111,7 @@ extension GroupSemaphore {
         }
     }
 
-    /// - Parameter isCancelled: Asked about twenty times a second. Each time costs the place among those who wait.
+    /// - Parameter isCancelled: Checked about twenty times a second. Each check loses the place in the kernel's queue.
     func take(_ limit: Duration, undoing: Bool, isCancelled: (() -> Bool)?) throws(AppGroupError) {
         let deadline = SuspendingClock.now + limit
         while true {
@@ -128,7 +127,7 @@ extension GroupSemaphore {
 }
 
 extension Duration {
-    /// Whole nanoseconds, of 2^32 seconds at most.
+    /// Whole nanoseconds, of at most 2^32 seconds.
     fileprivate var inNanoseconds: Int64 {
         let part = min(self, .seconds(1 << 32)).components
         return part.seconds * 1_000_000_000 + part.attoseconds / 1_000_000_000
@@ -143,35 +142,36 @@ extension AppGroupError {
     }
 }
 
-/// One that was taken from a semaphore, until this value ends or its process does.
+/// A unit taken from a semaphore, until this value or its process ends.
 ///
-/// The kernel counts for the whole process: a permit may end on another thread. execve(2) keeps the count, fork(2) does not
-/// hand it on.
+/// The kernel counts per process: a permit may end on another thread. execve(2) keeps the count, fork(2) does not
+/// inherit it.
 public struct GroupSemaphorePermit: ~Copyable, Sendable {
     private let semaphore: GroupSemaphore
 
     init(_ semaphore: GroupSemaphore) { self.semaphore = semaphore }
 
-    /// Gives it back now.
+    /// Returns the unit.
     public consuming func end() {}
 
     deinit {
-        // Where the semaphore is gone there is nothing to give back to.
+        // Fails if the semaphore was removed; then nothing has to be returned.
         try? semaphore.change(1, undoing: true)
     }
 }
 
-/// The calls that may wait, for tasks: they wait on threads of their own, at most 64 in a process for all semaphores; with more
-/// the others stand in a line, where their limit runs as well. Cancelling the task ends the waiting with `cancelled`.
+/// The blocking calls, for tasks. They wait on threads of their own, at most 64 in a process for all semaphores;
+/// further calls wait in a queue, where their limit runs as well. Cancelling the task ends the waiting with
+/// `cancelled`.
 extension GroupSemaphore {
-    /// Takes one; see the form without `async`.
+    /// Subtracts one; see the synchronous form.
     public func wait(timeout: Duration = .seconds(10)) async throws(AppGroupError) {
         try await IPCThreads.semaphores.run(timeout, "wait for", name) { (call) throws(AppGroupError) in
             try self.take(call.remaining ?? .zero, undoing: false) { call.isCancelled }
         }
     }
 
-    /// Takes one until the permit ends; see the form without `async`.
+    /// Subtracts one until the permit ends; see the synchronous form.
     public func permit(timeout: Duration = .seconds(10)) async throws(AppGroupError) -> GroupSemaphorePermit {
         try await IPCThreads.semaphores.run(timeout, "wait for", name) { (call) throws(AppGroupError) in
             try self.take(call.remaining ?? .zero, undoing: true) { call.isCancelled }
@@ -180,11 +180,11 @@ extension GroupSemaphore {
     }
 }
 
-/// Threads for what tasks do with other processes and what blocks.
+/// Threads for blocking calls of tasks that involve other processes.
 struct IPCThreads: Sendable {
-    /// For waiting in the kernel, which cannot wait for semaphores and anything else at once.
+    /// For waiting in the kernel, which cannot wait for semaphores and other events at once.
     static let semaphores = IPCThreads(threads: WaitingThreads(named: "group-semaphore", most: 64))
-    /// For looking at who is at the other end: a rule may read files. Nobody waits there for a peer.
+    /// For checking peers, since a rule may read files. No call there waits for a peer.
     static let peers = IPCThreads(threads: WaitingThreads(named: "group-peers", most: 16))
 
     let threads: WaitingThreads

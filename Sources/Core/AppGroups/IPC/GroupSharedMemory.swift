@@ -2,8 +2,8 @@ internal import SharedFiles
 
 /// Memory that the programs of an app group share, of a fixed size.
 ///
-/// It lives in the kernel as a ``GroupSemaphore`` does. No file is mapped: nobody can shorten it, so what a member does can make
-/// its contents wrong, and never ends a program that reads them.
+/// The memory exists in the kernel like a ``GroupSemaphore``. No file is mapped, so no process can shorten it: a member
+/// can make its contents invalid, but never terminate a program that reads them.
 ///
 /// ```swift
 /// let memory = try GroupSharedMemory("position", in: container, capacity: 256)
@@ -11,22 +11,22 @@ internal import SharedFiles
 /// let latest = try memory.read()           // never a mixture of two; nil before the first write
 /// ```
 ///
-/// Contents are as readable as the container: see `SealedSharedMemory` of the store for what only holders of the group's key
-/// may read.
+/// Contents are as readable as the container: see `SealedSharedMemory` of the store for contents that only holders of
+/// the group's key may read.
 public final class GroupSharedMemory: Sendable {
-    /// What the memory holds.
+    /// The memory's content.
     public enum Layout: Sendable, Hashable {
-        /// One value of at most `capacity` bytes, replaced as a whole.
+        /// A single value of at most `capacity` bytes, replaced as a whole.
         case value
-        /// Bytes without any order but the programs' own.
+        /// Bytes in the programs' own order.
         case bytes
     }
 
-    /// Its name.
+    /// The memory's name.
     public let name: GroupIPCName
-    /// What it holds.
+    /// The memory's content.
     public let layout: Layout
-    /// Bytes of the longest value.
+    /// The size of the longest value in bytes.
     public var capacity: Int { plan.capacity }
 
     private let place: IPCPlace
@@ -34,21 +34,21 @@ public final class GroupSharedMemory: Sendable {
     private let segment: AttachedSegment
     private let plan: SegmentLayout
 
-    /// What tells these bytes from those of memory that was made anew under the name.
+    /// The stamp that distinguishes this memory from a newer one under the same name.
     package let identity: [UInt8]
 
-    /// How often a value is copied again that changed meanwhile, before the reader takes the writers' lock.
+    /// The number of copies of a changing value before the reader takes the writers' lock.
     private static let freeAttempts = 64
 
-    /// Opens memory, and makes it, all zeros, where there is none.
+    /// Opens memory, and creates it, all zeros, if it is missing.
     ///
     /// - Parameters:
-    ///   - name: Its name within the group; see ``GroupIPCName``.
-    ///   - container: The group's container. Who may use it may read and write the memory.
-    ///   - capacity: Bytes, 1 to 2^30; nil opens what there is, whatever its size, and makes nothing.
-    ///   - layout: What it holds.
-    ///   - creating: Whether to make it. With `false` nothing is written.
-    /// - Throws: ``AppGroupError`` as `GroupSemaphore.init`; `ipcMismatch` where it has another capacity or layout;
+    ///   - name: The name within the group; see ``GroupIPCName``.
+    ///   - container: The group's container. Its users may read and write the memory.
+    ///   - capacity: Bytes, 1 to 2^30; nil opens existing memory of any size, and creates none.
+    ///   - layout: The memory's content.
+    ///   - creating: Whether to create it. With `false` nothing is written.
+    /// - Throws: ``AppGroupError`` as `GroupSemaphore.init`; `ipcMismatch` if it has another capacity or layout;
     ///   `messageTooLarge` for a capacity out of range.
     public init(
         _ name: String, in container: GroupContainer, capacity: Int?, layout: Layout = .value, creating: Bool = true
@@ -70,13 +70,13 @@ public final class GroupSharedMemory: Sendable {
         case .success(let attached): segment = attached
         case .failure(let error): throw AppGroupError.kernel(error.number, "open", self.name)
         }
-        // What was found may have been removed, and its number given to another one, before it was attached.
+        // The object that was found may have been removed, and its number reused, before it was attached.
         guard segment.memory.count == Int(plan.size), segment.stamp == found.record.stamp.bytes else {
             throw AppGroupError.kernel(removedNumber, "open", self.name)
         }
     }
 
-    /// Removes memory for everybody: who has it open gets `ipcRemoved`, and who opens it next makes a new one.
+    /// Removes memory for all processes: open ones get `ipcRemoved`, and the next opening creates a new one.
     ///
     /// - Throws: as `GroupSemaphore.unlink`.
     public static func unlink(_ name: String, in container: GroupContainer) throws(AppGroupError) {
@@ -97,19 +97,19 @@ public final class GroupSharedMemory: Sendable {
 // MARK: Values
 
 extension GroupSharedMemory {
-    /// Replaces the value. A reader sees the old one or this one; killed at any point, so it stays.
+    /// Replaces the value. A reader gets the old one or this one, even if the writer is killed at any point.
     ///
-    /// - Parameter timeout: How long to wait for another writer.
+    /// - Parameter timeout: The time limit for waiting for another writer.
     /// - Throws: ``AppGroupError`` with `messageTooLarge`, `ipcRemoved`, `timeout`; `ipcMismatch` for memory of bytes.
     public func write(_ value: [UInt8], timeout: Duration = .seconds(10)) throws(AppGroupError) {
         try replace(timeout) { _ in value }
     }
 
-    /// The value; nil before the first write.
+    /// Returns the value; nil before the first write.
     ///
-    /// It is a copy: what others write meanwhile does not change it. Takes no lock, unless the value changes faster than it
-    /// can be copied; then it waits for the writers.
-    /// - Throws: ``AppGroupError`` with `ipcRemoved`; `ipcDamaged` where a member wrote what is no value; `timeout`;
+    /// The result is a copy, which later writes do not change. The call takes no lock, unless the value changes faster
+    /// than it can be copied; then it waits for the writers.
+    /// - Throws: ``AppGroupError`` with `ipcRemoved`; `ipcDamaged` if a member wrote an invalid value; `timeout`;
     ///   `ipcMismatch` for memory of bytes.
     public func read(timeout: Duration = .seconds(10)) throws(AppGroupError) -> [UInt8]? {
         try requireUsable(.value, "read")
@@ -122,15 +122,15 @@ extension GroupSharedMemory {
         }
     }
 
-    /// Reads the value and writes the next one, while no other writer does.
+    /// Reads the value and writes the next one, under the writers' lock.
     ///
-    /// - Parameter change: Gets the value, nil before the first write. Where it answers nil, nothing is written.
+    /// - Parameter change: Gets the value, nil before the first write. If it returns nil, nothing is written.
     package func replace(
         _ timeout: Duration, isCancelled: (() -> Bool)? = nil, _ change: ([UInt8]?) -> [UInt8]?
     ) throws(AppGroupError) {
         try requireUsable(.value, "write")
         try place.locked("write", timeout, isCancelled: isCancelled) { () throws(AppGroupError) in
-            // A value that is none does not keep a writer from putting one in its place.
+            // An invalid value does not prevent a writer from replacing it.
             guard let value = change((try? copyOnce())?.value) else { return }
             guard value.count <= capacity else {
                 throw Self.tooLarge(name, "the value has \(value.count) bytes and \(capacity) fit")
@@ -141,10 +141,10 @@ extension GroupSharedMemory {
     }
 
     private func put(_ value: [UInt8]) {
-        // 0 stands for no value at all.
+        // 0 means no value at all.
         let generation = segment.load(SegmentLayout.generationOffset)
         let next = generation == .max ? 2 : generation + 1
-        // A reader that finds anything of what follows must find this generation as well, and not the one before it, whose
+        // A reader that sees any of the following stores must also see this generation, not the one before it, whose
         // slot this is.
         segment.fence()
         segment.store(UInt64(value.count), plan.lengthOffset(next))
@@ -153,7 +153,7 @@ extension GroupSharedMemory {
         segment.store(next, SegmentLayout.generationOffset)
     }
 
-    /// One whole value; nil where it changed meanwhile.
+    /// Returns one whole value; nil if it changed meanwhile.
     private func copyOnce() throws(AppGroupError) -> (value: [UInt8]?, Void)? {
         let generation = segment.load(SegmentLayout.generationOffset)
         if generation == 0 { return (nil, ()) }
@@ -177,10 +177,10 @@ extension GroupSharedMemory {
 // MARK: Bytes
 
 extension GroupSharedMemory {
-    /// Lends the memory itself, `capacity` bytes of it. Other processes change them at any time: read nothing twice, and check
-    /// a copy, not the memory.
+    /// Lends the memory itself, `capacity` bytes of it. Other processes change them at any time: read nothing twice,
+    /// and check a copy, not the memory.
     ///
-    /// - Throws: ``AppGroupError`` with `ipcRemoved`; `ipcMismatch` for memory of a value; what the body throws as a result.
+    /// - Throws: ``AppGroupError`` with `ipcRemoved`; `ipcMismatch` for memory of a value.
     public func withUnsafeMutableBytes<Result>(
         _ body: (UnsafeMutableRawBufferPointer) -> Result
     ) throws(AppGroupError) -> Result {
@@ -189,7 +189,7 @@ extension GroupSharedMemory {
         return body(UnsafeMutableRawBufferPointer(rebasing: segment.memory[start..<start + capacity]))
     }
 
-    /// Whether it is still the one that others find under its name: else what is written reaches nobody.
+    /// Throws if the memory is no longer the one under its name: writes would then reach no process.
     private func requireUsable(_ wanted: Layout, _ operation: String) throws(AppGroupError) {
         guard layout == wanted else {
             throw .ipc(
@@ -201,22 +201,22 @@ extension GroupSharedMemory {
     }
 }
 
-/// How a segment is divided, little-endian:
+/// The division of a segment, little-endian:
 ///
 /// | bytes | |
 /// | --- | --- |
 /// | 0–31 | the record's stamp |
-/// | 32–39 | generation: how many values were written |
+/// | 32–39 | generation: the number of written values |
 /// | 40–47, 48–55 | length of the value in the first slot, and in the second |
-/// | 64… | the slots, `stride` bytes each; of bytes there is only one |
+/// | 64… | the slots, `stride` bytes each; memory of bytes has only one |
 ///
-/// Generation n lies in slot n mod 2. A writer, who holds the name's lock, fills the slot of n + 1 and then makes n + 1 the
-/// generation. So a writer that is killed has changed nothing that anybody reads; and a reader that finds the same generation
-/// after its copy as before it has copied one value, since nobody had begun on its slot.
+/// Generation n is stored in slot n mod 2. A writer, which holds the name's lock, fills the slot of n + 1 and then sets
+/// the generation to n + 1. A writer that is killed has therefore changed nothing that a reader uses. A reader that
+/// finds the same generation before and after its copy has copied one value, since no writer had begun on its slot.
 struct SegmentLayout: Hashable, Sendable {
     static let generationOffset = IPCStamp.size
     static let headerSize = 64
-    /// Bytes of the values that a segment may be made for.
+    /// The allowed sizes of values in bytes.
     static let capacities: ClosedRange<UInt64> = 1...(1 << 30)
 
     let capacity: Int
@@ -227,7 +227,7 @@ struct SegmentLayout: Hashable, Sendable {
         slots = record.kind == .bytes ? 1 : 2
     }
 
-    /// Bytes of a slot: whole cache lines.
+    /// The size of a slot in bytes: whole cache lines.
     var stride: Int { (capacity + 63) / 64 * 64 }
     var size: UInt64 { UInt64(Self.headerSize + slots * stride) }
 

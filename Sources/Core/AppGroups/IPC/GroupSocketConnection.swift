@@ -4,18 +4,18 @@ internal import Synchronization
 
 /// A connection between two programs of an app group: whole messages, in order, both ways.
 ///
-/// One call sends and one receives at a time; others wait for their turn, within their limit. It may be used from any thread.
-/// Calls of tasks wait without a thread, however many connections there are, and end when their task is cancelled.
-/// Descriptors that the other end attaches to its bytes are never taken.
+/// Only one call sends and one receives at a time; others wait for their turn, within their limit. A connection may be
+/// used from any thread. Calls of tasks wait without a thread, for any number of connections, and end when their task
+/// is cancelled. Descriptors that the peer attaches to its bytes are never accepted.
 public final class GroupSocketConnection: Sendable {
-    /// Bytes of the largest message unless stated: 1 MiB.
+    /// The default size of the largest message: 1 MiB.
     public static let defaultMessageSize = 1 << 20
 
-    /// The name that the listener has.
+    /// The listener's name.
     public let name: GroupIPCName
-    /// Who is at the other end: the process that connected, or the one that began to listen.
+    /// The peer: the process that connected, or the one that began to listen.
     public let peer: GroupPeer
-    /// Bytes of the largest message that is sent or received here.
+    /// The largest message that is sent or received here, in bytes.
     public let maximumMessageSize: Int
 
     private let socket: Descriptor
@@ -43,11 +43,11 @@ public final class GroupSocketConnection: Sendable {
     /// - Parameters:
     ///   - name: The listener's name within the group.
     ///   - container: The group's container.
-    ///   - peers: Which listeners it talks to.
-    ///   - timeout: How long to wait while too many others wait to be accepted.
-    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `nobodyListens`; `peerRefused` where whoever listens may not use the
-    ///   container or is not one of `peers`, `peerUnknown` where that cannot be told; `timeout`; `file` where something else has the name; those of
-    ///   `GroupContainer.open`.
+    ///   - peers: The rule for the listener.
+    ///   - timeout: The time limit while the listener's backlog is full.
+    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `nobodyListens`; `peerRefused` if the listener may not use
+    ///   the container or `peers` refuses it, `peerUnknown` if that cannot be determined; `timeout`; `file` if another
+    ///   kind of file has the name; the errors of `GroupContainer.open`.
     public convenience init(
         to name: String, in container: GroupContainer, peers: PeerRule = .anyMember,
         maximumMessageSize: Int = defaultMessageSize, timeout: Duration = .seconds(10)
@@ -57,7 +57,7 @@ public final class GroupSocketConnection: Sendable {
         try self.init(try place.connect(SocketWait(timeout, checked)), at: place, peers, maximumMessageSize)
     }
 
-    /// Connects, for tasks; see the form without `async`.
+    /// Connects, for tasks; see the synchronous form.
     public static func connect(
         to name: String, in container: GroupContainer, peers: PeerRule = .anyMember,
         maximumMessageSize: Int = defaultMessageSize, timeout: Duration = .seconds(10)
@@ -94,10 +94,10 @@ public final class GroupSocketConnection: Sendable {
 // MARK: Sending
 
 extension GroupSocketConnection {
-    /// Sends a message. It returns when the system has all of it, which is not when the other end has received it.
+    /// Sends a message. Returns when the system has all of it, which may be before the peer has received it.
     ///
-    /// - Throws: ``AppGroupError`` with `messageTooLarge`, and nothing was sent; `timeout` where the other end does not receive:
-    ///   the connection is over if a part was sent; `connectionLost`.
+    /// - Throws: ``AppGroupError`` with `messageTooLarge`, and nothing was sent; `timeout` if the peer does not
+    ///   receive, which closes the connection if a part was sent; `connectionLost`.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) throws(AppGroupError) {
         let wait = SocketWait(timeout, name)
         let frame = try frame(of: message)
@@ -107,7 +107,7 @@ extension GroupSocketConnection {
         try push(frame, wait)
     }
 
-    /// Sends a message, for tasks; see the form without `async`.
+    /// Sends a message, for tasks; see the synchronous form.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) async throws(AppGroupError) {
         let wait = SocketWait(timeout, name)
         let frame = try frame(of: message)
@@ -117,10 +117,10 @@ extension GroupSocketConnection {
         try await push(frame, wait)
     }
 
-    /// Says that nothing more will be sent: the other end's `receive` gets nil after the last message. Calling it again does
-    /// nothing, once it has been said.
+    /// Announces that nothing more will be sent: the peer's `receive` returns nil after the last message. Further calls
+    /// have no effect.
     ///
-    /// Blocks the calling thread where the other end does not receive.
+    /// Blocks the calling thread while the peer does not receive.
     /// - Throws: ``AppGroupError`` as ``send(_:timeout:)-7z0m8``.
     public func finish(timeout: Duration = .seconds(10)) throws(AppGroupError) {
         let wait = SocketWait(timeout, name)
@@ -161,12 +161,12 @@ extension GroupSocketConnection {
         }
     }
 
-    /// Whoever receives what follows a part of a message would take it for the rest of that.
+    /// Closes the connection after a partial message, since the receiver would take later bytes for the rest of it.
     private func giveUp(_ wasSentInPart: Bool) {
         if wasSentInPart { close() }
     }
 
-    /// Sends what the system takes now; whether that was all.
+    /// Sends the bytes that the system accepts now; returns whether that was all.
     private func sendSome(of rest: inout ArraySlice<UInt8>) throws(AppGroupError) -> Bool {
         while !rest.isEmpty {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
@@ -190,12 +190,12 @@ extension GroupSocketConnection {
 // MARK: Receiving
 
 extension GroupSocketConnection {
-    /// The next message; nil when the other end has finished.
+    /// Receives the next message; returns nil when the peer has finished.
     ///
-    /// What has come of a message when the time is over is kept for the next call.
-    /// - Parameter timeout: nil waits for as long as it takes.
-    /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` where the other end is gone without having finished;
-    ///   `messageTooLarge`, after which the connection is over.
+    /// A partial message at the time limit is kept for the next call.
+    /// - Parameter timeout: nil waits without a limit.
+    /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` if the peer closed without finishing;
+    ///   `messageTooLarge`, after which the connection is closed.
     public func receive(timeout: Duration? = nil) throws(AppGroupError) -> [UInt8]? {
         let wait = SocketWait(timeout, name)
         try receiving.take(wait)
@@ -209,7 +209,7 @@ extension GroupSocketConnection {
         }
     }
 
-    /// The next message, for tasks; see the form without `async`.
+    /// Receives the next message, for tasks; see the synchronous form.
     public func receive(timeout: Duration? = nil) async throws(AppGroupError) -> [UInt8]? {
         let wait = SocketWait(timeout, name)
         try await receiving.take(wait)
@@ -229,7 +229,7 @@ extension GroupSocketConnection {
         case nothingYet
     }
 
-    /// What has come, without waiting.
+    /// Returns the next event without waiting.
     private func arrival() throws(AppGroupError) -> Arrival {
         while true {
             switch incoming.withLock({ $0.isFinished ? .finished : $0.assembler.next() }) {
@@ -246,7 +246,7 @@ extension GroupSocketConnection {
         }
     }
 
-    /// Takes what is there of so many bytes; whether anything was.
+    /// Reads at most the given number of bytes; returns whether there were any.
     private func pull(_ count: Int) throws(AppGroupError) -> Bool {
         while true {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
@@ -278,11 +278,11 @@ extension GroupSocketConnection {
 // MARK: Ending
 
 extension GroupSocketConnection {
-    /// Ends the connection at once: the other end is told `connectionLost`, unless ``finish(timeout:)`` came before. Letting go of
-    /// the connection does the same.
+    /// Closes the connection: the peer gets `connectionLost`, unless ``finish(timeout:)`` was called before. Releasing
+    /// the connection has the same effect.
     public func close() {
         isBroken.store(true, ordering: .releasing)
-        // Whoever waits here is woken; the descriptor itself lives as long as this object.
+        // Wakes the waiting calls; the descriptor itself stays open as long as this object exists.
         shutdown(socket.rawValue, Int32(SHUT_RDWR))
     }
 }

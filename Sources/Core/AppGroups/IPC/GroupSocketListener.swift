@@ -2,10 +2,10 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// Listens at a UNIX domain socket in an app group's container: `.sockets/<name>`.
+/// A listener at a UNIX domain socket in an app group's container: `.sockets/<name>`.
 ///
-/// Only those can connect who may use the container, which the kernel vouches for; a ``PeerRule`` narrows that down. The name
-/// belongs to one listener at a time: what a dead one left is taken over, a living one is not.
+/// Only users of the container, identified by the kernel, can connect; a ``PeerRule`` restricts them further. A name
+/// belongs to one listener at a time: a dead listener's name is taken over, a live one's is not.
 ///
 /// ```swift
 /// let listener = try GroupSocketListener("refresh", in: container)
@@ -14,9 +14,9 @@ internal import Synchronization
 /// }
 /// ```
 public final class GroupSocketListener: Sendable {
-    /// Its name.
+    /// The listener's name.
     public let name: GroupIPCName
-    /// Where it lies.
+    /// The socket's path.
     public let path: GroupSocketPath
 
     private let place: SocketPlace
@@ -26,15 +26,15 @@ public final class GroupSocketListener: Sendable {
     private let refusals = Atomic(0)
     private let isClosed = Atomic(false)
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - name: Its name within the group; see ``GroupIPCName``.
+    ///   - name: The name within the group; see ``GroupIPCName``.
     ///   - container: The group's container.
-    ///   - peers: Whom it talks to.
-    ///   - maximumMessageSize: Bytes of the largest message that its connections take, at most 2^30.
-    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `socketInUse` where another process listens under that name, or
-    ///   something else has it; those of `GroupContainer.open`; `file`.
+    ///   - peers: The rule for peers.
+    ///   - maximumMessageSize: The largest message that its connections accept, in bytes, at most 2^30.
+    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `socketInUse` if another process listens under that name, or
+    ///   another kind of file has it; the errors of `GroupContainer.open`; `file`.
     public init(
         _ name: String, in container: GroupContainer, peers: PeerRule = .anyMember,
         maximumMessageSize: Int = GroupSocketConnection.defaultMessageSize
@@ -47,17 +47,19 @@ public final class GroupSocketListener: Sendable {
         listening = try place.listen()
     }
 
-    // Whoever lets go of it does not wait for a lock: a name that stays is a dead listener's.
+    // Does not wait for the lock: a name that stays is like a dead listener's.
     deinit { close(.zero) }
 
-    /// How many connections were refused since it began to listen: of strangers, and of those whom the rule does not accept.
+    /// The number of refused connections since the start: of processes that may not use the container, and of peers
+    /// that the rule refuses.
     public var refusedConnections: Int { refusals.load(ordering: .relaxed) }
 
-    /// The next connection. Blocks the calling thread. Those that are refused are closed and not told.
+    /// Returns the next connection; blocks the calling thread. Refused connections are closed without a report.
     ///
-    /// - Parameter timeout: nil waits for as long as it takes.
-    /// Where the process or the system has no descriptor or memory left, it goes on once there is.
-    /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` once it is closed; `file` where the system refuses.
+    /// - Parameter timeout: nil waits without a limit. Waits if the process or the system has no free descriptor or
+    ///   memory.
+    /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` after the listener is closed; `file` if the system
+    ///   call fails.
     public func accept(timeout: Duration? = nil) throws(AppGroupError) -> GroupSocketConnection {
         let wait = SocketWait(timeout, name)
         while true {
@@ -70,7 +72,8 @@ public final class GroupSocketListener: Sendable {
         }
     }
 
-    /// The next connection, for tasks; see the form without `async`. The rule for peers is asked on a thread of its own.
+    /// Returns the next connection, for tasks; see the synchronous form. The rule for peers runs on a thread of its
+    /// own.
     public func accept(timeout: Duration? = nil) async throws(AppGroupError) -> GroupSocketConnection {
         let wait = SocketWait(timeout, name)
         while true {
@@ -83,16 +86,16 @@ public final class GroupSocketListener: Sendable {
         }
     }
 
-    /// Every connection until the listener is closed, which ends the sequence, or its task is cancelled.
+    /// Returns a sequence of every connection until the listener is closed or the task is cancelled.
     ///
-    /// It ends with an error where the system refuses to accept any; then the listener is closed.
+    /// The sequence throws if the system call fails; the listener is then closed.
     public func connections() -> AsyncThrowingStream<GroupSocketConnection, any Error> {
         AsyncThrowingStream { () async throws -> GroupSocketConnection? in
             do throws(AppGroupError) {
                 return try await self.accept()
             } catch {
                 if error.code == .cancelled || (error.code == .connectionLost && self.isEnded) { return nil }
-                // Nobody would answer those who connect.
+                // Without a consumer no connection would be answered.
                 self.close()
                 throw error
             }
@@ -101,12 +104,12 @@ public final class GroupSocketListener: Sendable {
 
     private var isEnded: Bool { isClosed.load(ordering: .acquiring) }
 
-    /// Ends the listening and takes the name away. Connections that were accepted go on; calling it again does nothing.
+    /// Stops listening and removes the name. Accepted connections stay open; a second call has no effect.
     public func close() { close(IPCPlace.lockLimit) }
 
     private func close(_ limit: Duration) {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // Whoever waits to accept is woken; the descriptor itself lives as long as this object.
+        // Wakes the waiting calls; the descriptor itself stays open as long as this object exists.
         shutdown(listening.socket.rawValue, Int32(SHUT_RDWR))
         place.remove(listening.identity, limit)
     }
@@ -115,18 +118,18 @@ public final class GroupSocketListener: Sendable {
 // MARK: Accepting
 
 extension GroupSocketListener {
-    /// How long it does not accept where the system has nothing left to accept with.
+    /// The pause before the next attempt when the system has no resources for accepting.
     private static let patience = Duration.milliseconds(50)
     private static let shortages = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     private enum Acceptance {
-        /// A descriptor that is the caller's to close.
+        /// A descriptor that the caller closes.
         case socket(Int32)
         case nobody
         case shortage
     }
 
-    /// Who waits first, without waiting.
+    /// Accepts the first waiting connection without blocking.
     private func next() throws(AppGroupError) -> Acceptance {
         if isEnded { throw .lost(name, "the listener was closed") }
         switch LocalSocket.accept(listening.socket) {
@@ -150,7 +153,7 @@ extension GroupSocketListener {
 
     private func judgedElsewhere(_ socket: Int32) async throws(AppGroupError) -> GroupSocketConnection? {
         do throws(AppGroupError) {
-            // Without a limit it fails only where there is no thread at all, before it began.
+            // Without a limit it fails only if no thread can be created, before it has begun.
             return try await IPCThreads.peers.run(nil, "accept", name) { (_) throws(AppGroupError) in
                 self.judged(socket)
             }
@@ -161,15 +164,15 @@ extension GroupSocketListener {
     }
 }
 
-/// Where a group's UNIX domain socket lies, and whether its path fits into a socket address.
+/// The path of a group's UNIX domain socket, with checks that it fits into a socket address.
 ///
-/// ``GroupSocketListener`` and ``GroupSocketConnection`` take every path: they reach a long one through its open directory.
-/// Other programs give the path to connect(2) as it is, and need one that fits.
+/// ``GroupSocketListener`` and ``GroupSocketConnection`` accept every path: they use an open directory for a long one.
+/// Other programs pass the path to connect(2), and need one that fits.
 public struct GroupSocketPath: Hashable, Sendable, CustomStringConvertible {
-    /// The longest path in bytes for Linux: `sun_path` has 108, and one ends the path (unix(7)).
+    /// The longest path in bytes for Linux: `sun_path` has 108, including the terminating one (unix(7)).
     public static let linuxLimit = 107
-    /// The longest path in bytes for Apple's systems: `SOCK_MAXADDRLEN` is 255, two of them for length and family. Programs
-    /// that use `sockaddr_un` as its header declares it have 104 bytes, the one that ends the path included.
+    /// The longest path in bytes for Apple's systems: `SOCK_MAXADDRLEN` is 255, two of them for length and family.
+    /// Programs that use `sockaddr_un` as its header declares it have 104 bytes, including the terminating one.
     public static let darwinLimit = 253
 
     /// The whole path.
@@ -178,22 +181,22 @@ public struct GroupSocketPath: Hashable, Sendable, CustomStringConvertible {
     /// The whole path.
     public var description: String { path }
 
-    /// A path that somebody else chose, to be checked.
+    /// Creates an arbitrary path, to be checked.
     public init(_ path: String) { self.path = path }
 
-    /// The socket's path in a container: `.sockets/<name>`.
+    /// Creates the socket's path in a container: `.sockets/<name>`.
     public init(_ name: GroupIPCName, in container: GroupContainer) {
         path = "\(container.path)/\(ContainerLayout.sockets)/\(name.name)"
     }
 
-    /// The path, if a program on Linux can give it to connect(2).
+    /// Returns the path if a program on Linux can pass it to connect(2).
     ///
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func linuxPath() throws(AppGroupError) -> String {
         try limited(to: Self.linuxLimit, "sun_path holds", "Connect through this library, or through a shorter link.")
     }
 
-    /// The path, if it is short enough for Apple's systems.
+    /// Returns the path if it is short enough for Apple's systems.
     ///
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func darwinPath() throws(AppGroupError) -> String {

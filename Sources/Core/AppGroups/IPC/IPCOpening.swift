@@ -2,19 +2,19 @@ internal import CLinux
 internal import Glibc
 internal import SharedFiles
 
-/// Finds, makes and removes the kernel's object of a name.
+/// Finds, creates and removes the kernel's object of a name.
 struct IPCOpening<Object: KernelObject>: Sendable {
-    /// What is made where there is none.
+    /// The object to create if none exists.
     struct Wish: Sendable {
         var kind: IPCKind
         var capacity: UInt64 = 0
-        /// A semaphore's first value.
+        /// A semaphore's initial value.
         var value = 0
-        /// Whether whatever capacity there is will do.
+        /// `true` if any existing capacity is acceptable.
         var takesAnyCapacity = false
     }
 
-    /// An object that is the record's, complete, and open to the container's users only.
+    /// A complete object of the record that is open only to the container's users.
     struct Found: Sendable {
         let object: Object
         let record: IPCRecord
@@ -36,8 +36,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
 
     // MARK: Finding
 
-    /// The record of an object that this process can reach, if the kernel still has it; nil for none, and for one of before
-    /// the machine's start.
+    /// Returns the record of an object in this process's namespace; nil if it is missing or from before the last boot.
     private func usableRecord() throws(AppGroupError) -> StandingRecord? {
         let here = KernelPlace.current()
         guard let standing = try place.record(), standing.record.place.boot == here.boot else { return nil }
@@ -60,21 +59,21 @@ struct IPCOpening<Object: KernelObject>: Sendable {
                 + " namespace, as with podman's --ipc=host.")
     }
 
-    /// The object, if the kernel has it and it is complete.
+    /// Returns the object if it exists in the kernel and is complete.
     private func object(of record: IPCRecord) throws(AppGroupError) -> (object: Object, status: clinux_ipc_status)? {
         let id = Object.find(record.key)
         if id == -ENOENT || id == -EINVAL { return nil }
         if id < 0 { throw AppGroupError.kernel(-id, "open", place.name) }
         let object = Object(id: id)
         switch object.status() {
-        // Gone again, or closed to us: somebody else's who got the key.
+        // Removed meanwhile, or not accessible: another user's object with the same key.
         case .failure: return nil
         case .success(let status):
             return Object.fits(status, record) && object.isMarked(record) ? (object, status) : nil
         }
     }
 
-    /// - Throws: `ipcUntrusted` for one that others could use.
+    /// - Throws: `ipcUntrusted` for an object that others could use.
     private func trustedObject(of record: IPCRecord) throws(AppGroupError) -> Object? {
         guard let (object, status) = try object(of: record) else { return nil }
         guard status.isOpenOnly(to: place.sharing, of: place.owner) else { throw untrusted }
@@ -90,14 +89,14 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     // MARK: Making
 
     private func make() throws(AppGroupError) -> Found {
-        // Somebody else may have been first.
+        // Another process may have been first.
         if let found = try usableRecord() {
             let record = found.record
             if let object = try trustedObject(of: record) { return Found(object: object, record: record) }
-            // Another user's record may name any key, and what that user began cannot be completed here.
+            // Another user's record may name any key, and an object that that user began cannot be completed here.
             if found.maker == geteuid(), let object = try made(record) { return Found(object: object, record: record) }
         }
-        // Only somebody who takes the keys of others can make one round follow another.
+        // Only a process that takes the keys of others can cause another round.
         for _ in 0..<32 {
             let record = IPCRecord(new: wish.kind, in: .current(), capacity: wish.capacity, tag: place.tag)
             try place.write(record)
@@ -106,7 +105,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         throw AppGroupError.kernel(EEXIST, "make", place.name)
     }
 
-    /// Makes the object of a record that this user wrote; nil where somebody else has its key.
+    /// Creates the object of a record that this user wrote; returns nil if another object has its key.
     private func made(_ record: IPCRecord) throws(AppGroupError) -> Object? {
         removeUnfinished(record)
         let id = Object.make(record)
@@ -114,7 +113,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         if id < 0 { throw AppGroupError.kernel(-id, "make", place.name) }
         let object = Object(id: id)
         var result: Int32 = 0
-        // Before the stamp: nobody uses it before it is open to the container's users, and to them only.
+        // Before the stamp: no process uses the object before its permissions match the container's users.
         if let group = place.sharing.groupID { result = object.give(owner: geteuid(), group: group, mode: 0o660) }
         if result == 0 { result = object.complete(record, value: wish.value) }
         if result == 0 { return object }
@@ -122,7 +121,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         throw AppGroupError.kernel(-result, "make", place.name)
     }
 
-    /// What this user began for its own record and was killed over: under the lock nobody is at work on it.
+    /// Removes an incomplete object of a killed process of this user: under the lock no process is completing it.
     private func removeUnfinished(_ record: IPCRecord) {
         let id = Object.find(record.key)
         guard id >= 0 else { return }
@@ -134,7 +133,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         _ = object.remove()
     }
 
-    /// The kernel gives the unix group's rights to the creator's primary group as well, for good (svipc(7)).
+    /// The kernel also grants the unix group's rights to the creator's primary group, permanently (svipc(7)).
     private func requireShareable() throws(AppGroupError) {
         guard let group = place.sharing.groupID, getegid() != group, geteuid() != 0 else { return }
         throw .ipc(
@@ -148,10 +147,11 @@ struct IPCOpening<Object: KernelObject>: Sendable {
 // MARK: Removing
 
 extension IPCOpening {
-    /// Removes the object for everybody, and its record. What is damaged, open to others, or of another IPC namespace goes as
-    /// well: this is what it is asked for. An object of another namespace stays there, until its last process ends.
+    /// Removes the object for all processes, and its record. Damaged objects, those open to others, and those of
+    /// another IPC namespace are removed as well. An object of another namespace stays there until its last process
+    /// ends.
     ///
-    /// - Throws: `AppGroupError` with `ipcNotOwner` where it is another user's: then the record stays as well.
+    /// - Throws: `AppGroupError` with `ipcNotOwner` if it is another user's; the record then stays as well.
     func remove() throws(AppGroupError) {
         try place.locked("remove") { () throws(AppGroupError) in
             if let record = try reachableRecord(), let found = try object(of: record) {

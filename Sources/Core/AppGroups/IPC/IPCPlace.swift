@@ -1,9 +1,9 @@
 internal import Glibc
 internal import SharedFiles
 
-/// A container's directory of records of semaphores and shared memory, found safe.
+/// A container's directory of records of semaphores and shared memory, checked.
 struct IPCPlace: Sendable {
-    /// How long one may hold the lock that makes and removes.
+    /// The time limit for the lock of creation and removal.
     static let lockLimit = Duration.seconds(10)
     static let lockName = ".lock"
 
@@ -11,13 +11,13 @@ struct IPCPlace: Sendable {
     let suffix: String
     let directory: Directory
     let sharing: Sharing
-    /// User that the container belongs to.
+    /// The user that owns the container.
     let owner: UInt32
 
     var fileName: String { name.name + suffix }
 
-    /// - Throws: `AppGroupError` with `ipcMissing` where the directory is not there and is not to be made; else as opening the
-    ///   container.
+    /// - Throws: `AppGroupError` with `ipcMissing` if the directory is missing and is not to be created; otherwise the
+    ///   errors of opening the container.
     init(
         _ name: GroupIPCName, _ suffix: String, in container: GroupContainer, creating: Bool
     ) throws(AppGroupError) {
@@ -49,7 +49,7 @@ struct IPCPlace: Sendable {
             "Open it with creation, or start the program that makes it.")
     }
 
-    /// The lock that whoever makes, removes or writes holds.
+    /// Runs a body under the lock for creation, removal and writing.
     func locked<Result>(
         _ operation: String, _ timeout: Duration = lockLimit, isCancelled: (() -> Bool)? = nil,
         _ body: () throws(AppGroupError) -> Result
@@ -68,7 +68,7 @@ struct IPCPlace: Sendable {
 
     private var slot: UInt64 { Self.hash(fileName) }
 
-    /// Which name of which group a record is for.
+    /// The tag of the record's group and name.
     var tag: UInt64 { Self.hash("\(name.group)/\(fileName)") }
 
     /// FNV-1a: the same in every process.
@@ -78,9 +78,9 @@ struct IPCPlace: Sendable {
 }
 
 extension IPCPlace {
-    /// The record; nil where there is none.
+    /// Returns the record; nil if it is missing.
     ///
-    /// - Throws: `AppGroupError` with `ipcDamaged` for everything that is none. It stays: what it stood for may be in use.
+    /// - Throws: `AppGroupError` with `ipcDamaged` for an invalid record. It stays, since its object may be in use.
     func record() throws(AppGroupError) -> StandingRecord? {
         let (facts, bytes): (FileAttributes, [UInt8])
         do throws(FileError) {
@@ -101,7 +101,7 @@ extension IPCPlace {
         return StandingRecord(record: record, maker: facts.uid)
     }
 
-    /// The file's facts and its bytes, one more than a record has at most.
+    /// Returns the file's attributes and bytes, at most one byte more than a record has.
     private func content() throws(FileError) -> (FileAttributes, [UInt8]) {
         let file = try directory.openForReading(fileName)
         let bytes = try withUnsafeTemporaryAllocation(byteCount: IPCRecord.size + 1, alignment: 1) {
@@ -111,7 +111,7 @@ extension IPCPlace {
         return (try file.attributes(), bytes)
     }
 
-    /// Durably: what a power loss leaves of a file that was not synced would be damage that nobody did.
+    /// Durable, since a power loss could otherwise leave a record that looks damaged.
     ///
     /// - Throws: `AppGroupError`.
     func write(_ record: IPCRecord) throws(AppGroupError) {
@@ -139,9 +139,9 @@ extension IPCPlace {
     }
 }
 
-/// A record that lies in the container.
+/// A record in the container.
 struct StandingRecord: Sendable {
     let record: IPCRecord
-    /// The file's owner, by the file system's word: who wrote the record, and is the only one to make the object for it.
+    /// The file's owner: the user who wrote the record, and the only one who creates its object.
     let maker: UInt32
 }

@@ -1,20 +1,20 @@
 internal import SharedFiles
 
-/// What a container says of a semaphore or of shared memory: 72 bytes, little-endian, in `.ipc/<name>.sem` or `.shm`.
+/// A container's record of a semaphore or shared memory: 72 bytes, little-endian, in `.ipc/<name>.sem` or `.shm`.
 ///
 /// | bytes | |
 /// | --- | --- |
 /// | 0–7 | `SEALIPC1` |
 /// | 8 | 1 semaphore, 2 shared memory of values, 3 shared memory of bytes; then 3 zeros |
 /// | 12–15 | key of the kernel's object, never 0 |
-/// | 16–31 | boot id: which start of the machine the object belongs to |
-/// | 32–39 | number of the IPC namespace that it is in |
-/// | 40–55 | mark, never zeros: the object holds the same, so that another one that got its key is told from it |
-/// | 56–63 | bytes of the memory's values; 0 for a semaphore |
-/// | 64–71 | tag of group and file name: a record that was moved to another name stands for nothing there |
+/// | 16–31 | boot id of the boot that the object belongs to |
+/// | 32–39 | number of its IPC namespace |
+/// | 40–55 | mark, never zeros: the object contains the same, which distinguishes it from another one with its key |
+/// | 56–63 | size of the memory's values in bytes; 0 for a semaphore |
+/// | 64–71 | tag of group and file name: a record that was moved to another name is invalid there |
 ///
-/// It is written before the object is made, and never changed: whoever is killed in between leaves a record that the next
-/// one makes the object for, and no object that nobody knows of.
+/// The record is written before the object is created, and never changed. A process that is killed in between leaves a
+/// record, whose object the next one creates, and never an object without a record.
 struct IPCRecord: Hashable, Sendable {
     static let size = 72
     private static let magic = Array("SEALIPC1".utf8)
@@ -26,7 +26,7 @@ struct IPCRecord: Hashable, Sendable {
     var capacity: UInt64
     var tag: UInt64
 
-    /// A record of something that is to be made now.
+    /// Creates a record for a new object.
     init(new kind: IPCKind, in place: KernelPlace, capacity: UInt64, tag: UInt64) {
         self.kind = kind
         key = .random(in: 1...(.max))
@@ -36,7 +36,7 @@ struct IPCRecord: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Nil for anything but 72 bytes as above.
+    /// Returns nil for all bytes except 72 bytes as above.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size, bytes.starts(with: Self.magic), let kind = IPCKind(rawValue: bytes[8]),
             bytes[9..<12].allSatisfy({ $0 == 0 })
@@ -64,22 +64,22 @@ struct IPCRecord: Hashable, Sendable {
         return bytes
     }
 
-    /// What the record's object begins with.
+    /// The first bytes of the record's object.
     var stamp: IPCStamp { IPCStamp(self) }
 }
 
-/// What a record stands for.
+/// The kind of a record's object.
 enum IPCKind: UInt8, Sendable, CaseIterable {
     case semaphore = 1
     case values = 2
     case bytes = 3
 
-    /// Ends the record's file name.
+    /// The suffix of the record's file name.
     var suffix: String { self == .semaphore ? ".sem" : ".shm" }
     var words: String { self == .semaphore ? "semaphore" : "shared memory" }
 }
 
-/// Sixteen random bytes that an object and its record have in common. They are read only by those who may use the object.
+/// Sixteen random bytes that an object and its record share. Only users of the object can read them.
 struct IPCMark: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -88,17 +88,17 @@ struct IPCMark: Hashable, Sendable {
         return Self(bytes: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// Zeros are what an object holds that nobody has filled, whosever it is.
+    /// `false` for zeros, the content of any object that was not filled.
     var isRandom: Bool { bytes.contains { $0 != 0 } }
 }
 
-/// What tells an object of this library from every other one, whatever a record says: `SEALIPC` and the kind's digit, the
-/// record's tag, its mark.
+/// The bytes that distinguish an object of this library from all others: `SEALIPC` and the kind's digit, the record's
+/// tag, its mark.
 ///
-/// Without the fixed part a record could be forged whose mark is what some other program's object happens to begin with.
+/// Without the fixed part a record could be forged whose mark equals the first bytes of another program's object.
 struct IPCStamp: Hashable, Sendable {
     static let size = 32
-    /// How many words of 14 bits it takes in a set of semaphores, whose values go up to 32,767.
+    /// The number of 14-bit words in a set of semaphores, whose values go up to 32,767.
     static let wordCount = (8 * size + 13) / 14
 
     let bytes: [UInt8]
@@ -109,8 +109,8 @@ struct IPCStamp: Hashable, Sendable {
         self.bytes = bytes + record.mark.bytes
     }
 
-    /// The same as numbers of at most 15 bits. The first bit of each is 1: a set that was made and not yet filled, which is
-    /// all zeros, is no stamp.
+    /// The stamp as numbers of at most 15 bits. The first bit of each is 1, so an unfilled set, which is all zeros, is
+    /// not a stamp.
     var words: [UInt16] {
         (0..<Self.wordCount).map { word in
             (0..<14).reduce(into: UInt16(1)) { value, bit in

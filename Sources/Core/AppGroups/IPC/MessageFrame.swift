@@ -1,7 +1,7 @@
-/// How messages travel on a stream: four bytes, little-endian, then that many bytes of the message.
+/// The framing of messages on a stream: a length of four bytes, little-endian, then that many bytes of the message.
 ///
-/// A length of all ones is no message: whoever sends it has finished and will send nothing more. An end that is dead just stops,
-/// so the two are told apart.
+/// A length of all ones is not a message: the sender has finished and will send nothing more. A dead peer's stream ends
+/// without it, which distinguishes the two cases.
 enum MessageFrame {
     static let headerSize = 4
     static let finish = UInt32.max
@@ -19,14 +19,14 @@ enum MessageFrame {
     }
 }
 
-/// Puts messages together from what comes in pieces. Room is made for what has come, never for what a length claims.
+/// Assembles messages from received pieces. Allocates memory for received bytes, never for a claimed length.
 struct MessageAssembler: Sendable {
     enum Step: Sendable {
         case message([UInt8])
         case finished
-        /// So many bytes are missing.
+        /// The given number of bytes is missing.
         case needs(Int)
-        /// The length is more than is allowed.
+        /// The length exceeds the limit.
         case tooLarge(Int)
     }
 
@@ -37,7 +37,7 @@ struct MessageAssembler: Sendable {
 
     mutating func append(_ part: some Collection<UInt8>) { bytes.append(contentsOf: part) }
 
-    /// Takes out what is complete.
+    /// Returns the next complete message or the reason for its absence.
     mutating func next() -> Step {
         guard bytes.count >= MessageFrame.headerSize else { return .needs(MessageFrame.headerSize - bytes.count) }
         let length = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[$1]) << UInt32(8 * $1) }

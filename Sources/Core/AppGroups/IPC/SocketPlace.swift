@@ -1,12 +1,12 @@
 internal import SharedFiles
 
-/// A container's directory of sockets, found safe.
+/// A container's directory of sockets, checked.
 struct SocketPlace: Sendable {
     let name: GroupIPCName
     let directory: Directory
     let sharing: Sharing
 
-    /// - Throws: `AppGroupError`; with `nobodyListens` where the directory is not there and is not to be made.
+    /// - Throws: `AppGroupError`; with `nobodyListens` if the directory is missing and is not to be created.
     init(_ name: GroupIPCName, in container: GroupContainer, creating: Bool) throws(AppGroupError) {
         self.name = name
         sharing = container.sharing
@@ -24,7 +24,7 @@ struct SocketPlace: Sendable {
             "Start the program that listens there.")
     }
 
-    /// A listening socket; whatever a dead listener left under the name goes.
+    /// Returns a listening socket; replaces a dead listener's file.
     ///
     /// - Throws: `AppGroupError` with `socketInUse`, `file`.
     func listen() throws(AppGroupError) -> ListeningSocket {
@@ -50,18 +50,18 @@ struct SocketPlace: Sendable {
 
     private var path: String { directory.display(name.name) }
 
-    /// Under the lock: whether nothing has the name, or a socket that nobody listens at.
+    /// Returns whether the name is free or belongs to a socket without a listener. Requires the lock.
     private func isFree() throws(FileError) -> Bool {
         guard try directory.exists(name.name) else { return true }
-        // The other kind: whoever lives refuses it without being troubled by a connection that nobody wants.
+        // Connects with the other socket type: a live listener rejects it without getting an unwanted connection.
         switch try LocalSocket.connect(to: name.name, in: directory, .packets) {
         case .gone: return true
         default: return false
         }
     }
 
-    /// Takes the name away, if it is still that socket's. Where the lock is not free in time the name stays, as a dead
-    /// listener's does.
+    /// Removes the name if it still belongs to that socket. If the lock is not free in time, the name stays, like a
+    /// dead listener's.
     func remove(_ identity: FileAttributes, _ limit: Duration) {
         guard let lock = try? lock(limit) else { return }
         if let facts = try? directory.attributes(name.name), facts.isSameFile(as: identity) {
@@ -78,7 +78,7 @@ struct SocketPlace: Sendable {
         }
     }
 
-    /// Nil where too many others wait to be accepted.
+    /// Returns nil if the listener's backlog is full.
     ///
     /// - Throws: `AppGroupError` with `nobodyListens`, `file`.
     func connectAtOnce() throws(AppGroupError) -> Descriptor? {
@@ -98,7 +98,7 @@ struct SocketPlace: Sendable {
     private static var nobodyError: FileError { FileError(.notFound, operation: "connect to", path: "") }
 }
 
-/// A socket that listens, and what its name stood for when it began.
+/// A listening socket, with the attributes of its file at the start.
 struct ListeningSocket: ~Copyable {
     let socket: Descriptor
     let identity: FileAttributes

@@ -2,7 +2,8 @@ internal import Dispatch
 internal import Glibc
 internal import SharedFiles
 
-/// Until when a call waits for a socket. Its forms without `async` block the thread; the others end with the task's cancellation.
+/// The time limit of a call that waits for a socket. Synchronous forms block the thread; the others end when the task
+/// is cancelled.
 struct SocketWait: Sendable {
     private let deadline: SuspendingClock.Instant?
     private let name: GroupIPCName
@@ -12,7 +13,7 @@ struct SocketWait: Sendable {
         self.name = name
     }
 
-    /// What is left; nil without a limit.
+    /// The remaining time; nil without a limit.
     var remaining: Duration? { deadline.map { max(.zero, $0 - SuspendingClock.now) } }
 
     var isOver: AppGroupError { .waiting(.timeout, name) }
@@ -26,7 +27,7 @@ struct SocketWait: Sendable {
         LocalSocket.wait(for: events, at: socket, remaining)
     }
 
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`. Whoever calls keeps the socket open.
+    /// - Throws: `AppGroupError` with `timeout`, `cancelled`. The caller keeps the socket open.
     func step(_ events: Int16, at socket: Int32) async throws(AppGroupError) {
         switch await SocketPoll.shared.wait(for: events, at: socket, until: deadline) {
         case .ready: return
@@ -35,7 +36,7 @@ struct SocketWait: Sendable {
         }
     }
 
-    /// Waits for something that nobody tells of.
+    /// Waits for a condition without notification.
     ///
     /// - Throws: `AppGroupError` with `timeout`.
     func pause(_ time: Duration) throws(AppGroupError) {
@@ -43,8 +44,9 @@ struct SocketWait: Sendable {
         nanosleep(&request, nil)
     }
 
-    /// Hazard: `Task.sleep` needs a timer descriptor of the dispatch library. If the process has none left, that timer is never
-    /// armed and the task sleeps for ever. The thread of `SocketPoll` needs none: poll(2) passes over a negative descriptor.
+    /// Hazard: `Task.sleep` needs a timer descriptor of the dispatch library. If the process has none left, that timer
+    /// is never armed and the task sleeps for ever. The thread of `SocketPoll` needs none: poll(2) ignores a negative
+    /// descriptor.
     ///
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
     func pause(_ time: Duration) async throws(AppGroupError) {
@@ -54,7 +56,7 @@ struct SocketWait: Sendable {
         }
     }
 
-    /// A second at most.
+    /// Returns at most a second.
     private func part(of time: Duration) throws(AppGroupError) -> Duration {
         let part = min(time, remaining ?? time)
         if part == .zero { throw isOver }
@@ -70,7 +72,7 @@ extension AppGroupError {
     }
 }
 
-/// Whose turn it is at one end of a connection: threads stand in a line, tasks ask again, at first each millisecond.
+/// The order of calls at one end of a connection: threads queue, tasks retry, at first every millisecond.
 struct SocketTurn: Sendable {
     private let semaphore = DispatchSemaphore(value: 1)
 

@@ -2,11 +2,11 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// The variables that decide where a home lies.
+/// The variables that determine the location of a home.
 package enum HomeEnvironment {
-    /// Puts everything below one directory.
+    /// The directory above all others.
     package static let root = "SEALED_GROUPS_HOME"
-    /// Puts what belongs to one user, keys and watermarks, below a directory of its own.
+    /// The directory of one user's own files: keys and watermarks.
     package static let user = "SEALED_USER_HOME"
     static let home = "HOME"
     static let data = "XDG_DATA_HOME"
@@ -16,23 +16,23 @@ package enum HomeEnvironment {
     /// The variables that name directories of one user.
     static let personal: Set<String> = [home, configuration, state]
 
-    /// Every variable that is looked at.
+    /// Every variable that is read.
     package static let names = [root, user, home, data, configuration, state]
 
-    /// The variables that are set in this process.
+    /// Returns the variables that are set in this process.
     ///
-    /// Nothing in a program that has more rights than its caller: the caller could otherwise point it at a directory of
+    /// Returns none in a program with more rights than its caller, who could otherwise redirect it to a directory of
     /// the caller's own.
     ///
-    /// - Throws: ``AppGroupError`` with `invalidHome` for a value that is not UTF-8. Repairing it would name another
-    ///   directory.
+    /// - Throws: ``AppGroupError`` with `invalidHome` for a value that is not UTF-8. A repaired value would name
+    ///   another directory.
     static func read() throws(AppGroupError) -> [String: String] {
         var values: [String: String] = [:]
-        // Asked as well: a program may have changed its ids since it was started.
+        // Checked as well: a program may have changed its ids after its start.
         guard getuid() == geteuid(), getgid() == getegid() else { return values }
         for name in names {
             guard let pointer = SecureEnvironment.value(name) else {
-                // Falling back would put a second home, and a second key, where nobody looks for them.
+                // A fallback would create a second home, and a second key, in an unexpected place.
                 if name != home && getenv(name) != nil { throw .untrustedHome(name) }
                 continue
             }
@@ -45,12 +45,12 @@ package enum HomeEnvironment {
 
 /// The owner of a directory in which a home would be.
 enum HomeOwner {
-    /// Whether a directory exists and belongs to another user than the one this process writes files as.
+    /// Returns whether a directory exists and belongs to a user other than the effective one.
     static func isAnother(_ path: FilePath) -> Bool { facts(path).map { $0.st_uid != geteuid() } ?? false }
 
-    /// Whether other users than the one this process writes files as can rename what is in a directory, or the directory
-    /// itself: it, or a directory on the way to it, belongs to one of them, or they can write it and it is not sticky. A
-    /// directory that does not exist is judged by those on the way to it.
+    /// Returns whether other users than the effective one can rename a directory or its entries: the directory, or one
+    /// above it, belongs to another user, or is writable for others without the sticky bit. A missing directory is
+    /// judged by the ones above it.
     static func isOthersToo(_ path: FilePath) -> Bool {
         if let status = facts(path), status.st_uid != geteuid() || isWritableByOthers(status) { return true }
         let stated = prefixes(of: path)
@@ -66,13 +66,13 @@ enum HomeOwner {
         status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
     }
 
-    /// A link in a sticky directory is replaced by its owner.
+    /// In a sticky directory a link can be replaced by its owner.
     private static func isLinkOfAnother(_ path: FilePath) -> Bool {
         var status = stat()
         return lstat(path.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK && !isTrusted(status.st_uid)
     }
 
-    /// A path and every directory on the way to it, the longest first.
+    /// Returns a path and every directory above it, the longest first.
     private static func prefixes(of path: FilePath) -> [FilePath] {
         var prefixes = [path]
         while let last = prefixes.last, case let shorter = last.removingLastComponent(), shorter != last,
@@ -83,7 +83,7 @@ enum HomeOwner {
         return prefixes
     }
 
-    /// The path without links; nil where nothing has it.
+    /// Returns the path without links; nil if it does not exist.
     private static func realPath(_ path: FilePath) -> FilePath? {
         guard let resolved = realpath(path.string, nil) else { return nil }
         defer { free(resolved) }
@@ -95,23 +95,23 @@ enum HomeOwner {
         return stat(path.string, &status) == 0 ? status : nil
     }
 
-    /// Whether this process can make a directory, or write in it if it exists.
+    /// Returns whether this process can create a directory, or write in it if it exists.
     static func canMake(_ path: FilePath) -> Bool {
         prefixes(of: path).first { facts($0) != nil }.map { access($0.string, W_OK | X_OK) == 0 } ?? false
     }
 
-    /// Whether a directory has that name.
+    /// Returns whether the path is a directory.
     static func isDirectory(_ path: FilePath) -> Bool { facts(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
 }
 
-/// The home directory that the user database has for a user.
+/// The home directory of a user in the user database.
 package enum AccountHome {
     private static let largestBuffer = 1 << 20
 
-    /// The real user's directory as the database has it; `nil` where there is no entry, it is not UTF-8, or the lookup fails.
+    /// Returns the real user's directory; `nil` if there is no entry, it is not UTF-8, or the lookup fails.
     package static func read() -> String? { read(getuid()) }
 
-    /// The directory of the user that this process writes files as.
+    /// Returns the effective user's directory.
     static func ofEffectiveUser() -> String? { read(geteuid()) }
 
     private static func read(_ user: uid_t) -> String? {
@@ -148,11 +148,11 @@ package enum AccountHome {
     }
 }
 
-/// The directory that relative paths of this process begin at.
+/// The directory from which this process resolves relative paths.
 enum WorkingDirectory {
-    /// Its path; `nil` where it has been deleted or can't be reached.
+    /// Returns the path; `nil` if the directory was deleted or can't be reached.
     static func path() -> FilePath? {
-        // glibc allocates as much as the path needs when it is given no buffer.
+        // glibc allocates a buffer of the needed size if it gets none.
         guard let text = getcwd(nil, 0) else { return nil }
         defer { free(text) }
         return FilePath(platformString: text)

@@ -3,34 +3,34 @@ internal import Synchronization
 
 /// Named notifications without content, between all programs of an app group, in the manner of Darwin notifications.
 ///
-/// Whoever may use the group's container may post and observe, whichever unix user it runs as. A notification says
-/// that something happened, not what: look at the shared state after it.
+/// Every user of the group's container may post and observe, under any unix user. A notification has no content: read
+/// the shared state after it.
 ///
-/// What is promised:
-/// - After a post an observer that was registered before it is told at least once, its own process's posts included.
-/// - Posts that come while an observer has not been told of the one before, or is still handling it, become one.
-/// - What was posted before the registration is not told. ``token(of:)`` shows it.
-/// - An observer may rarely be told without a post; it is never told after it was cancelled.
-/// - The container may be removed and made again, and need not exist when observing begins.
+/// Guarantees:
+/// - After a post an observer that was registered before it is notified at least once, also of its own process's posts.
+/// - Posts that arrive before an observer has been notified of the previous one, or while it handles that, become one.
+/// - Posts before the registration are not delivered. ``token(of:)`` shows them.
+/// - An observer may rarely be notified without a post, but never after it was cancelled.
+/// - The container may be removed and created again, and need not exist when observing begins.
 ///
 /// Names have 1 to 128 bytes of UTF-8, any characters, and are compared by their bytes. A notification costs one small
-/// file in the container, which stays. `docs/notifications.md` compares all this with Apple's.
+/// file in the container, which stays. `docs/notifications.md` compares this with Apple's notifications.
 public final class GroupNotificationCenter: Sendable {
-    /// The group whose programs hear each other.
+    /// The group whose programs share the notifications.
     public let group: AppGroup
 
     private let board: NotificationBoard
 
-    /// The center of an app group.
+    /// Creates the center of an app group.
     ///
     /// - Parameters:
-    ///   - home: Where containers lie.
-    ///   - creating: Whether to make the container if it is missing. With `false` nothing is looked at yet: observers wait for
-    ///     the container, and a post fails until it is there.
-    ///   - sharing: Who may use a container that this call makes.
-    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not hold; as `GroupContainer.open`
-    ///   does, if `creating`.
+    ///   - home: The home of the containers.
+    ///   - creating: Whether to create a missing container. With `false` nothing is checked yet: observers wait for the
+    ///     container, and a post fails until it exists.
+    ///   - sharing: The users of a container that this call creates.
+    ///   - entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` with `notEntitled` for a group that the entitlements do not contain; the errors of
+    ///   `GroupContainer.open`, if `creating`.
     public init(
         group: AppGroup, in home: GroupsHome, creating: Bool = true, sharing: Sharing = .ownerOnly,
         entitlements: EntitlementPolicy = .program
@@ -41,7 +41,7 @@ public final class GroupNotificationCenter: Sendable {
         if creating { _ = try GroupContainer.open(group, in: home, sharing: sharing, entitlements: .unchecked) }
     }
 
-    /// The center of an open container's group. A container that takes its place is used as well.
+    /// Creates the center of an open container's group. A container that replaces it is used as well.
     public init(_ container: GroupContainer) {
         group = container.group
         board = NotificationBoard(group: container.group, home: container.home)
@@ -49,29 +49,30 @@ public final class GroupNotificationCenter: Sendable {
 }
 
 extension GroupNotificationCenter {
-    /// Posts a notification. Needs no observer, and does not wait for one.
+    /// Posts a notification. The call needs no observer, and does not wait for one.
     ///
-    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `containerMissing`; `unsafeContainer` or `notShared` as
-    ///   `GroupContainer.open`; `file` for something else under the notification's name (a link, a FIFO, a device, another
-    ///   file), which is left as it is, and for what the system refuses.
+    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `containerMissing`; `unsafeContainer` or `notShared`
+    ///   as `GroupContainer.open`; `file` for another kind of file under the notification's name (a link, a FIFO, a
+    ///   device, another file), which stays unchanged, and for a failed system call.
     public func post(_ name: String) throws(AppGroupError) {
         try board.post(NotificationName(name))
     }
 
-    /// The notification's state now: it differs from an earlier one if, and only if, there was a post in between.
+    /// Returns the notification's current state: it differs from an earlier one if, and only if, there was a post in
+    /// between.
     ///
-    /// For programs that ask now and then instead of observing. A container or a notification that does not exist is
+    /// For programs that poll instead of observing. If the container or the notification does not exist, the result is
     /// the state before the first post.
     public func token(of name: String) throws(AppGroupError) -> GroupNotificationToken {
         try board.token(NotificationName(name))
     }
 
-    /// Calls a handler after posts, until the observation is cancelled or let go.
+    /// Calls a handler after posts, until the observation is cancelled or released.
     ///
     /// - Parameter handler: Runs in a task of its own, one call at a time.
-    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `unsafeContainer`, `notShared` or `file` where the container
-    ///   or the notification's file is there and can't be used; `file` with the underlying `watchLimit` where the user's
-    ///   inotify limits are used up.
+    /// - Throws: ``AppGroupError`` with `invalidNotificationName`; `unsafeContainer`, `notShared` or `file` if the
+    ///   container or the notification's file exists and can't be used; `file` with the underlying `watchLimit` if the
+    ///   user's inotify limits are exhausted.
     public func observe(
         _ name: String, _ handler: @escaping @Sendable () async -> Void
     ) throws(AppGroupError) -> GroupNotificationObservation {
@@ -82,9 +83,9 @@ extension GroupNotificationCenter {
         return GroupNotificationObservation(registration, isEnded)
     }
 
-    /// The notification's posts from now on, as a sequence that holds at most one for a slow consumer.
+    /// Returns the notification's future posts as a sequence, which holds at most one for a slow consumer.
     ///
-    /// Registered when this returns. It ends when its task is cancelled or it is let go.
+    /// The observer is registered when this returns. The sequence ends when its task is cancelled or it is released.
     /// - Throws: as ``observe(_:_:)``.
     public func notifications(named name: String) throws(AppGroupError) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -100,12 +101,12 @@ extension GroupNotificationCenter {
         let (events, telling) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = NotificationWatch(board, name) { telling.yield() }
         do throws(FileError) { try watch.begin() } catch { throw AppGroupError(error, withNotification: name.string) }
-        // Only now: a post between the two must have its event.
+        // After the watch: a post between the two must have its event.
         try observer.begin()
-        // The monitor's thread only tells that something happened: files are read here.
+        // The monitor's thread only signals events; files are read here.
         Task.detached {
             for await _ in events {
-                // Before the look, which then finds what was posted in another container before it was watched.
+                // Before the check, which then finds posts in another container from before it was watched.
                 watch.follow()
                 if observer.look() { await deliver() }
             }
@@ -114,7 +115,7 @@ extension GroupNotificationCenter {
     }
 }
 
-/// An observer's place in a notification center; it ends with this object.
+/// An observer's registration with a notification center; it ends with this object.
 public final class GroupNotificationObservation: Sendable {
     private let registration: NotificationRegistration
     private let isEnded: EndMark
@@ -126,14 +127,15 @@ public final class GroupNotificationObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it. Once this has returned no call of the handler begins; one that has begun may still be running.
+    /// Cancels the observation. No call of the handler begins after this has returned; one that has begun may still be
+    /// running.
     public func cancel() {
         isEnded.set()
         registration.cancel()
     }
 }
 
-/// A watch of a notification's file, and the task that looks at the file after each event; both end with this object.
+/// A watch of a notification's file, and the task that checks the file after each event; both end with this object.
 final class NotificationRegistration: Sendable {
     private let watch: NotificationWatch
     private let telling: AsyncStream<Void>.Continuation
@@ -151,7 +153,7 @@ final class NotificationRegistration: Sendable {
     }
 }
 
-/// Whether something has ended.
+/// A flag that is set at the end of an observation.
 final class EndMark: Sendable {
     private let value = Atomic(false)
 
@@ -159,11 +161,11 @@ final class EndMark: Sendable {
     func set() { value.store(true, ordering: .sequentiallyConsistent) }
 }
 
-/// The state of a notification at one moment: two that are equal say that nobody posted it in between.
+/// The state of a notification at one moment: two equal states mean that there was no post in between.
 ///
-/// It says nothing else; which of two is older can't be told.
+/// States have no order.
 public struct GroupNotificationToken: Hashable, Sendable {
-    /// What the latest post left: 16 random bytes, none where there was none yet.
+    /// The bytes of the latest post: 16 random bytes, or none before the first post.
     let bytes: [UInt8]
 
     static let size = 16
@@ -189,7 +191,7 @@ extension AppGroupError {
             advice: "Use a name of 1 to \(NotificationName.maximumLength) bytes, such as com.example.app.changed.")
     }
 
-    /// What a failure on a notification's own file means.
+    /// Creates an error for a failure on a notification's own file.
     init(_ error: FileError, withNotification name: String) {
         self.init(
             code: .file, operation: "use the notification \(DisplayText.identifier(name))", subject: error.path,

@@ -4,36 +4,36 @@ internal import SystemPackage
 
 /// The files behind a group's notifications: `.notifications/<name>` in the container, 16 bytes each.
 ///
-/// A post overwrites them with 16 fresh random bytes in one write, not synced: a notification need not outlive the machine.
-/// Two posts at once leave the bytes of one (a write holds the file's lock in the kernel); what a reader may see of both is
-/// another value all the same, and the event of the later one is still to come.
+/// A post overwrites them with 16 new random bytes in one write, not synced: a notification need not outlive the
+/// machine. Two simultaneous posts leave the bytes of one (a write holds the file's lock in the kernel). A reader that
+/// sees a mixture still sees a new value, and the event of the later post follows.
 ///
-/// The container is looked for each time, and checked each time: it may have been removed and made anew, under another name.
+/// The container is located and checked each time: it may have been removed and recreated under another name.
 struct NotificationBoard: Sendable {
     let group: AppGroup
     let home: GroupsHome
 
-    /// The file's path now, for the monitor. Where the container can't be told it is the one that a container of the
-    /// group's name would have.
+    /// Returns the file's current path, for the monitor. If the container can't be located, the path is that of a
+    /// container with the group's name.
     func path(_ name: NotificationName) -> String {
         let container =
             (try? GroupContainer.place(of: group, in: home)) ?? home.containersPath.appending(group.identifier)
         return container.appending(ContainerLayout.notifications).appending(name.fileName).string
     }
 
-    /// What changes when the group's container lies elsewhere, or is given up.
+    /// The file that changes when the group's container moves or is given up.
     var registryPath: String { GroupRegistry(group, in: home).path }
 
     func post(_ name: NotificationName) throws(AppGroupError) {
         let (folder, sharing) = try folder(creating: true)
         do throws(FileError) {
-            // Only a member who keeps removing the file can make one round follow another.
+            // Only a member that keeps removing the file can cause another round.
             for _ in 0..<32 {
                 let flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK
                 let file = try folder.openOrMake(name.fileName, flags, mode: sharing.fileMode, "post to")
                 try requireOwn(file, in: folder, name)
                 try write(.random(), to: file)
-                // A post to a file that has lost its name reaches nobody.
+                // A post to a file that has lost its name reaches no observer.
                 if try file.attributes().nlink > 0 { return }
             }
             throw FileError(.notFound, operation: "post to", path: folder.display(name.fileName))
@@ -42,7 +42,7 @@ struct NotificationBoard: Sendable {
         }
     }
 
-    /// - Throws: for everything but a missing container or file, which is the state before the first post.
+    /// - Throws: all errors except a missing container or file, which is the state before the first post.
     func token(_ name: NotificationName) throws(AppGroupError) -> GroupNotificationToken {
         let folder: Directory
         do throws(AppGroupError) {
@@ -66,7 +66,7 @@ struct NotificationBoard: Sendable {
             (buffer) throws(FileError) in
             [UInt8](buffer[..<(try file.pread(into: buffer, at: 0))])
         }
-        // Made and not yet written: no post.
+        // Created and not yet written: no post.
         return token.count == GroupNotificationToken.size ? GroupNotificationToken(bytes: token) : .none
     }
 
@@ -104,8 +104,8 @@ struct NotificationBoard: Sendable {
         }
     }
 
-    /// Refuses what a member could plant under the name to have something else overwritten: a second name of another file,
-    /// or another file moved here.
+    /// Rejects planted files that would cause another file to be overwritten: a second link to another file, or another
+    /// file moved here.
     private func requireOwn(
         _ file: borrowing Descriptor, in folder: Directory, _ name: NotificationName
     ) throws(FileError) {

@@ -1,18 +1,18 @@
-/// A notification's name and the file that stands for it.
+/// A notification's name and its file.
 ///
-/// Names are compared by their bytes: two names that Swift's `String` holds equal may be two notifications.
+/// Names are compared by their bytes: two names that are equal as Swift `String`s may be two notifications.
 struct NotificationName: Sendable, Hashable {
     /// Longest name in bytes of UTF-8.
     static let maximumLength = 128
 
-    /// As it was given.
+    /// The original name.
     let string: String
-    /// The file's name: letters, digits, `.`, `_` and `-` as they are, every other byte as `%` and two hexadecimal digits,
-    /// and so is a dot in front. Where that would be too long for a file, `=` and the bytes in base 32 (RFC 4648,
-    /// "extended hex", lower case, no padding); no name of the first form begins with `=`.
+    /// The file's name: letters, digits, `.`, `_` and `-` unchanged, every other byte and a leading dot as `%` and two
+    /// hexadecimal digits. If that is too long for a file, `=` and the bytes in base 32 (RFC 4648, "extended hex",
+    /// lower case, no padding); no name of the first form begins with `=`.
     let fileName: String
 
-    /// Leaves room for what writers of files add to a name.
+    /// Leaves room for the affixes of temporary files.
     static let longestFileName = 206
 
     init(_ string: String) throws(AppGroupError) {
@@ -65,17 +65,17 @@ struct NotificationName: Sendable, Hashable {
     }
 }
 
-/// What the files of notifications look like, for who looks at a container.
+/// The files of notifications, for code that examines a container.
 package enum NotificationFile {
-    /// Bytes of one that was posted; one that is only observed is empty.
+    /// The size of a posted one in bytes; one that is only observed is empty.
     package static let size = GroupNotificationToken.size
 
-    /// Whether a notification can have that file name.
+    /// Returns whether a notification can have that file name.
     package static func isName(_ name: some StringProtocol) -> Bool { NotificationName.isFileName(name.utf8) }
 }
 
 extension NotificationName {
-    /// Whether it is one of the two forms of `fileName`.
+    /// Returns whether the name has one of the two forms of `fileName`.
     fileprivate static func isFileName(_ name: some Collection<UInt8>) -> Bool {
         guard (1...longestFileName).contains(name.count) else { return false }
         if name.first == UInt8(ascii: "=") { return name.count > 1 && name.dropFirst().allSatisfy(isBase32) }

@@ -1,16 +1,16 @@
 internal import SharedFiles
 internal import Synchronization
 
-/// Compares a notification's token with the last one it saw: that tells posts from events that mean nothing, and makes up
-/// for events that were lost.
+/// Compares a notification's token with the last one, which distinguishes posts from spurious events and compensates
+/// for lost events.
 ///
-/// Why no post is missed: the monitor watches before `begin` reads the first token, and a post writes its token before its
-/// event. A post after `begin` therefore has an event that leads to `look`, which finds this post's token or a later one; an
-/// event that comes before `begin` is of a post whose token `begin` reads.
+/// No post is missed: the monitor watches before `begin` reads the first token, and a post writes its token before its
+/// event. A post after `begin` therefore has an event that leads to `look`, which finds this post's token or a later
+/// one. An event before `begin` belongs to a post whose token `begin` reads.
 final class NotificationObserver: Sendable {
     private let board: NotificationBoard
     private let name: NotificationName
-    /// The last token; nil before `begin`. Read and compared under this lock, which nothing else is taken under.
+    /// The last token; nil before `begin`. Read and compared under this lock; no other lock is taken under it.
     private let last: Mutex<GroupNotificationToken?> = Mutex(nil)
 
     init(board: NotificationBoard, name: NotificationName) {
@@ -22,14 +22,15 @@ final class NotificationObserver: Sendable {
         try last.withLock { (last) throws(AppGroupError) in last = try board.token(name) }
     }
 
-    /// Whether it is to be told: there was a post since the last look, or may have been. Reads files.
+    /// Returns whether the observer has to be notified: there was, or may have been, a post since the last check. Reads
+    /// files.
     func look() -> Bool { last.withLock { isPosted(since: &$0) } }
 
     private func isPosted(since last: inout GroupNotificationToken?) -> Bool {
         guard let seen = last else { return false }
         do throws(AppGroupError) {
             let found = try board.token(name)
-            // Gone is not posted; kept, so that the same file moved back is not posted either.
+            // A removed file is not a post; the token is kept, so that the same file moved back is not a post either.
             if found == .none || found == seen { return false }
             last = found
             return true
@@ -38,8 +39,8 @@ final class NotificationObserver: Sendable {
         }
     }
 
-    /// What is refused here is refused to posters as well. Everything else, such as a lack of descriptors, may be this
-    /// process's trouble alone: better told once too often.
+    /// Errors listed here affect posters as well. All others, such as a lack of descriptors, may concern only this
+    /// process: a spurious notification is better than a missed one.
     private static func mayHideAPost(_ error: AppGroupError) -> Bool {
         switch error.code {
         case .notADirectory, .unsafeContainer, .notShared: false
@@ -49,7 +50,7 @@ final class NotificationObserver: Sendable {
     }
 }
 
-/// Tells of changes near a notification's file, in whatever container the group has by then.
+/// Reports changes near a notification's file, in the group's current container.
 final class NotificationWatch: Sendable {
     private struct State {
         var path = ""
@@ -69,14 +70,14 @@ final class NotificationWatch: Sendable {
         self.tell = tell
     }
 
-    /// The registry first: a container that takes the place of another one after this has its event.
+    /// Watches the registry first, so that a container that replaces another one after this has its event.
     func begin() throws(FileError) {
         let registry = try FileMonitor.shared.watch(board.registryPath) { [tell] _ in tell() }
         state.withLock { $0.registry = registry }
         try move(to: board.path(name))
     }
 
-    /// Watches where the file lies by now. Where that fails, as for a lack of watches, the next event tries again.
+    /// Watches the file's current path. If that fails, for example for lack of watches, the next event retries.
     func follow() {
         let path = board.path(name)
         if state.withLock({ $0.path == path || $0.isEnded }) { return }

@@ -2,35 +2,35 @@ internal import SharedFiles
 
 // The registry.
 extension AppGroupError.Code {
-    /// The group's registry, or its copy in the container, is damaged, was edited into something else, or is of a newer
-    /// version. It is left as it is.
+    /// The group's registry, or its copy in the container, is damaged, was edited into something invalid, or has a
+    /// newer version. It stays unchanged.
     public static let damagedRegistry = Self(rawValue: "damagedRegistry")
 
-    /// The registry is missing, and more than one container says that it is the group's.
+    /// The registry is missing, and more than one container claims to be the group's.
     public static let ambiguousContainer = Self(rawValue: "ambiguousContainer")
 
-    /// The registry has a container that is not there now: its disk may not be mounted. Nothing is made in its place.
+    /// A registered container is not there now: its disk may not be mounted. No new container is created in its place.
     public static let containerAway = Self(rawValue: "containerAway")
 
-    /// Somebody else held the registry's lock for the whole time limit.
+    /// Another process held the registry's lock for the whole time limit.
     public static let registryBusy = Self(rawValue: "registryBusy")
 
-    /// What names no member program: its identifier or its path.
+    /// The identifier or path is not valid for a member program.
     public static let invalidMember = Self(rawValue: "invalidMember")
 
     /// The group has no member of that name.
     public static let notAMember = Self(rawValue: "notAMember")
 
-    /// The group has as many members as a registry holds.
+    /// The group has the maximum number of members.
     public static let tooManyMembers = Self(rawValue: "tooManyMembers")
 
-    /// A container of the other style is wanted than the group has.
+    /// The group's container has another style than the requested one.
     public static let wrongStyle = Self(rawValue: "wrongStyle")
 
-    /// The trash holds nothing of that name, or the group has another container by now.
+    /// The trash contains no item of that name, or the group has another container by now.
     public static let notInTrash = Self(rawValue: "notInTrash")
 
-    /// The quota is no number of bytes from 0 on.
+    /// The quota is not a number of bytes from 0 on.
     public static let invalidQuota = Self(rawValue: "invalidQuota")
 }
 
@@ -50,7 +50,7 @@ extension AppGroupError {
                 + "the way: ls -l \(path.shellQuoted)")
     }
 
-    /// A registered container under a name that says nothing, without its copy.
+    /// Creates an error for a registered container with a random name and without its copy.
     static func missingCopy(_ path: String, of group: AppGroup, in home: GroupsHome) -> Self {
         let registry = RegistryPlace(group: group, home: home).path
         return Self(
@@ -71,10 +71,10 @@ extension AppGroupError {
                 : "Keep one and move the others away: \(paths.map(\.shellQuoted).joined(separator: " "))")
     }
 
-    /// Whether there is nothing to look at: the group has no container, or it is away.
+    /// `true` if the group has no container, or it is away.
     package var meansNoContainer: Bool { code == .containerMissing || code == .containerAway }
 
-    /// The registry has a container that is not there.
+    /// Creates an error for a registered container that is not there.
     static func containerAway(_ path: String, of group: AppGroup) -> Self {
         Self(
             code: .containerAway, operation: "open the container of \(group)", subject: path,
@@ -132,7 +132,7 @@ extension AppGroupError {
             reason: "it is below zero", advice: "Give a number of bytes, or none for no quota.")
     }
 
-    /// What a failure on the registry's own files means.
+    /// Creates an error for a failure on the registry's own files.
     init(_ error: FileError, _ operation: String, registryOf group: AppGroup) {
         let code: Code =
             switch error.code {

@@ -1,16 +1,16 @@
 internal import SharedFiles
 
-/// The copy of the registry's entry that lies in the container itself: `.sealedstate.container`.
+/// The copy of the registry's entry in the container itself: `.sealedstate.container`.
 ///
-/// It is what a lost registry is made again from, where the quota is read before writes, and what tells programs that
-/// still have the container open that it was given up.
+/// A lost registry is restored from it, the quota is read from it before writes, and it shows programs that still have
+/// the container open that it was given up.
 package enum ContainerCopy {
-    /// No copy has more bytes.
+    /// The maximum size of a copy in bytes.
     package static let maximumSize = RegistryDocument.maximumSize
 
-    /// Whether a file's content is such a copy to the last byte, so that nothing else can be hidden in it.
+    /// Returns whether a file's content is exactly such a copy, so that nothing else can be hidden in it.
     ///
-    /// - Parameter group: Whose copy it has to be; nil for any group's.
+    /// - Parameter group: The group of the copy; nil for any group.
     package static func isCopy(_ bytes: [UInt8], of group: AppGroup?) -> Bool {
         guard let entry = try? RegistryDocument.entry(from: bytes), group == nil || entry.group == group else {
             return false
@@ -18,7 +18,7 @@ package enum ContainerCopy {
         return (try? RegistryDocument.bytes(of: entry)) == bytes
     }
 
-    /// The copy in a container; nil where there is none.
+    /// Returns the copy in a container; nil if it is missing.
     static func read(in root: Directory, of group: AppGroup) throws(AppGroupError) -> RegistryEntry? {
         let path = root.display(ContainerLayout.metadata)
         do throws(CopyFault) {
@@ -38,7 +38,7 @@ package enum ContainerCopy {
         case file(FileError)
     }
 
-    /// The same of whatever group the container is.
+    /// Does the same for a container of any group.
     static func readAny(in root: Directory) throws(CopyFault) -> RegistryEntry? {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -72,15 +72,15 @@ package enum ContainerCopy {
     }
 }
 
-/// Bringing a container's copy to what the registry says, as after the registry was edited by hand.
+/// Updates of a container's copy from the registry, for example after the registry was edited by hand.
 extension ContainerCopy {
-    /// Whether a container's copy is missing, or says something else. A damaged one is left to whoever mends it.
+    /// Returns whether a container's copy is missing or different. A damaged copy is left for manual repair.
     static func differs(from entry: RegistryEntry, in root: Directory) -> Bool {
         do throws(AppGroupError) { return try read(in: root, of: entry.group) != entry } catch { return false }
     }
 
-    /// Writes the copy where it differs. Called with the registry's lock held. One that can't be written, on a full disk say,
-    /// stays as it is: whoever opens the container for writing next tries again.
+    /// Writes the copy if it differs. Requires the registry's lock. A copy that can't be written, for example on a full
+    /// disk, stays unchanged, and the next opening for writing retries.
     static func refresh(from entry: RegistryEntry, in root: Directory) {
         if differs(from: entry, in: root) { try? write(entry, in: root) }
     }

@@ -1,28 +1,28 @@
 internal import SharedFiles
 internal import SystemPackage
 
-/// Finds a group's container: where the registry has it; where there is no registry, under the group's identifier, else by
-/// the copies in opaque containers. So the loss of the registry never makes a second container beside a full one.
+/// Finds a group's container: by the registry; without a registry under the group's identifier, else by the copies in
+/// opaque containers. The loss of the registry therefore never leads to a second container.
 ///
-/// It makes nothing and takes no lock.
+/// The finder creates nothing and takes no lock.
 struct ContainerFinder: Sendable {
     let group: AppGroup
     let home: GroupsHome
-    /// Whether places are refused that others may change. Not by who says what is wrong with them.
+    /// `true` to reject directories that others may change; `false` for diagnosis.
     var isStrict = true
 
-    /// A container that was found, not yet checked.
+    /// A container that was found but not yet checked.
     struct Found {
         let root: Directory
         let name: String
         let style: ContainerStyle
-        /// What the registry has of it; nil where it is not registered.
+        /// The registry's entry; nil if it is not registered.
         let entry: RegistryEntry?
     }
 
-    /// The container; nil where the group has none.
+    /// Returns the container; nil if the group has none.
     ///
-    /// - Throws: ``AppGroupError``: `damagedRegistry`, `ambiguousContainer`; `containerAway` where the registry has one that
+    /// - Throws: ``AppGroupError``: `damagedRegistry`, `ambiguousContainer`; `containerAway` if a registered container
     ///   is gone; `notADirectory`, `unsafeContainer`, `file`.
     func find() throws(AppGroupError) -> Found? {
         guard let containers = try openContainers() else {
@@ -42,7 +42,7 @@ struct ContainerFinder: Sendable {
                 case .failure(let error): return try unreadable(error, in: containers)
                 }
             } catch {
-                // A container that went after its entry had been read: the entry says by now what followed it.
+                // The container moved after its entry was read: the entry now shows its successor.
                 let now = Result.of { () throws(AppGroupError) in try registered() }
                 if now == entry { throw error }
                 entry = now
@@ -54,26 +54,26 @@ struct ContainerFinder: Sendable {
         guard let directory = entry.directory else { return try unlisted(entry, in: containers) }
         if entry.style == .named { return try named(containers, entry) }
         guard let root = try open(directory, in: containers) else { throw .containerAway(path(directory), of: group) }
-        // The registry may have been edited: nobody is to be given another group's container.
+        // The registry may have been edited: it must not give access to another group's container.
         guard try ContainerCopy.read(in: root, of: group) != nil else {
             throw .missingCopy(root.display(ContainerLayout.metadata), of: group, in: home)
         }
-        // Nor one in place of a container that lies under the group's own name: who made that entry?
+        // Nor to one that competes with a container under the group's own name.
         if try open(group.identifier, in: containers) != nil {
             throw .ambiguousContainer([path(directory), path(group.identifier)], of: group)
         }
         return Found(root: root, name: directory, style: .opaque, entry: entry)
     }
 
-    /// The registry has no container, yet one may lie under the group's own name: brought back by hand, or made by a process
-    /// that was killed before it said so.
+    /// Finds a container under the group's own name that the registry lacks: restored by hand, or created by a process
+    /// that was killed before it registered it.
     private func unlisted(_ entry: RegistryEntry, in containers: Directory) throws(AppGroupError) -> Found? {
         guard entry.departure == nil, let found = try named(containers, entry) else { return nil }
         if entry.style != .named { throw .ambiguousContainer([path(group.identifier)], of: group) }
         return found
     }
 
-    /// Another user's registry: the container itself says whose it is, if it is there.
+    /// Handles another user's registry: the container itself identifies its group, if it exists.
     private func unreadable(_ error: AppGroupError, in containers: Directory) throws(AppGroupError) -> Found? {
         guard error.underlying?.code == .permissionDenied, let found = try unregistered(in: containers) else {
             throw error
@@ -100,8 +100,8 @@ struct ContainerFinder: Sendable {
         throw .ambiguousContainer([found.root.path.string] + others.map(\.root.path.string), of: group)
     }
 
-    /// In a shared home any member may make a directory that says it is the group's: a private container has only those of
-    /// its own user beside it.
+    /// In a shared home any member may create a directory that claims to be the group's. Only containers of the same
+    /// user compete with a private container.
     private func isRival(_ other: Found, of named: Found) -> Bool {
         guard let mine = try? named.root.attributes("."), mine.sharing == .ownerOnly,
             let theirs = try? other.root.attributes(".")
@@ -114,7 +114,7 @@ struct ContainerFinder: Sendable {
         return Found(root: root, name: group.identifier, style: .named, entry: entry)
     }
 
-    /// `Containers`, checked: who may rename what is there may put another container in its place.
+    /// Opens `Containers` and checks it: a user who may rename its entries may replace a container.
     func openContainers() throws(AppGroupError) -> Directory? {
         do throws(FileError) {
             let containers = try Directory.open(home.containersPath)

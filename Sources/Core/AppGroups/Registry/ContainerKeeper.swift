@@ -1,19 +1,19 @@
 internal import SharedFiles
 internal import SystemPackage
 
-/// Changes what a group's container is: makes it, gives it up, takes members in and out. Every change is made under the
-/// registry's lock.
+/// Changes a group's container: creates it, gives it up, adds and removes members. Every change requires the registry's
+/// lock.
 ///
-/// The order of writes, so that a kill at any point leaves what the next holder of the lock completes:
-/// - A container appears with its copy in it, under its final name, before the registry has it; one that the registry does
-///   not have is found by its copy.
-/// - A container leaves after the registry says so: first the registry without it and with its name in the trash, then the
-///   same in its copy, then the move, then the registry without either.
+/// The order of writes, so that the next lock holder can complete the work of a killed one:
+/// - A new container appears with its copy in it, under its final name, before the registry lists it; an unlisted one
+///   is found by its copy.
+/// - Before a container is removed, the registry lists it without its name and with its name in the trash, then its
+///   copy does. Then it is moved, and then the registry lists neither.
 struct ContainerKeeper: Sendable {
     let group: AppGroup
     let home: GroupsHome
 
-    /// What is known under the lock. The directory is nil where the group has none.
+    /// The known state under the lock. The directory is nil if the group has none.
     struct State {
         var entry: RegistryEntry?
         var root: Directory?
@@ -22,28 +22,28 @@ struct ContainerKeeper: Sendable {
 
     private var finder: ContainerFinder { ContainerFinder(group: group, home: home) }
 
-    /// Runs a change under the lock, with what was left half done completed before it.
+    /// Runs a change under the lock, after completing unfinished changes.
     func change<Result>(
         sharing: Sharing = .ownerOnly, toleratesAbsence: Bool = false,
         _ body: (borrowing HeldRegistry, inout State) throws(AppGroupError) -> Result
     ) throws(AppGroupError) -> Result {
         let containers = try makeContainers(sharing)
-        // Who uses the container uses its registry, whoever is first to need one.
+        // The users of the container use its registry, even if another user needs one first.
         let existing = try present(in: containers)
         let held = try RegistryPlace(group: group, home: home)
             .lock(beside: containers, for: existing.map(Self.sharing) ?? sharing)
         var state = try state(held, containers, toleratesAbsence)
         try complete(held, &state)
-        // Only now: what is on its way to the trash must not be taken for the group's container.
+        // After completion: a container on its way to the trash must not be taken for the group's.
         try readopt(&state)
-        // A named container that nobody registered has no copy.
+        // An unregistered named container has no copy.
         if try held.read() != nil, let entry = state.entry, let root = state.root {
             ContainerCopy.refresh(from: entry, in: root)
         }
         return try body(held, &state)
     }
 
-    /// The container as it seems before the lock is held. It may be on its way to the trash.
+    /// Returns the apparent container before the lock is held. It may be on its way to the trash.
     private func present(in containers: Directory) throws(AppGroupError) -> Directory? {
         do throws(AppGroupError) { return try finder.find(in: containers)?.root } catch {
             if error.meansNoContainer { return nil }
@@ -54,7 +54,7 @@ struct ContainerKeeper: Sendable {
     private func makeContainers(_ sharing: Sharing) throws(AppGroupError) -> Directory {
         try onFiles { () throws(FileError) in
             let containers = try Directory.createParent(home.containersPath, sharing: sharing)
-            // Who may rename the container may put another one in its place.
+            // A user who may rename the container may replace it.
             try containers.requirePrivateOrShared()
             return containers
         }
@@ -77,7 +77,7 @@ struct ContainerKeeper: Sendable {
         }
         guard let found else { return state }
         state.root = found.root
-        // Under the group's own name, where the registry had none.
+        // Under the group's own name, which the registry lacked.
         if let entry = state.entry, entry.directory == nil { state.entry?.directory = found.name }
         if state.entry == nil {
             var entry = found.entry
@@ -89,7 +89,7 @@ struct ContainerKeeper: Sendable {
         return state
     }
 
-    /// A container that a killed process made and did not come to register.
+    /// Adopts a container that a killed process created and did not register.
     private func readopt(_ state: inout State) throws(AppGroupError) {
         guard let entry = state.entry, entry.directory == nil, entry.style == .opaque,
             let found = try ContainerSearch(group: group, home: home).only(in: state.containers),
@@ -101,16 +101,16 @@ struct ContainerKeeper: Sendable {
     }
 }
 
-// What changes are made of.
+// The building blocks of changes.
 extension ContainerKeeper {
-    /// Makes the container that the group does not have.
+    /// Creates the group's missing container.
     func make(
         _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing
     ) throws(AppGroupError) -> Directory {
         var entry = state.entry ?? RegistryEntry(group: group, style: style)
         entry.countContainer()
         entry.directory = entry.style == .named ? group.identifier : OpaqueName.random()
-        // A group's next container is shared as its last one was: its members would else be locked out.
+        // A group's next container is shared like its last one; its members would otherwise be locked out.
         let sharing = sharing == .ownerOnly && state.entry != nil ? held.sharing : sharing
         let maker = ContainerMaker(group: group, containers: state.containers, sharing: sharing)
         let root = try entry.style == .named ? maker.makeNamed() : maker.makeOpaque(entry)
@@ -121,9 +121,9 @@ extension ContainerKeeper {
         return root
     }
 
-    /// Makes a named container in a home that has no registry, and where this user may not make one: it needs none.
+    /// Creates a named container in a home without a registry, if this user may not create one: it needs none.
     ///
-    /// - Returns: nil where that is not why the registry could not be used.
+    /// - Returns: nil if the registry failed for another reason.
     func makeWithoutRegistry(_ sharing: Sharing, after error: AppGroupError) throws(AppGroupError) -> Directory? {
         guard let cause = error.underlying?.code, [.permissionDenied, .readOnly].contains(cause),
             (try? Directory.open(home.registryPath)) == nil,
@@ -132,7 +132,7 @@ extension ContainerKeeper {
         return try ContainerMaker(group: group, containers: containers, sharing: sharing).makeNamed()
     }
 
-    /// Puts a container from the trash in the group's place.
+    /// Restores a container from the trash.
     func putBack(
         _ name: String, from trash: Directory, _ copy: RegistryEntry?, _ held: borrowing HeldRegistry,
         _ state: inout State
@@ -144,7 +144,7 @@ extension ContainerKeeper {
         entry.countContainer()
         let directory = entry.style == .named ? group.identifier : OpaqueName.random()
         entry.directory = directory
-        // First its copy: killed after the move it is a container that the next holder of the lock finds.
+        // The copy first: after a kill following the move, the next lock holder finds the container.
         try ContainerCopy.write(entry, in: onFiles { () throws(FileError) in try trash.directory(name) })
         state.root = try onFiles { () throws(FileError) in
             try trash.move(name, to: state.containers, as: directory)
@@ -154,7 +154,7 @@ extension ContainerKeeper {
         state.entry = entry
     }
 
-    /// Writes what has changed, first to the registry, then to the container's copy.
+    /// Writes a changed entry, first to the registry, then to the container's copy.
     func record(
         _ entry: RegistryEntry, _ held: borrowing HeldRegistry, _ state: inout State
     ) throws(AppGroupError) {
@@ -164,7 +164,7 @@ extension ContainerKeeper {
     }
 }
 
-/// Makes directories of containers. Called with the registry's lock held.
+/// Creates directories of containers. Requires the registry's lock.
 struct ContainerMaker {
     let group: AppGroup
     let containers: Directory
@@ -178,7 +178,8 @@ struct ContainerMaker {
         }
     }
 
-    /// Made under a name of its own and renamed with its copy in it: an opaque directory without a copy would be nobody's.
+    /// Creates the directory under a temporary name and renames it with its copy in it: an opaque directory without a
+    /// copy would belong to no group.
     func makeOpaque(_ entry: RegistryEntry) throws(AppGroupError) -> Directory {
         removeLitter()
         let temporary = temporaryPrefix + String(UInt32.random(in: .min ... .max), radix: 16) + Self.suffix
@@ -201,8 +202,8 @@ struct ContainerMaker {
     private static let suffix = ".new"
     private var temporaryPrefix: String { ".\(group.identifier)~" }
 
-    /// What killed makers left. Only the holder of the lock makes such directories, so nobody is at it; what can't be
-    /// removed hinders nobody.
+    /// Removes directories of killed processes. Only the lock holder creates such directories, so none is in use; one
+    /// that can't be removed does no harm.
     private func removeLitter() {
         for entry in (try? containers.entries()) ?? []
         where entry.name.hasPrefix(temporaryPrefix) && entry.name.hasSuffix(Self.suffix) {
@@ -215,13 +216,13 @@ struct ContainerMaker {
     }
 }
 
-// How a container goes. The registry says so first, so that a kill at any point leaves what the next holder of the lock
-// completes; one that can't be moved stays the group's.
+// Removal of a container. The registry records it first, so that after a kill the next lock holder completes it; a
+// container that can't be moved stays the group's.
 extension ContainerKeeper {
-    /// Gives the container up: it goes to the trash.
+    /// Gives the container up by moving it to the trash.
     ///
-    /// - Returns: Where it lies there; nil where the group has none.
-    /// - Throws: ``AppGroupError`` `file` where it can't be moved: then it stays, and its members with it.
+    /// - Returns: the path in the trash; nil if the group has no container.
+    /// - Throws: ``AppGroupError`` `file` if it can't be moved; the container and its members then stay.
     func giveUp(_ held: borrowing HeldRegistry, _ state: inout State) throws(AppGroupError) -> String? {
         guard var entry = state.entry, let root = state.root, let directory = entry.directory else { return nil }
         let trash = ContainerTrash(home: home)
@@ -242,13 +243,13 @@ extension ContainerKeeper {
         return home.trashPath.appending(departure.trashName).string
     }
 
-    /// Completes a departure that a killed process has begun.
+    /// Completes the removal that a killed process has begun.
     func complete(_ held: borrowing HeldRegistry, _ state: inout State) throws(AppGroupError) {
         guard var entry = state.entry, let departure = entry.departure else { return }
         do throws(AppGroupError) {
             try ContainerTrash(home: home).take(departure, from: state.containers, entry)
         } catch {
-            // Not for what an edited registry has: that is nobody's to write over.
+            // Not for an edited registry, which must not be overwritten.
             guard error.code == .file else { throw error }
             entry.directory = departure.directory
             entry.style = departure.directory == group.identifier ? .named : .opaque
@@ -260,12 +261,12 @@ extension ContainerKeeper {
         state.entry = entry
     }
 
-    /// Takes back what the registry and the copy say of a container that is to leave, if it has not gone.
+    /// Restores the entries in the registry and the copy of a container that was not moved.
     private func keep(_ before: RegistryEntry, _ held: borrowing HeldRegistry, _ containers: Directory) {
         guard let directory = before.directory, let root = try? containers.directory(directory) else { return }
         var before = before
         before.departure = nil
-        // What fails here too is left as a departure, which the next change tries again.
+        // After a failure here the departure stays, and the next change retries it.
         guard (try? held.write(before)) != nil else { return }
         try? ContainerCopy.write(before, in: root)
     }

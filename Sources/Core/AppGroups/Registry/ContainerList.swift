@@ -2,49 +2,49 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// The groups of a home, by what lies in `Containers` and `Registry`.
+/// The groups of a home, by the content of `Containers` and `Registry`.
 public struct ContainerList: Sendable {
     private let home: GroupsHome
 
-    /// The list of a home. Nothing is read yet.
+    /// Creates the list of a home, without reading it yet.
     public init(home: GroupsHome) { self.home = home }
 
-    /// One group, as far as this process can tell.
+    /// A group, as far as this process can examine it.
     public struct Item: Sendable {
         /// The group.
         public let group: AppGroup
-        /// Where its container lies; nil where it has none, or that can't be told.
+        /// The path of its container; nil if it has none, or it can't be determined.
         public let path: String?
-        /// What kind of container it has, or would get.
+        /// The style of its existing or next container.
         public let style: ContainerStyle?
         /// The members, by application identifier.
         public let members: [GroupMember]
-        /// The most bytes that the container may hold; nil for any number.
+        /// The container's quota in bytes; nil for no quota.
         public let quota: Int64?
-        /// Why its container or registry can't be used.
+        /// The error that makes its container or registry unusable.
         public let error: AppGroupError?
     }
 
-    /// A directory with the name of an opaque container of which nothing says whose it is.
+    /// A directory with the name of an opaque container and without a known group.
     public struct Unidentified: Sendable {
-        /// Where it lies.
+        /// The path of the directory.
         public let path: String
-        /// Why its copy of the registry does not tell.
+        /// The error of its copy of the registry.
         public let error: AppGroupError
     }
 
-    /// Every group that has a container or a registry which this user may see, in order.
+    /// Returns every group with a container or a registry that this user may see, sorted.
     ///
-    /// - Throws: ``AppGroupError`` `file` where `Containers` or `Registry` can't be read.
+    /// - Throws: ``AppGroupError`` `file` if `Containers` or `Registry` can't be read.
     public func groups() throws(AppGroupError) -> [AppGroup] { try survey().groups }
 
-    /// What is known of each of them; a group of which nothing is left but an empty registry is left out.
+    /// Returns the known facts of each group; omits a group with only an empty registry.
     ///
     /// - Throws: as ``groups()``.
     public func items() throws(AppGroupError) -> [Item] { try groups().compactMap(item) }
 
-    /// The directories that may be containers of any group, and that no registry has. Those of other users that this one
-    /// may not look at are left out.
+    /// Returns the directories that may be containers of any group, and that no registry lists. Omits those of other
+    /// users that this user may not examine.
     ///
     /// - Throws: as ``groups()``.
     public func unidentified() throws(AppGroupError) -> [Unidentified] {
@@ -54,7 +54,7 @@ public struct ContainerList: Sendable {
         return survey.unidentified.filter { !registered.contains($0.key) }.map(\.value).sorted { $0.path < $1.path }
     }
 
-    /// What is known of one group; nil where nothing is.
+    /// Returns the known facts of one group; nil if nothing is known.
     public func item(_ group: AppGroup) -> Item? {
         do throws(AppGroupError) {
             let entry = try GroupRegistry(group, in: home).entry()
@@ -85,7 +85,7 @@ public struct ContainerList: Sendable {
         return (found.sorted { $0.identifier < $1.identifier }, unidentified)
     }
 
-    /// Whose container a directory is; nil for one that is gone, or another user's who keeps it closed.
+    /// Returns the group of a container; nil for a directory that is gone, or another user's closed one.
     private func owner(of name: String) throws(AppGroupError) -> AppGroup? {
         let path = home.containersPath.appending(name)
         do throws(ContainerCopy.CopyFault) {

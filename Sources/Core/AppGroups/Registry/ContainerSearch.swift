@@ -2,15 +2,15 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// Looks for a group's opaque container by the copies that containers carry.
+/// A search for a group's opaque container by the copies in containers.
 struct ContainerSearch {
     let group: AppGroup
     let home: GroupsHome
 
-    /// The one container whose copy says that it is the group's; nil where there is none.
+    /// Returns the only container whose copy names the group; nil if none does.
     ///
-    /// - Throws: ``AppGroupError`` `ambiguousContainer` for several; for a container that no registry has, and that may so be
-    ///   the group's: `damagedRegistry` where its copy is damaged, `file` where it cannot be looked at.
+    /// - Throws: ``AppGroupError`` `ambiguousContainer` for several; for an unlisted container that may be the group's:
+    ///   `damagedRegistry` if its copy is damaged, `file` if it cannot be examined.
     func only(in containers: Directory) throws(AppGroupError) -> ContainerFinder.Found? {
         let (found, doubts) = try look(in: containers)
         guard found.count <= 1 else { throw .ambiguousContainer(found.map(\.root.path.string), of: group) }
@@ -21,12 +21,12 @@ struct ContainerSearch {
         return nil
     }
 
-    /// Every container whose copy says that it is the group's. One that cannot be looked at is passed over.
+    /// Returns every container whose copy names the group. Skips those that cannot be examined.
     func all(in containers: Directory) throws(AppGroupError) -> [ContainerFinder.Found] {
         try look(in: containers).found
     }
 
-    /// Whether this user alone has such a container.
+    /// Returns whether this user has such a private container.
     func hasPrivateOne(in containers: Directory) -> Bool {
         guard let found = try? all(in: containers) else { return false }
         return found.contains { found in
@@ -51,13 +51,13 @@ struct ContainerSearch {
         return (found, doubts)
     }
 
-    /// Nil for one that is not the group's, and for another user's private one.
+    /// Returns nil for a container of another group, and for another user's private one.
     private func container(_ name: String, in containers: Directory) throws(AppGroupError) -> ContainerFinder.Found? {
         do throws(ContainerCopy.CopyFault) {
             let root: Directory
             do throws(FileError) { root = try containers.directory(name) } catch { throw .file(error) }
             guard var entry = try ContainerCopy.readAny(in: root), entry.group == group else { return nil }
-            // One that was renamed by hand is still the same.
+            // A container that was renamed by hand is still the same.
             if entry.departure == nil { entry.directory = name }
             return .init(root: root, name: name, style: .opaque, entry: entry)
         } catch {
@@ -86,7 +86,7 @@ struct ContainerSearch {
         }
     }
 
-    /// The directories that other groups' registries have.
+    /// The directories in other groups' registries.
     private var claimed: Set<String> {
         let groups = (try? Directory.open(home.registryPath).entries()) ?? []
         return Set(
@@ -114,7 +114,7 @@ enum OpaqueName {
         return name
     }
 
-    /// Whether a name has the form, whoever made it.
+    /// Returns whether a name has the form, regardless of its origin.
     static func isWellFormed(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         return bytes.count == 36

@@ -3,26 +3,26 @@ internal import PropertyLists
 internal import SharedFiles
 internal import SystemPackage
 
-/// Where containers go that were given up: `Trash` beside `Containers`. Nothing is deleted there unasked.
+/// The trash for containers that were given up: `Trash` beside `Containers`. Only explicit calls delete from it.
 public struct ContainerTrash: Sendable {
     private let home: GroupsHome
 
-    /// The trash of a home.
+    /// Creates the trash of a home.
     public init(home: GroupsHome) { self.home = home }
 
     /// A container in the trash.
     public struct Item: Hashable, Sendable {
-        /// Its name there: the group, when it was moved, and random digits.
+        /// The name in the trash: the group, the time of the move, and random digits.
         public let name: String
-        /// Whose container it was.
+        /// The group of the container.
         public let group: AppGroup
-        /// When it was moved: `20261121T130405Z`, UTC.
+        /// The time of the move: `20261121T130405Z`, UTC.
         public let moved: String
-        /// Where it lies.
+        /// The path of the container in the trash.
         public let path: String
     }
 
-    /// What is in the trash, by group and then by time; empty where there is no trash.
+    /// Returns the items in the trash, by group and then by time; empty without a trash.
     ///
     /// - Throws: ``AppGroupError`` `file`.
     public func items() throws(AppGroupError) -> [Item] {
@@ -36,24 +36,24 @@ public struct ContainerTrash: Sendable {
         }
     }
 
-    /// What one of them takes up.
+    /// Returns the space that an item uses.
     public func usage(of item: Item) throws(AppGroupError) -> ContainerUsage {
         guard let trash = try open() else { throw .notInTrash(item.name, because: "it is not there") }
         return try onFiles("measure") { () throws(FileError) in ContainerUsage(of: try trash.directory(item.name)) }
     }
 
-    /// Deletes one for good, with everything in it.
+    /// Deletes an item permanently, with everything in it.
     ///
-    /// It is no item any more before anything of it is deleted: what a killed process leaves is never put back, and goes with
-    /// ``deleteLeftovers()``.
-    /// - Throws: ``AppGroupError`` `notInTrash`, `registryBusy`, `file` for the first thing that could not be deleted.
+    /// The item loses its name before anything in it is deleted. The remains of a killed process are therefore never
+    /// restored, and are removed by ``deleteLeftovers()``.
+    /// - Throws: ``AppGroupError`` `notInTrash`, `registryBusy`, `file` for the first file that could not be deleted.
     public func delete(_ item: Item) throws(AppGroupError) {
         guard TrashName(item.name) != nil, let trash = try open() else { throw .notInTrash(item.name) }
         let doomed = try condemn(item, in: trash)
         try onFiles("delete") { () throws(FileError) in try trash.removeAll(doomed) }
     }
 
-    /// Deletes what killed processes have left of containers that they were deleting. What can't be deleted stays.
+    /// Deletes the remains of interrupted deletions. Files that can't be deleted stay.
     public func deleteLeftovers() {
         guard let trash = try? open() else { return }
         for entry in (try? trash.entries()) ?? [] where entry.name.hasPrefix(Self.doomedPrefix) {
@@ -63,7 +63,7 @@ public struct ContainerTrash: Sendable {
 
     private static let doomedPrefix = ".deleting~"
 
-    /// Under the lock of its group, so that nobody is putting it back.
+    /// Renames the item under the lock of its group, so that no process restores it meanwhile.
     private func condemn(_ item: Item, in trash: Directory) throws(AppGroupError) -> String {
         guard let root = try? trash.directory(item.name) else { throw .notInTrash(item.name) }
         let held = try RegistryPlace(group: item.group, home: home)
@@ -92,18 +92,19 @@ public struct ContainerTrash: Sendable {
     }
 }
 
-// Moving in.
+// Moves into the trash.
 extension ContainerTrash {
-    /// Takes a container in that is to leave, unless it has come already. Called with the registry's lock held.
+    /// Moves a departing container into the trash, unless it is already there. Requires the registry's lock.
     ///
-    /// - Parameter entry: What the container's copy is to say; the departure is in it.
-    /// - Throws: ``AppGroupError`` `damagedRegistry` for a directory that is not the group's, `file`.
+    /// - Parameter entry: The new entry of the container's copy, with the departure.
+    /// - Throws: ``AppGroupError`` `damagedRegistry` for a directory of another group, `file`.
     func take(
         _ departure: ContainerDeparture, from containers: Directory, _ entry: RegistryEntry
     ) throws(AppGroupError) {
         guard let (trash, root) = try places(of: departure, containers) else { return }
         if OpaqueName.isWellFormed(departure.directory) { try requireOwn(root, entry.group) }
-        // Who has it open is told by its copy: where that can't be written it stays, or what they write is lost.
+        // Programs with the container open are informed by its copy. If the copy can't be written, the container stays,
+        // since their writes would be lost.
         try ContainerCopy.write(entry, in: root)
         let writers = pauseOfWriters(in: root)
         GroupContainer(leaving: root, of: entry.group, in: home).removeKernelObjectsIfPossible()
@@ -113,7 +114,7 @@ extension ContainerTrash {
         if let writers { writers.unlock() }
     }
 
-    /// The trash and the container; nil where there is nothing to move any more.
+    /// Returns the trash and the container; nil if there is nothing left to move.
     private func places(
         of departure: ContainerDeparture, _ containers: Directory
     ) throws(AppGroupError) -> (trash: Directory, root: Directory)? {
@@ -125,26 +126,26 @@ extension ContainerTrash {
         }
     }
 
-    /// Who writes into a registry may name any directory in it.
+    /// A user who can write a registry may name any directory in it.
     private func requireOwn(_ root: Directory, _ group: AppGroup) throws(AppGroupError) {
         guard try ContainerCopy.read(in: root, of: group) != nil else {
             throw .missingCopy(root.display(ContainerLayout.metadata), of: group, in: home)
         }
     }
 
-    /// Waits for writers that have passed the gate before the copy said that the container leaves: what they acknowledge
-    /// must lie in it before it goes. Those that come later are refused by the copy. One that is stopped is waited for only
-    /// so long; its write then ends in the trash.
+    /// Waits for writers that have passed the gate before the copy recorded the departure: their acknowledged writes
+    /// must be in the container before it is moved. The copy rejects later writers. A stopped writer is waited for only
+    /// for a limited time; its write then ends in the trash.
     private func pauseOfWriters(in root: Directory) -> HeldLock? {
         guard (try? root.exists(ContainerLayout.lockFile)) == true else { return nil }
         return try? LockFile(directory: root, name: ContainerLayout.lockFile, mode: root.fileMode)
             .acquire(.whole, .exclusive, timeout: Self.patience)
     }
 
-    /// Well below the time that others wait for the registry's lock.
+    /// Well below the timeout of other processes for the registry's lock.
     private static let patience = Duration.seconds(3)
 
-    /// Asked before the registry says that a container leaves: one that then could not be moved would be in nobody's reach.
+    /// Checked before the registry records a departure: a container that then could not be moved would be unreachable.
     func requireMovable(_ root: Directory, from containers: Directory, of group: AppGroup) throws(AppGroupError) {
         try onFiles("move to the trash") { () throws(FileError) in
             let trash = try made(like: containers)
@@ -154,7 +155,7 @@ extension ContainerTrash {
                     .unsupported, operation: "move to the trash", path: root.path.string, errno: EXDEV,
                     advice: "The trash is on another file system; take what is there away by hand: \(trash.path)")
             }
-            // rename(2): in a sticky directory only the owner of either may.
+            // rename(2): in a sticky directory it requires the owner of the entry or the directory.
             let user = geteuid()
             guard place.mode & S_ISVTX == 0 || user == 0 || [facts.uid, place.uid].contains(user) else {
                 throw FileError(
@@ -180,7 +181,7 @@ extension AppGroupError {
 }
 
 extension Directory {
-    /// Two processes may be at the same tree: what the other one has removed is gone.
+    /// Another process may delete the same tree: files that it has removed are skipped.
     fileprivate func removeAll(_ name: String) throws(FileError) {
         for _ in 0..<100 {
             do throws(FileError) { return try removeTree(name) } catch {
@@ -190,7 +191,8 @@ extension Directory {
     }
 }
 
-/// The name of a container in the trash: `<group>~<moved, UTC>~<8 digits>`. No group's identifier has a tilde.
+/// The name of a container in the trash: `<group>~<moved, UTC>~<8 digits>`. A group's identifier never contains a
+/// tilde.
 struct TrashName: Hashable, Sendable {
     let group: AppGroup
     /// `20261121T130405Z`; sorts by time.
@@ -199,7 +201,7 @@ struct TrashName: Hashable, Sendable {
 
     var string: String { "\(group.identifier)~\(moved)~\(digits)" }
 
-    /// A fresh name, now.
+    /// Creates a new name with the current time.
     init(of group: AppGroup) {
         self.group = group
         moved = UTCStamp.now()
@@ -207,7 +209,7 @@ struct TrashName: Hashable, Sendable {
         digits = String(repeating: "0", count: 8 - random.count) + random
     }
 
-    /// Nil for what no trash name is.
+    /// Returns nil for a name of another form.
     init?(_ name: String) {
         let parts = name.split(separator: "~", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let group = try? AppGroup(parts[0]), parts[1].utf8.count == 16,

@@ -1,33 +1,33 @@
 internal import SharedFiles
 
-/// What a container's files take up, without the reserves for deletions.
+/// The space that a container's files use, without the reserves for deletions.
 public struct ContainerUsage: Hashable, Sendable {
-    /// Files, or those of one part of the container.
+    /// A number of files with their sizes.
     public struct Amount: Hashable, Sendable {
         /// Regular files; one with two names counts once.
         public internal(set) var files = 0
-        /// Their sizes in bytes. It is what a quota limits.
+        /// Their sizes in bytes, which a quota limits.
         public internal(set) var bytes: Int64 = 0
-        /// The bytes that they take on their file system.
+        /// The bytes allocated on their file system.
         public internal(set) var allocatedBytes: Int64 = 0
     }
 
     /// A part of the container: `Library/Caches`, `Quarantine`; `.` for files directly in it.
     public struct Part: Hashable, Sendable {
-        /// Its path below the container.
+        /// The path below the container.
         public let path: String
-        /// What it takes up.
+        /// The space that the part uses.
         public let amount: Amount
     }
 
-    /// Everything.
+    /// The space that all files use.
     public let total: Amount
-    /// By part, in byte order of their paths.
+    /// The parts, in byte order of their paths.
     public let parts: [Part]
-    /// How many directories and files could not be looked at, and are not counted.
+    /// The number of directories and files that could not be examined, and are not counted.
     public let unreadable: Int
 
-    /// How deep a container is looked into; what lies deeper counts as unreadable.
+    /// The maximum depth of the walk; deeper directories count as unreadable.
     private static let maximumDepth = 64
 
     init(of root: Directory) {
@@ -39,12 +39,12 @@ public struct ContainerUsage: Hashable, Sendable {
     }
 }
 
-/// Adds up what a walk meets.
+/// Adds up the entries of a walk.
 private struct UsageCounter {
     var total = ContainerUsage.Amount()
     var parts: [String: ContainerUsage.Amount] = [:]
     var unreadable = 0
-    /// Files of several names that were counted: inode and device.
+    /// The inode and device of counted files with several names.
     private var seen: Set<[UInt64]> = []
 
     mutating func count(_ entry: WalkEntry) {
@@ -52,7 +52,7 @@ private struct UsageCounter {
             if error.code != .notFound { unreadable += 1 }
             return
         }
-        // Space that is kept for deletions is nobody's contents.
+        // Reserves for deletions are not contents.
         guard let facts = entry.attributes, !ContainerLayout.isReserve(entry.path) else { return }
         let part = Self.part(of: entry.path, isDirectory: facts.kind == .directory)
         if facts.kind == .directory, let part { parts[part, default: .init()].files += 0 }
@@ -64,12 +64,12 @@ private struct UsageCounter {
 
     private static func add(_ facts: FileAttributes, to amount: inout ContainerUsage.Amount) {
         amount.files += 1
-        // A file of holes may claim 2^63 - 1 bytes, and two of them more than there are numbers.
+        // A sparse file may have 2^63 - 1 bytes, and the sum of two of them overflows.
         amount.bytes = amount.bytes.addingWithSaturation(facts.size)
         amount.allocatedBytes = amount.allocatedBytes.addingWithSaturation(facts.allocatedSize)
     }
 
-    /// The first segment, below `Library` the first two; nil for what is no part itself.
+    /// Returns the first segment, below `Library` the first two; nil for a path outside every part.
     private static func part(of path: String, isDirectory: Bool) -> String? {
         let segments = path.split(separator: "/", maxSplits: 3)
         guard let first = segments.first, first != "." else { return nil }
@@ -81,7 +81,7 @@ private struct UsageCounter {
 }
 
 extension Int64 {
-    /// The sum of two numbers from 0 on, or the largest number where it is larger.
+    /// Returns the sum of two non-negative numbers, or the largest number on overflow.
     func addingWithSaturation(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

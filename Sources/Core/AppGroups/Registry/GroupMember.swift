@@ -2,19 +2,19 @@ internal import Glibc
 public import PropertyLists
 internal import SharedFiles
 
-/// A program that belongs to an app group, as the group's registry has it.
+/// A program that belongs to an app group, as listed in the group's registry.
 public struct GroupMember: Hashable, Sendable {
-    /// Who it is: `ABCDE12345.com.example.app`, or any name of letters, digits, `.`, `-` and `_`. A group has one member of
-    /// that name.
+    /// The application identifier: `ABCDE12345.com.example.app`, or any name of letters, digits, `.`, `-` and `_`. It
+    /// is unique in a group.
     public let applicationIdentifier: String
 
-    /// The absolute path of its executable, without links where it existed when it was registered.
+    /// The absolute path of its executable, with links resolved if it existed at the registration.
     public let executablePath: String
 
-    /// The absolute path as it was given. It may be a link that the next version of the program is put behind.
+    /// The original absolute path. It may be a link that will point to the program's next version.
     public let givenPath: String
 
-    /// When it was registered, in whole seconds.
+    /// The time of the registration, in whole seconds.
     public let registered: PropertyListDate
 
     /// The longest application identifier, in bytes.
@@ -22,9 +22,9 @@ public struct GroupMember: Hashable, Sendable {
     /// The longest executable path, in bytes.
     public static let maximumPathLength = 4095
 
-    /// A member that is registered now.
+    /// Creates a member that is registered now.
     ///
-    /// - Parameter executablePath: Absolute; links in it are resolved where it exists.
+    /// - Parameter executablePath: Absolute; links in it are resolved if it exists.
     /// - Throws: ``AppGroupError`` `invalidMember`.
     public init(applicationIdentifier: String, executablePath: String) throws(AppGroupError) {
         guard let now = PropertyListDate.thisSecond else {
@@ -36,9 +36,9 @@ public struct GroupMember: Hashable, Sendable {
             registered: now)
     }
 
-    /// This program, registered now.
+    /// Returns this program as a member that is registered now.
     ///
-    /// - Throws: ``AppGroupError`` `invalidMember`, also where the system does not tell which executable this process runs.
+    /// - Throws: ``AppGroupError`` `invalidMember`, also if this process's executable can't be determined.
     public static func thisProgram(applicationIdentifier: String) throws(AppGroupError) -> GroupMember {
         guard let path = ExecutablePath.ofThisProcess() else {
             throw .invalidMember("/proc/self/exe", "the system does not tell which executable this process runs")
@@ -51,7 +51,7 @@ public struct GroupMember: Hashable, Sendable {
     ) throws(AppGroupError) {
         try Self.check(applicationIdentifier)
         try Self.check(path: executablePath)
-        // A relative one was resolved against the working directory, which nobody knows later.
+        // A relative path was resolved against the working directory, which is not known later.
         let given = givenPath.hasPrefix("/") ? givenPath : executablePath
         try Self.check(path: given)
         self.applicationIdentifier = applicationIdentifier
@@ -81,19 +81,19 @@ public struct GroupMember: Hashable, Sendable {
         }
     }
 
-    /// Whether something may still lie at the executable's path, or at the one that was given.
+    /// `true` if the executable's path, resolved or original, may still exist.
     package var isInstalled: Bool { !ExecutablePath.isGone(executablePath) || !ExecutablePath.isGone(givenPath) }
 }
 
-/// Where executables lie.
+/// Lookups of executables' paths.
 package enum ExecutablePath {
-    /// The executable of a process of this user, without links; nil where the process is gone or is another user's, or the
-    /// file was removed or replaced since it started (proc(5)).
+    /// Returns the executable of a process of this user, without links; nil if the process has ended or is another
+    /// user's, or the file was removed or replaced since it started (proc(5)).
     package static func ofProcess(_ process: Int32) -> String? { target(of: "/proc/\(process)/exe") }
 
     static func ofThisProcess() -> String? { target(of: "/proc/self/exe") }
 
-    /// The path without links; nil where nothing lies there.
+    /// Returns the path without links; nil if it does not exist.
     static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -102,8 +102,8 @@ package enum ExecutablePath {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Whether nothing lies there for certain. What this user may not look at may be there, and so may what lies on a disk
-    /// that fails.
+    /// Returns whether the path certainly does not exist. A file that this user may not examine, or on a failing disk,
+    /// may exist.
     static func isGone(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
@@ -121,7 +121,7 @@ package enum ExecutablePath {
 }
 
 extension PropertyListDate {
-    /// Now, to the second: what a property list written as XML can say. Nil while the clock is outside the years 0 to 9999.
+    /// The current second, the precision of an XML property list. Nil while the clock is outside the years 0 to 9999.
     static var thisSecond: PropertyListDate? {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

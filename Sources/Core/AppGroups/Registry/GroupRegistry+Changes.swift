@@ -5,14 +5,16 @@ internal import SystemPackage
 extension GroupRegistry {
     private var keeper: ContainerKeeper { ContainerKeeper(group: group, home: home) }
 
-    /// Takes a member in, in place of one of the same application identifier, and makes the container if the group has none.
+    /// Adds a member, replacing one with the same application identifier, and creates the container if the group has
+    /// none.
     ///
     /// - Parameters:
-    ///   - behavior: How a container is made that the group does not have; nil for how its last one was, else ``ContainerBehavior/macOS``.
-    ///   - sharing: Who may use a container that this call makes.
-    ///   - entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` `notEntitled`; `wrongStyle` where a behavior is stated and the group's container is of the other style;
-    ///   `tooManyMembers`, `registryBusy`, and as ``members()``.
+    ///   - behavior: The behaviour for creating a missing container; nil for that of the last one, else
+    ///     ``ContainerBehavior/macOS``.
+    ///   - sharing: The users of a container that this call creates.
+    ///   - entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` `notEntitled`; `wrongStyle` if a behavior is stated and the group's container has
+    ///   the other style; `tooManyMembers`, `registryBusy`, and as ``members()``.
     @discardableResult
     public func register(
         _ member: GroupMember, behavior: ContainerBehavior? = nil, sharing: Sharing = .ownerOnly,
@@ -20,7 +22,7 @@ extension GroupRegistry {
     ) throws(AppGroupError) -> GroupContainer {
         try entitlements.require(group)
         try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
-            // A group without a container has no style to keep: its last one was opaque, and has gone.
+            // A group without a container has no style to keep: its last one was opaque, and has been removed.
             if let behavior, state.root == nil { state.entry?.style = behavior.style }
             if let behavior, let entry = state.entry, entry.style != behavior.style {
                 throw .wrongStyle(entry.style, at: entry.directory ?? group.identifier, of: group)
@@ -37,11 +39,11 @@ extension GroupRegistry {
         return try GroupContainer.open(group, in: home, entitlements: .unchecked)
     }
 
-    /// Takes a member out. With the last one an opaque container goes to the trash; a named one stays.
+    /// Removes a member. With the last member an opaque container moves to the trash; a named one stays.
     ///
-    /// - Returns: Where the container lies in the trash; nil where it stays.
-    /// - Throws: ``AppGroupError`` `notAMember`, `registryBusy`; `file` where the container can't be moved: then the member
-    ///   stays; and as ``members()``.
+    /// - Returns: the container's path in the trash; nil if it stays.
+    /// - Throws: ``AppGroupError`` `notAMember`, `registryBusy`; `file` if the container can't be moved, and the member
+    ///   then stays; and as ``members()``.
     @discardableResult
     public func unregister(_ applicationIdentifier: String) throws(AppGroupError) -> String? {
         try requireKnown("take a member out of")
@@ -53,11 +55,10 @@ extension GroupRegistry {
         }.trashed
     }
 
-    /// Takes every member out at whose path, the given one included, nothing lies any more. What this process may not look
-    /// at counts as there.
+    /// Removes every member whose paths, resolved and original, no longer exist. A path that this process may not
+    /// examine counts as existing.
     ///
-    /// - Returns: Who was taken out, and where the container lies in the trash if it went with them.
-    /// - Throws: as ``unregister(_:)``.
+    /// - Returns: The removed members, and the container's path in the trash if it was removed with them.
     @discardableResult
     public func unregisterThoseGone() throws(AppGroupError) -> (left: [String], trashed: String?) {
         if try members().isEmpty { return ([], nil) }
@@ -66,7 +67,7 @@ extension GroupRegistry {
         }
     }
 
-    /// Who leaves is decided under the lock: a member that is registered again meanwhile stays.
+    /// The members are chosen under the lock: one that is registered again meanwhile stays.
     private func leave(
         _ choose: (RegistryEntry?) throws(AppGroupError) -> [String]
     ) throws(AppGroupError) -> (left: [String], trashed: String?) {
@@ -85,12 +86,13 @@ extension GroupRegistry {
         }
     }
 
-    /// Empties the container: it goes to the trash, and an empty one takes its place, an opaque one under another name.
-    /// Members and quota stay. It is also how a container is given up that is gone for good.
+    /// Empties the container: it moves to the trash, and an empty one replaces it, an opaque one under another name.
+    /// Members and quota stay. This is also the way to give up a container that is permanently lost.
     ///
-    /// - Returns: Where the old container lies in the trash; nil where it was gone.
-    /// - Parameter entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` `notEntitled`; `containerMissing` for a group that never had one, and as ``unregister(_:)``.
+    /// - Returns: the old container's path in the trash; nil if it was gone.
+    /// - Parameter entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` `notEntitled`; `containerMissing` for a group that never had one, and as
+    ///   ``unregister(_:)``.
     @discardableResult
     public func reset(entitlements: EntitlementPolicy = .program) throws(AppGroupError) -> String? {
         try entitlements.require(group)
@@ -105,11 +107,12 @@ extension GroupRegistry {
         }
     }
 
-    /// Limits how many bytes the container's files may have; nil takes the limit away.
+    /// Limits the bytes of the container's files; nil removes the limit.
     ///
-    /// The store refuses to write more than that; files that are written in other ways count, and are not kept from growing.
-    /// - Parameter entitlements: Whose entitlements have to hold the group; this program's unless stated.
-    /// - Throws: ``AppGroupError`` `notEntitled`; `invalidQuota` below zero, `containerMissing`, `registryBusy`, and as ``members()``.
+    /// The store rejects writes beyond the limit; files that are written in other ways count, but are not limited.
+    /// - Parameter entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` `notEntitled`; `invalidQuota` below zero, `containerMissing`, `registryBusy`, and as
+    ///   ``members()``.
     public func setQuota(
         _ bytes: Int64?, entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) {
@@ -125,11 +128,11 @@ extension GroupRegistry {
         }
     }
 
-    /// Puts a container from the trash back in its place, where the group has none.
+    /// Restores a container from the trash, if the group has none.
     ///
-    /// - Parameter replacing: Whether the group's present container goes to the trash for it.
-    /// - Returns: Where that lies there; nil where the group had none.
-    /// - Throws: ``AppGroupError`` `notInTrash`, also where the group has another container and it is not to be replaced;
+    /// - Parameter replacing: Whether the group's present container moves to the trash for it.
+    /// - Returns: that container's path in the trash; nil if the group had none.
+    /// - Throws: ``AppGroupError`` `notInTrash`, also if the group has another container and it is not to be replaced;
     ///   `registryBusy`, `file`.
     @discardableResult
     public func restore(_ item: ContainerTrash.Item, replacing: Bool = false) throws(AppGroupError) -> String? {
@@ -141,7 +144,7 @@ extension GroupRegistry {
             guard state.root == nil || replacing else {
                 throw .notInTrash(item.name, because: "the group has a container, which would be in the way")
             }
-            // Only now: without the lock somebody may be deleting it.
+            // Checked again under the lock: another process may be deleting it.
             guard (try? trash.exists(item.name)) == true else { throw .notInTrash(item.name) }
             let copy = try ContainerCopy.read(in: root, of: group)
             if copy == nil && state.entry?.style == .opaque {
@@ -153,13 +156,13 @@ extension GroupRegistry {
         }
     }
 
-    /// Nothing is made, the registry's lock included, for a group that nobody knows.
+    /// Throws for an unknown group, so that nothing is created for it, not even the registry's lock.
     private func requireKnown(_ operation: String) throws(AppGroupError) {
         do throws(AppGroupError) {
             if try entry() != nil { return }
             if try ContainerFinder(group: group, home: home).find() != nil { return }
         } catch {
-            // Of one that is away the registry knows.
+            // The registry knows a container that is away.
             if error.meansNoContainer { return }
             throw error
         }

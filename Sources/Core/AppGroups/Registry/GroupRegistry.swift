@@ -1,28 +1,28 @@
 package import SharedFiles
 
-/// Which programs belong to an app group on this machine, and what becomes of its container with them.
+/// The programs that belong to an app group on this machine, and the lifetime of its container.
 ///
-/// On Apple's platforms the system keeps this when programs are installed and deleted; here the package of a program does,
-/// with `sealctl container register` and `unregister`. Nobody has to be registered to open a container; an opaque container
-/// goes to the trash when its last registered member leaves.
+/// On Apple's platforms the system records this when programs are installed and deleted; here a program's package does,
+/// with `sealctl container register` and `unregister`. Opening a container requires no registration. An opaque
+/// container moves to the trash when its last registered member is removed.
 ///
-/// The registry is one property list for each group, in `Registry` beside `Containers`, with a copy in the container. It may
-/// be edited by hand; what can't be read is the error `damagedRegistry`, and is left as it is.
+/// The registry is one property list for each group, in `Registry` beside `Containers`, with a copy in the container.
+/// It may be edited by hand; an unreadable one causes the error `damagedRegistry`, and stays unchanged.
 public struct GroupRegistry: Sendable {
-    /// Whose registry this is.
+    /// The group of the registry.
     public let group: AppGroup
     let home: GroupsHome
 
-    /// The registry of a group. Nothing is read yet.
+    /// Creates the registry of a group, without reading it yet.
     public init(_ group: AppGroup, in home: GroupsHome) {
         self.group = group
         self.home = home
     }
 
-    /// Where its file lies or would lie, for watchers.
+    /// The path of its file, existing or not, for watchers.
     package var path: String { RegistryPlace(group: group, home: home).path }
 
-    /// What is known of the group: from the registry, else from the container's copy; nil where nothing is.
+    /// Returns the group's entry: from the registry, else from the container's copy; nil if both are missing.
     ///
     /// - Throws: ``AppGroupError`` `damagedRegistry`, `ambiguousContainer`, `notADirectory`, `unsafeContainer`, `file`.
     package func entry() throws(AppGroupError) -> RegistryEntry? {
@@ -32,12 +32,12 @@ public struct GroupRegistry: Sendable {
         return try ContainerCopy.read(in: found.root, of: group)
     }
 
-    /// The members, by application identifier. Reads the registry each time.
+    /// Returns the members, by application identifier. Reads the registry each time.
     ///
     /// - Throws: ``AppGroupError`` `damagedRegistry`, `ambiguousContainer`, `notADirectory`, `unsafeContainer`, `file`.
     public func members() throws(AppGroupError) -> [GroupMember] { try entry()?.members ?? [] }
 
-    /// The member whose executable lies at a path; nil where none does.
+    /// Returns the member with an executable at a path; nil if there is no such member.
     ///
     /// - Throws: as ``members()``.
     public func member(executable path: String) throws(AppGroupError) -> GroupMember? {
@@ -46,10 +46,10 @@ public struct GroupRegistry: Sendable {
 }
 
 extension GroupRegistry {
-    /// Whether the copy in the group's container says something else than the registry. Programs that open the container for
-    /// writing put it right.
+    /// Returns whether the copy in the group's container differs from the registry. Programs that open the container
+    /// for writing update it.
     ///
-    /// - Returns: nil where one of the two is missing or cannot be read, which others report.
+    /// - Returns: nil if one of the two is missing or cannot be read, which other calls report.
     package func copyDiffers(in root: Directory) -> Bool? {
         guard let entry = try? RegistryPlace(group: group, home: home).read(),
             let copy = try? ContainerCopy.read(in: root, of: group)
@@ -58,14 +58,14 @@ extension GroupRegistry {
     }
 }
 
-/// Under what kind of name a container lies.
+/// The kind of a container's name.
 public enum ContainerStyle: String, Hashable, Sendable, CaseIterable {
-    /// Under the group's identifier.
+    /// The group's identifier.
     case named
-    /// Under random digits, which a group keeps until its last member leaves or it is reset.
+    /// Random digits, which a group keeps until its last member is removed or it is reset.
     case opaque
 
-    /// The standard directories that every container of this style has, before anything is put there.
+    /// The standard directories of every new container of this style.
     var directories: [GroupContainer.StandardDirectory] {
         switch self {
         case .named: GroupContainer.StandardDirectory.allCases
@@ -74,18 +74,17 @@ public enum ContainerStyle: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How a group's container comes to be, as one of Apple's two systems documents it.
+/// The creation of a group's container, as one of Apple's two systems documents it.
 ///
-/// It decides what is made where there is no container yet. One that exists keeps the style it was made in, whoever opens
-/// it.
+/// The behaviour applies only if there is no container yet. An existing one keeps its style for every caller.
 public enum ContainerBehavior: String, Hashable, Sendable, CaseIterable {
-    /// The container lies under the group's identifier, gets all standard directories and is never removed.
+    /// The container has the group's identifier as its name, gets all standard directories and is never removed.
     case macOS
-    /// The container lies under a name that says nothing, gets only `Library/Caches`, and goes when the last of its member
-    /// programs leaves.
+    /// The container has a random name, gets only `Library/Caches`, and is removed with the last of its member
+    /// programs.
     case iOS
 
-    /// The style of a container that is made this way.
+    /// The style of a container created with this behaviour.
     public var style: ContainerStyle {
         switch self {
         case .macOS: .named

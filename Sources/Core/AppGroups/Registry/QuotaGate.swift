@@ -2,12 +2,12 @@ package import SharedFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// Lets writes into a container while its quota allows them.
+/// Allows writes into a container within its quota.
 ///
-/// A container without a quota costs a write one look at a name. One with a quota is measured when a write comes near the
-/// limit, or when the last measurement is old; in between this process counts what it writes itself. Several programs that
-/// write at once may together exceed the quota by what they write between two measurements: it keeps one program from
-/// filling the disk, and is no guard against a member that means to.
+/// Without a quota a write costs one check of a name. A container with a quota is measured when a write comes near the
+/// limit, or when the last measurement is old; in between this process counts its own writes. Several programs that
+/// write simultaneously may exceed the quota by their writes between two measurements: it prevents one program from
+/// filling the disk, but does not stop a malicious member.
 package final class QuotaGate: Sendable {
     private struct Measurement {
         var used: Int64
@@ -15,7 +15,7 @@ package final class QuotaGate: Sendable {
     }
 
     private struct State {
-        /// The copy that was read, and what it says; compared by inode, size and time.
+        /// The attributes of the copy that was read, compared by inode, size and time.
         var copy: FileAttributes?
         var entry: RegistryEntry?
         var measurement: Measurement?
@@ -30,21 +30,20 @@ package final class QuotaGate: Sendable {
         self.root = root
     }
 
-    /// A measurement is old after that time, or a hundred times what it took.
+    /// The validity of a measurement: this time, or a hundred times its duration.
     private static let validity: Duration = .seconds(5)
-    /// Within that part of the limit every write that makes the container larger measures anew.
+    /// Within this fraction of the limit every write that enlarges the container measures again.
     private static let reserve: Int64 = 10
 
-    /// Refuses a file that would make the container larger than its quota allows, and any file in a container that was
-    /// given up.
+    /// Rejects a file that would exceed the container's quota, and any file in a container that was given up.
     ///
     /// - Parameters:
-    ///   - relative: Where the file is to lie; what it replaces there counts in its favour.
+    ///   - relative: The file's path; the size of the file that it replaces is deducted.
     ///   - size: Bytes of the new file.
-    ///   - isDeletion: It says that a record was deleted: no quota keeps it out, also where what it replaces is smaller, as
-    ///     a torn record is.
-    /// - Throws: `FileError` `.quotaExceeded` with the figures in its advice; `.notFound` for a container that was moved to the
-    ///   trash; `.damagedContainer` where the copy of the registry can't be read.
+    ///   - isDeletion: `true` for the deletion of a record: no quota rejects it, even if the replaced file is smaller,
+    ///     as a torn record is.
+    /// - Throws: `FileError` `.quotaExceeded` with the figures in its advice; `.notFound` for a container that was
+    ///   moved to the trash; `.damagedContainer` if the copy of the registry can't be read.
     package func admit(_ relative: String, size: Int, isDeletion: Bool = false) throws(FileError) {
         let copy: FileAttributes
         do throws(FileError) { copy = try root.attributes(ContainerLayout.metadata) } catch {
@@ -80,14 +79,14 @@ package final class QuotaGate: Sendable {
             state.measurement?.used += size
             return
         }
-        // Deleting writes a tombstone, and resealing a file as large: neither is kept from where there is no room.
+        // Deletion writes a tombstone, and resealing a file of the same size: neither is rejected for lack of space.
         let standing = (try? root.attributes(relative))?.size ?? 0
         guard size > standing else { return }
         let used = ContainerUsage(of: root).total.bytes
         let end = ContinuousClock.now
         state.measurement = Measurement(
             used: used.addingWithSaturation(size), expires: end + max(Self.validity, (end - now) * 100))
-        // Sums that are too large for a number are larger than every limit.
+        // Sums that overflow exceed every limit.
         guard max(0, used - standing).addingWithSaturation(size) <= limit else {
             state.measurement = nil
             throw exceeded(relative, size - standing, used, limit)

@@ -1,13 +1,13 @@
 internal import PropertyLists
 internal import SharedFiles
 
-/// The property list of a registry's entry, strict both ways: what it does not know it refuses, since writing the file
-/// again would lose it.
+/// The property list of a registry's entry. It rejects unknown content, which would be lost when the file is written
+/// again.
 enum RegistryDocument {
     static let maximumSize = 1 << 20
     private static let version: Int64 = 1
 
-    /// Why a file is none: part of a sentence about it.
+    /// The fault of an invalid file, as part of a sentence about it.
     struct Fault: Error {
         let reason: String
     }
@@ -19,7 +19,7 @@ enum RegistryDocument {
         } catch {
             throw Fault(reason: "it cannot be written as a property list: \(error)")
         }
-        // What nobody would read again must not take the place of what is read.
+        // An unreadable file must not replace a readable one.
         guard bytes.count <= maximumSize else {
             throw Fault(reason: "it would have \(bytes.count) bytes, more than \(maximumSize)")
         }
@@ -134,7 +134,7 @@ extension RegistryDocument {
         return departure
     }
 
-    /// Names that come from the file are parts of paths: only those that this library makes are taken.
+    /// Names from the file are parts of paths: only names that this library creates are accepted.
     private static func check(_ entry: RegistryEntry) throws(Fault) {
         guard (0...RegistryEntry.maximumGeneration).contains(entry.generation) else {
             throw Fault(reason: "its generation is none from 0 to \(RegistryEntry.maximumGeneration)")

@@ -1,23 +1,23 @@
-/// What the registry knows of one group. A copy of it lies in the group's container.
+/// The registry's entry of one group. The group's container has a copy of it.
 package struct RegistryEntry: Hashable, Sendable {
-    /// Whose it is.
+    /// The group of the entry.
     package let group: AppGroup
     /// The style of the container, and of the next one.
     package var style: ContainerStyle
     /// The container's name below `Containers`; nil while the group has none.
     package var directory: String?
-    /// How many containers the group has had, this one included.
+    /// The number of containers that the group has had, this one included.
     package var generation: Int64
     /// The member programs, by application identifier.
     package var members: [GroupMember]
-    /// The most bytes that the container's files may have; nil for any number.
+    /// The quota for the container's files in bytes; nil for no quota.
     package var quota: Int64?
-    /// A container that has been given up and is on its way to the trash; whoever holds the lock next completes it.
+    /// A container that was given up and is on its way to the trash; the next lock holder completes the move.
     package var departure: ContainerDeparture?
 
-    /// More members than a registry has.
+    /// The maximum number of members.
     static let maximumMembers = 1024
-    /// No group gets there; who edits the file may.
+    /// Only an edited file can reach it.
     static let maximumGeneration: Int64 = 1 << 53
 
     init(
@@ -33,15 +33,15 @@ package struct RegistryEntry: Hashable, Sendable {
         self.departure = departure
     }
 
-    /// The member of that application identifier.
+    /// Returns the member with that application identifier.
     package func member(_ applicationIdentifier: String) -> GroupMember? {
         members.first { $0.applicationIdentifier == applicationIdentifier }
     }
 
-    /// Counts one more container.
+    /// Counts another container.
     mutating func countContainer() { generation = min(generation + 1, Self.maximumGeneration) }
 
-    /// Takes a member in, in place of one of the same name.
+    /// Adds a member, replacing one with the same name.
     mutating func insert(_ member: GroupMember) {
         remove(member.applicationIdentifier)
         members.append(member)
@@ -55,8 +55,8 @@ package struct RegistryEntry: Hashable, Sendable {
 
 /// A container on its way to the trash.
 package struct ContainerDeparture: Hashable, Sendable {
-    /// Its name below `Containers`.
+    /// The name below `Containers`.
     package let directory: String
-    /// Its name in the trash. While nothing has that name, it has not gone yet.
+    /// The name in the trash. While it does not exist, the container has not been moved.
     package let trashName: String
 }

@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// A dictionary of a registry's file, taken apart field by field; what nobody asked for is a fault.
+/// A dictionary of a registry's file, read field by field; a field that was not read is a fault.
 struct RegistryFields {
     private var fields: [String: PropertyListValue]
     private let owner: String

@@ -4,23 +4,23 @@ internal import SystemPackage
 
 /// The files of one group's registry: `Registry/<group>/container.plist`, and the lock beside it.
 ///
-/// A directory for each group, since in a shared home `Registry` has the sticky bit: there nobody could replace a file
-/// that another member has written.
+/// Each group has a directory, since in a shared home `Registry` has the sticky bit: no member could replace a file of
+/// another member there.
 struct RegistryPlace: Sendable {
     static let entryFile = "container.plist"
     private static let lockFile = "lock"
-    /// Its holders move directories and write small files; nobody waits for anything else meanwhile.
+    /// Lock holders move directories and write small files; they wait for nothing else meanwhile.
     private static let timeout: Duration = .seconds(10)
 
     let group: AppGroup
     let home: GroupsHome
-    /// Whether a registry is refused that others may change. Not by who says what is wrong with it.
+    /// `true` to reject a registry that others may change; `false` for diagnosis.
     var isStrict = true
 
-    /// Where the entry lies or would lie, for watchers and messages.
+    /// The path of the entry, existing or not, for watchers and messages.
     var path: String { home.registryPath.appending(group.identifier).appending(Self.entryFile).string }
 
-    /// The entry as it stands; nil where there is none. Takes no lock: the file is replaced whole.
+    /// Returns the current entry; nil if it is missing. Takes no lock, since the file is replaced as a whole.
     func read() throws(AppGroupError) -> RegistryEntry? {
         let folder: Directory
         do throws(FileError) {
@@ -38,8 +38,8 @@ struct RegistryPlace: Sendable {
         return try read(in: folder)
     }
 
-    /// In a shared home every member may make a registry for a group that has none. One that another member made says
-    /// nothing of a private container of this user.
+    /// In a shared home every member may create a registry for a group without one. Another member's registry is not
+    /// valid for a private container of this user.
     private func requireOwn(_ folder: Directory) throws(FileError) {
         let owner = try folder.attributes(".").uid
         if owner == geteuid() || owner == 0 { return }
@@ -81,12 +81,12 @@ struct RegistryPlace: Sendable {
         }
     }
 
-    /// Takes the group's lock, and makes what is missing of the registry.
+    /// Takes the group's lock, and creates missing parts of the registry.
     ///
     /// - Parameters:
-    ///   - containers: Whoever may make containers there may register them.
-    ///   - sharing: Who uses the group's container, or is to.
-    ///   - isDemanded: Whether a registry is refused that is not shared so.
+    ///   - containers: The directory whose users may register containers.
+    ///   - sharing: The users of the group's existing or future container.
+    ///   - isDemanded: Whether to reject a registry with another sharing.
     func lock(
         beside containers: Directory, for sharing: Sharing, isDemanded: Bool = true
     ) throws(AppGroupError) -> HeldRegistry {
@@ -95,7 +95,7 @@ struct RegistryPlace: Sendable {
             try registry.requirePrivateOrShared()
             let folder = try registry.openOrMakeFolder(group.identifier, sharing: sharing)
             try folder.requireTrusted()
-            // Members who could not read it would take the container for none.
+            // Members who could not read it would consider the container missing.
             if isDemanded && sharing != .ownerOnly { try folder.requireSharing(sharing) }
             let lock = LockFile(directory: folder, name: Self.lockFile, mode: folder.fileMode)
             return HeldRegistry(
@@ -106,7 +106,7 @@ struct RegistryPlace: Sendable {
     }
 }
 
-/// A group's registry while nobody else changes it.
+/// A group's registry under its lock.
 struct HeldRegistry: ~Copyable {
     fileprivate let place: RegistryPlace
     fileprivate let folder: Directory
@@ -114,13 +114,13 @@ struct HeldRegistry: ~Copyable {
 
     func read() throws(AppGroupError) -> RegistryEntry? { try place.read(in: folder) }
 
-    /// Who may read and change the entry.
+    /// The users who may read and change the entry.
     var sharing: Sharing { (try? folder.sharing) ?? .ownerOnly }
 
-    /// Lets others change it.
+    /// Releases the lock.
     consuming func unlock() {}
 
-    /// Puts an entry in place of what is there, durably.
+    /// Replaces the entry, durably.
     func write(_ entry: RegistryEntry) throws(AppGroupError) {
         let path = folder.display(RegistryPlace.entryFile)
         let bytes: [UInt8]

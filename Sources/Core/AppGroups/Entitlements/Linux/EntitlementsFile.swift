@@ -1,34 +1,35 @@
 internal import Glibc
 internal import SharedFiles
 
-/// A file of entitlements, by its path.
+/// An entitlements file at a path.
 struct EntitlementsFile {
     static let largest = 1 << 20
 
     let path: String
 
-    /// Its bytes, whoever owns it.
+    /// Returns the file's bytes, with any owner.
     ///
-    /// Links on the way are followed, the file itself must be none, and be a regular one. A FIFO is not waited for.
+    /// Links in the parents are followed; the file itself must be regular and not a link. The call does not wait for a
+    /// FIFO.
     /// - Throws: `FileError`, `tooLarge` above ``largest``; `notRegularFile`; `unsafePath` for a link.
     func read() throws(FileError) -> [UInt8] {
         let file = try open()
         return try readAll(of: file, size: try file.attributes().size)
     }
 
-    /// Its bytes, if nobody but the effective user and root may write it.
+    /// Returns the file's bytes if only the effective user and root may write it.
     ///
-    /// The directories above are not asked about: who may write those may exchange the program itself.
+    /// The directories above are not checked: a user who may write those may replace the program itself.
     /// - Throws: as ``read()``; `wrongOwner`, `unsafeMode`.
     func readTrusted() throws(FileError) -> [UInt8] {
         let file = try open()
-        // Of the open file: the name may stand for another one by now.
+        // Of the open file: the name may refer to another one by now.
         let facts = try file.attributes()
         try requireOnlyWrittenByUser(facts)
         return try readAll(of: file, size: facts.size)
     }
 
-    /// Not through an open directory: a program may lie where its user may search, and not list.
+    /// Not through an open directory: the user may have search but not read permission on the program's directory.
     private func open() throws(FileError) -> Descriptor {
         guard !path.utf8.contains(0) else { throw FileError(.invalidName, operation: "open", path: path) }
         let opened = openForReading(path)
@@ -51,7 +52,8 @@ struct EntitlementsFile {
     private func readAll(of file: borrowing Descriptor, size: Int64) throws(FileError) -> [UInt8] {
         guard size <= Self.largest else { throw FileError(.tooLarge, operation: "read", path: path) }
         var fault: FileError?
-        // The limit and not the size: a file that grows meanwhile is read to its end. Only what is filled costs memory.
+        // The limit, not the size, so that a file that grows meanwhile is read to its end. Only filled bytes take
+        // memory.
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.largest + 1) { buffer, count in
             do throws(FileError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch {
                 fault = error
@@ -76,22 +78,22 @@ struct EntitlementsFile {
     }
 }
 
-/// The variables that say which entitlements are this program's.
+/// The variables that select this program's entitlements.
 enum EntitlementEnvironment {
     /// The path of an entitlements file; absolute.
     static let file = "SEALED_ENTITLEMENTS"
-    /// The team identifier that build settings in the file stand for.
+    /// The value of the team identifier for build settings in the file.
     static let team = "SEALED_TEAM_ID"
-    /// The bundle identifier that build settings in the file stand for.
+    /// The value of the bundle identifier for build settings in the file.
     static let bundle = "SEALED_BUNDLE_ID"
 
-    /// The variables that are set in this process.
+    /// Returns the variables that are set in this process.
     ///
-    /// Nothing in a program that has more rights than its caller: the caller could otherwise say which groups it opens.
+    /// Returns none in a program with more rights than its caller, who could otherwise choose its groups.
     /// - Throws: ``AppGroupError`` with `unusableEntitlements` for a value that is not UTF-8.
     static func read() throws(AppGroupError) -> [String: String] {
         var values: [String: String] = [:]
-        // Asked as well: a program may have changed its ids since it was started.
+        // Checked as well: a program may have changed its ids after its start.
         guard getuid() == geteuid(), getgid() == getegid() else { return values }
         for name in [file, team, bundle] {
             guard let pointer = SecureEnvironment.value(name) else { continue }

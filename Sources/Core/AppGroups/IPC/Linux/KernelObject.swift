@@ -2,32 +2,32 @@ internal import CLinux
 internal import Glibc
 internal import SharedFiles
 
-/// A System V object of the kernel, by what both kinds have in common.
+/// A System V object of the kernel, with the operations that both kinds share.
 ///
-/// Its size never changes, so nobody can take memory away under somebody's mapping; it cannot be reached through a path.
+/// Its size never changes, so a mapping never loses memory; it cannot be reached through a path.
 protocol KernelObject: Sendable {
     var id: Int32 { get }
     init(id: Int32)
 
-    /// The id or -errno.
+    /// Returns the id or -errno.
     static func find(_ key: UInt32) -> Int32
-    /// Made for the owner alone, and empty. The id or -errno.
+    /// Creates an empty object for the owner only; returns the id or -errno.
     static func make(_ record: IPCRecord) -> Int32
     func read(_ status: inout clinux_ipc_status) -> Int32
     func give(owner: UInt32, group: UInt32, mode: UInt32) -> Int32
-    /// Puts in what makes it complete: the record's stamp, and a semaphore's value with it. 0 or -errno.
+    /// Completes the object with the record's stamp and a semaphore's value; returns 0 or -errno.
     func complete(_ record: IPCRecord, value: Int) -> Int32
-    /// Whether it is complete and the record's.
+    /// Returns whether the object is complete and belongs to the record.
     func isMarked(_ record: IPCRecord) -> Bool
-    /// Whether it has no stamp at all: its maker was killed.
+    /// Returns whether the object has no stamp: its creator was killed.
     func isUnfinished(_ record: IPCRecord) -> Bool
-    /// Whether it has the size that the record asks for.
+    /// Returns whether the object has the size in the record.
     static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool
     func remove() -> Int32
 }
 
 extension KernelObject {
-    /// Its owner, mode and size, or the kernel's number.
+    /// Returns owner, mode and size, or the kernel's error number.
     func status() -> Result<clinux_ipc_status, ErrnoNumber> {
         var status = clinux_ipc_status()
         let result = read(&status)
@@ -36,9 +36,9 @@ extension KernelObject {
 }
 
 extension clinux_ipc_status {
-    /// Whether exactly those may use it who may use a container that is shared like that.
+    /// Returns whether the object's users are exactly those of a container with that sharing.
     ///
-    /// The creator, and the unix group that the creator had, keep their rights for good (svipc(7)): both count.
+    /// The creator, and the creator's unix group, keep their rights permanently (svipc(7)): both count.
     func isOpenOnly(to sharing: Sharing, of owner: UInt32) -> Bool {
         let permissions = mode & 0o777
         switch sharing {
@@ -51,15 +51,15 @@ extension clinux_ipc_status {
     }
 }
 
-/// Where the kernel keeps semaphores and shared memory of this process: they end with the machine's start, and are seen only
-/// in their IPC namespace (ipc_namespaces(7)).
+/// The scope of this process's semaphores and shared memory: they end at shutdown, and are visible only in their IPC
+/// namespace (ipc_namespaces(7)).
 struct KernelPlace: Hashable, Sendable {
-    /// 16 bytes, `/proc/sys/kernel/random/boot_id`; zeros where the kernel does not tell.
+    /// 16 bytes, `/proc/sys/kernel/random/boot_id`; zeros if unavailable.
     let boot: [UInt8]
-    /// Number of the namespace; 0 where the kernel does not tell.
+    /// The number of the namespace; 0 if unavailable.
     let namespace: UInt64
 
-    /// This process's. A process may move to another namespace while it runs: it is asked each time.
+    /// Returns this process's scope. Read each time, since a process may move to another namespace.
     static func current() -> Self { Self(boot: bootID, namespace: namespaceNumber()) }
 
     private static let bootID: [UInt8] = {
@@ -80,7 +80,7 @@ struct KernelPlace: Hashable, Sendable {
     }
 }
 
-/// A set of semaphores of semop(2): the first is the one that is used, the others hold the record's stamp.
+/// A set of semaphores of semop(2): the first is the actual semaphore, the others contain the record's stamp.
 struct KernelSemaphore: KernelObject {
     static let count = Int32(1 + IPCStamp.wordCount)
 
@@ -92,7 +92,7 @@ struct KernelSemaphore: KernelObject {
     func give(owner: UInt32, group: UInt32, mode: UInt32) -> Int32 { clinux_sem_give(id, owner, group, mode) }
     func remove() -> Int32 { clinux_sem_remove(id) }
 
-    /// One call sets all of them: nobody finds a stamp beside a value that is yet to come.
+    /// Sets all of them in one call, so that a stamp is never visible without the value.
     func complete(_ record: IPCRecord, value: Int) -> Int32 {
         clinux_sem_set_all(id, [UInt16(value)] + record.stamp.words)
     }
@@ -107,7 +107,7 @@ struct KernelSemaphore: KernelObject {
 
     static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool { status.size == UInt64(count) }
 
-    /// Adds to the semaphore, waiting where that takes it below zero. 0 or -errno.
+    /// Adds to the semaphore, and waits while the result would be negative. Returns 0 or -errno.
     func add(_ change: Int32, undoing: Bool, atMost nanoseconds: Int64?) -> Int32 {
         var flags: Int32 = 0
         if undoing { flags |= Int32(CLINUX_SEM_UNDO) }
@@ -115,6 +115,6 @@ struct KernelSemaphore: KernelObject {
         return clinux_sem_add(id, 0, change, flags, nanoseconds ?? -1)
     }
 
-    /// The value or -errno.
+    /// Returns the value or -errno.
     func value() -> Int32 { clinux_sem_value(id, 0) }
 }

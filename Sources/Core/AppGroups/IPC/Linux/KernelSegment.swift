@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SharedFiles
 
-/// A segment of shmget(2), as long as it was made.
+/// A segment of shmget(2), with the size of its creation.
 struct KernelSegment: KernelObject {
     let id: Int32
 
@@ -41,16 +41,16 @@ struct KernelSegment: KernelObject {
     }
 }
 
-/// A segment in this process's memory, until this value ends. Others change its bytes at any time.
+/// A segment in this process's memory, until this value ends. Other processes change its bytes at any time.
 struct AttachedSegment: ~Copyable {
     let memory: UnsafeMutableRawBufferPointer
 
-    /// Whoever may use a segment has made it at least as long as a stamp is: the kernel's smallest is one page.
+    /// Attaches a segment. It is at least as long as a stamp, since the kernel's smallest segment is one page.
     static func attach(_ segment: KernelSegment) -> Result<AttachedSegment, ErrnoNumber> {
         var address: UnsafeMutableRawPointer?
         let result = clinux_shm_attach(segment.id, &address)
         if result < 0 { return .failure(ErrnoNumber(number: -result)) }
-        // Asked of what is attached: as long as it is, the id cannot become another segment's.
+        // Queried after attaching: while it is attached, the id cannot be reused.
         var status = clinux_ipc_status()
         let facts = clinux_shm_status(segment.id, &status)
         guard facts == 0, let address else {
@@ -76,18 +76,18 @@ struct AttachedSegment: ~Copyable {
         clinux_store_release(memory.baseAddress?.advanced(by: offset), value)
     }
 
-    /// What was copied or loaded before is older than what is stored or loaded after.
+    /// Orders earlier copies and loads before later stores and loads.
     func fence() { clinux_fence() }
 }
 
 // Protected by the protocol of SegmentLayout; the kernel's memory is shared with other processes in any case.
 extension AttachedSegment: @unchecked Sendable {}
 
-/// What the kernel answers for an object that is gone.
+/// The kernel's error number for a removed object.
 let removedNumber = EIDRM
 
 extension KernelSegment {
-    /// 0 while it can be found; the kernel's number where it cannot. A removed one is there until its last user lets go.
+    /// 0 while it can be found, else the kernel's error number. A removed segment exists until its last user detaches.
     var condition: Int32 {
         switch status() {
         case .failure(let error): error.number

@@ -3,9 +3,9 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// One thread that waits for the sockets of all tasks, by poll(2): an idle connection costs no thread.
+/// The thread that waits for the sockets of all tasks, by poll(2): an idle connection costs no thread.
 ///
-/// Whoever waits keeps the socket open until it is answered.
+/// A caller keeps its socket open until its wait ends.
 final class SocketPoll: Sendable {
     enum Outcome: Sendable {
         case ready
@@ -22,7 +22,7 @@ final class SocketPoll: Sendable {
         let withdrawal: Withdrawal
         let continuation: CheckedContinuation<Outcome, Never>
 
-        /// What came of it; nil where it is to wait on.
+        /// Returns the outcome; nil if the wait continues.
         func outcome(_ found: Int16, at now: SuspendingClock.Instant) -> Outcome? {
             if withdrawal.isAskedFor { return .cancelled }
             if found != 0 { return .ready }
@@ -37,7 +37,7 @@ final class SocketPoll: Sendable {
 
     private let state = Mutex(State())
     private let thread = WaitingThreads(named: "group-sockets", most: 1)
-    /// Negative where there was no descriptor for it: then the thread looks for new waiters twenty times a second.
+    /// Negative if no descriptor was available: the thread then checks for new waiters twenty times a second.
     private let waker = clinux_eventfd()
 
     /// Waits until a socket is ready, the time is over, or the task is cancelled.
@@ -70,7 +70,7 @@ final class SocketPoll: Sendable {
             do throws(FileError) {
                 try await thread.run(atMost: nil, "wait for", "sockets") { _ in self.run() }
             } catch {
-                // No thread at all: whoever waits looks for himself, and waits anew.
+                // No thread available: the callers check their sockets themselves and wait again.
                 try? await Task.sleep(for: .milliseconds(50))
                 state.withLock { $0.isRunning = false }
                 settle { _ in .ready }
@@ -80,7 +80,7 @@ final class SocketPoll: Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // Fails only where there is none, or its count is at its end, which is awake enough.
+        // Fails only without a descriptor, or if the counter is full, which also wakes the thread.
         _ = write(waker, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -94,12 +94,12 @@ final class SocketPoll: Sendable {
             var count: UInt64 = 0
             if requests.last?.revents != 0 { _ = read(waker, &count, MemoryLayout<UInt64>.size) }
             let now = SuspendingClock.now
-            // New ones come behind those that were polled.
+            // New waiters are after the polled ones.
             settle { index in index < waiters.count ? waiters[index].outcome(requests[index].revents, at: now) : nil }
         }
     }
 
-    /// Who waits; nil where nobody does, and the thread ends.
+    /// Returns the current waiters; nil if there are no more, so that the thread ends.
     private func standing() -> [Waiter]? {
         state.withLock { state in
             if state.waiters.isEmpty { state.isRunning = false }
@@ -107,7 +107,7 @@ final class SocketPoll: Sendable {
         }
     }
 
-    /// Milliseconds until the first of them is to be told; -1 for none.
+    /// Returns the milliseconds until the first deadline; -1 without deadlines.
     private func limit(of waiters: [Waiter]) -> Int32 {
         if waiters.contains(where: \.withdrawal.isAskedFor) { return 0 }
         let longest = waker < 0 ? Duration.milliseconds(50) : .seconds(86_400)
@@ -126,7 +126,7 @@ final class SocketPoll: Sendable {
     }
 }
 
-/// Whether a task that waits was cancelled, be it before it is known who waits.
+/// The cancellation flag of a waiting task; it may be set before the waiter is added.
 private final class Withdrawal: Sendable {
     private let flag = Atomic(false)
 
