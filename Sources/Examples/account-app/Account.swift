@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import SealedState
 internal import Synchronization
 
-/// The account as the app sees it. What the widget may know of it, it writes to the store.
+/// The account in the app, which writes the widget's part of it to the store.
 struct Account {
     let store: SealedStore
 
-    /// Does what a command asks for and returns what was written.
+    /// Executes a command and returns the written state.
     func obey(_ command: Command) async throws -> Written {
         switch command {
         case .signIn(let name, let seconds):
@@ -25,7 +25,7 @@ struct Account {
         Written(sequence: try await store.write(state), state: state)
     }
 
-    /// A new token for the same person: read, change and write under the record's lock, expired or not.
+    /// Writes a new token for the same person: reads, changes and writes under the record's lock, expired or not.
     private func refresh(seconds: Double) async throws -> Written {
         let written = Mutex(WidgetAuthState.signedOut)
         let sequence = try await store.update(WidgetAuthState.self) { state in
@@ -36,7 +36,7 @@ struct Account {
     }
 }
 
-/// What was written: `wrote 3 signed-in: Ada, until 2026-11-21T04:30:00Z`.
+/// A written state: `wrote 3 signed-in: Ada, until 2026-11-21T04:30:00Z`.
 struct Written: CustomStringConvertible {
     let sequence: UInt64
     let state: WidgetAuthState
@@ -50,7 +50,7 @@ struct Written: CustomStringConvertible {
     }
 }
 
-/// What did not work and why: `failed absent: No record of that name was written.`
+/// A failure and its reason: `failed absent: No record of that name was written.`
 struct Failure: CustomStringConvertible {
     let description: String
 

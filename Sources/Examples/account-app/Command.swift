@@ -2,14 +2,14 @@ internal import AccountShared
 internal import Dispatch
 internal import ServiceLifecycle
 
-/// One line of input, understood.
+/// A parsed line of input.
 enum Command {
     case signIn(name: String, seconds: Double)
     case signInFromFile(path: String)
     case refresh(seconds: Double)
     case signOut
 
-    /// What a line asks for.
+    /// Parses a line.
     ///
     /// - Throws: `Misunderstanding`.
     init(_ line: String) throws(Misunderstanding) {
@@ -43,13 +43,13 @@ enum Command {
     }
 }
 
-/// A line that is no command.
+/// An invalid line.
 struct Misunderstanding: Error {
     let expected: String
     init(_ expected: String) { self.expected = expected }
 }
 
-/// Obeys the lines of standard input until their end, `quit` or a shutdown; a command that has begun is finished.
+/// Executes the lines of standard input until their end, `quit` or a shutdown; a command that has begun is finished.
 struct CommandLoop: Service {
     let account: Account
 
@@ -64,7 +64,7 @@ struct CommandLoop: Service {
         }
     }
 
-    /// A thread of its own waits for them: tasks must not.
+    /// Reads lines on a thread of its own, since tasks must not block.
     private static func lines() -> AsyncStream<String> {
         let (lines, arrivals) = AsyncStream.makeStream(of: String.self)
         DispatchQueue(label: "input").async {

@@ -1,7 +1,7 @@
 internal import AccountShared
 internal import FoundationEssentials
 
-/// A `WidgetAuthState` as JSON in a file that somebody wrote by hand or another program exported.
+/// A `WidgetAuthState` as JSON in a file, written by hand or exported by another program.
 ///
 /// ```json
 /// {"isAuthenticated": true, "displayName": "Grace", "tokenExpiresAt": "2031-01-01T12:00:00Z"}
@@ -9,10 +9,10 @@ internal import FoundationEssentials
 struct StateFile {
     let path: String
 
-    /// More than any state has.
+    /// A size above that of every state.
     private static let largestSize = 64 * 1024
 
-    /// Reads the state; its own rules are the store's to check.
+    /// Reads the state; the store checks its rules.
     func read() throws(StateFileError) -> WidgetAuthState {
         let json = try contents()
         let decoder = JSONDecoder()
@@ -24,7 +24,7 @@ struct StateFile {
         }
     }
 
-    /// A pipe or device could keep the app waiting for ever: only a regular file of a sensible size is read.
+    /// Reads only a regular file of a sensible size: a pipe or device could block the app indefinitely.
     private func contents() throws(StateFileError) -> Data {
         let url = URL(filePath: path).resolvingSymlinksInPath()
         do {
@@ -52,14 +52,14 @@ struct StateFile {
     }
 }
 
-/// Why a file gave no state.
+/// A file without a usable state.
 struct StateFileError: Error {
     enum Code: String {
         case missing, unreadable, malformed
     }
 
     let code: Code
-    /// What was found, and what to do.
+    /// The finding, and the advice.
     let sentence: String
 
     init(_ code: Code, _ sentence: String) {
@@ -79,7 +79,7 @@ struct StateFileError: Error {
         }
     }
 
-    /// Names the field, never what was found in it.
+    /// Names the field, never its content.
     private static func describe(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, _): "It is no WidgetAuthState: \(key.stringValue) is missing."

@@ -1,10 +1,10 @@
-// The producer: the main app, which knows the account and shares its state with the widget.
+// The producer: the main app, which manages the account and shares its state with the widget.
 //
-// It obeys one command a line on standard input and answers each with one line, `<what happened>: <for people>`:
+// It executes one command a line on standard input and answers each with one line, `<event>: <text for people>`:
 //
-//   signin NAME SECONDS     signs in, with a token that lives so long
+//   signin NAME SECONDS     signs in, with a token of that lifetime
 //   signin-file FILE        signs in with a WidgetAuthState from a JSON file
-//   refresh SECONDS         a new token for whoever is signed in
+//   refresh SECONDS         writes a new token for the current user
 //   signout
 //   quit
 
@@ -18,7 +18,7 @@ import UnixSignals
 
 do {
     var options = StoreOptions()
-    // Where the group's roster governs the record, the app signs what it writes.
+    // If the group's roster governs the record, the app signs its writes.
     if let path = ProcessInfo.processInfo.environment["ACCOUNT_WRITER_KEY"] {
         options.writerKey = try WriterKey(contentsOf: path)
     }
@@ -31,7 +31,7 @@ do {
                     successTerminationBehavior: .gracefullyShutdownGroup)
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
-            // What it prints are answers, and nothing else.
+            // The output contains only answers.
             logger: Logger(label: "account-app") { _ in SwiftLogNoOpLogHandler() }))
     try await group.run()
 } catch {

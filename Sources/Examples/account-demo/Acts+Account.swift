@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// The life of a sign-in: what the two programs are for.
+/// The life of a sign-in, the purpose of the two programs.
 extension Demo {
-    /// The life of a token in the demo, in seconds: long enough to be watched, short enough to be waited for.
+    /// The lifetime of a token in the demo, in seconds: long enough to see, short enough to wait for.
     private static let firstToken = 3
     private static let secondToken = 4
 
@@ -13,7 +13,7 @@ extension Demo {
         try pause()
     }
 
-    /// - Returns: The blob of the first sign-in, as somebody may have copied it.
+    /// - Returns: The blob of the first sign-in, for the replay.
     func playSignIn() throws(Stop) -> Data {
         act("The app signs in")
         try stage.start(programs.app, as: .app)
@@ -31,7 +31,7 @@ extension Demo {
         return blob
     }
 
-    /// The user's own state may have run out already, or be that nobody is signed in: both are states like others.
+    /// The user's own state may have expired already, or be signed out; both are valid.
     private func playStateOfFile(_ answer: Utterance) throws(Stop) {
         if answer.isSignedOut {
             try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
@@ -74,8 +74,8 @@ extension Demo {
         try expectSleep()
     }
 
-    /// Something that looks by the clock, say ten times a second, wakes up as often. The pool of threads has a look at itself
-    /// once a second, whatever the program does.
+    /// A program that polls, for example ten times a second, wakes up as often. The thread pool wakes up once a second
+    /// in every program.
     private func expectSleep() throws(Stop) {
         try pause()
         let before = stage.wakeUps(of: .widget)
@@ -104,9 +104,9 @@ extension Utterance {
     var isSignedOut: Bool { state == "wrote" && detail.hasSuffix(" signed-out") }
     var hasExpired: Bool { state == "wrote" && detail.hasSuffix(" expired") }
 
-    /// The name before the last comma: both programs put it there, and a time after it.
+    /// The name before the last comma; both programs print a time after it.
     var person: Substring { text[..<(text.lastIndex(of: ",") ?? text.endIndex)] }
 
-    /// Whether the widget shows that this person is signed in.
+    /// Returns whether the widget shows that this person is signed in.
     func shows(_ person: Substring) -> Bool { state == "signed-in" && self.person == person }
 }

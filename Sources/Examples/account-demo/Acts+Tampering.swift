@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// What somebody does who may write to the container and has no key.
+/// Attacks by a user who may write to the container and has no key.
 extension Demo {
     func playFlippedByte() throws(Stop) {
         act("A byte of the blob is flipped")
@@ -77,7 +77,7 @@ extension Demo {
 
     func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
 
-    /// Whoever was ever to be seen, or wanted to be.
+    /// Every name that was shown or forged.
     private var people: Set<Substring> {
         Set(stage.transcript.filter { $0.state == "signed-in" }.map(\.person)).union(["Mallory"])
     }
@@ -109,7 +109,7 @@ extension Utterance {
     fileprivate func names(anyOf people: Set<Substring>) -> Bool { people.contains { text.contains($0) } }
 }
 
-/// What `sealctl audit --json` says, as far as the demo looks at it.
+/// The part of the `sealctl audit --json` report that the demo uses.
 struct Audit: Decodable {
     struct Finding: Decodable {
         let id: String
@@ -117,7 +117,7 @@ struct Audit: Decodable {
         let path: String
         let title: String
 
-        /// As the timeline shows it.
+        /// The finding as the timeline shows it.
         var utterance: Utterance {
             Utterance(.audit, "named", detail: id, text: "\(title.lowercasingFirst) (\(severity)): \(shortPath)")
         }
@@ -127,10 +127,10 @@ struct Audit: Decodable {
     }
 
     let findings: [Finding]
-    /// Whether nothing has to be mended; `sealctl audit` ends with 0 then, else with 1.
+    /// `true` if nothing has to be fixed; `sealctl audit` then ends with 0, else with 1.
     let isClean: Bool
 
-    /// - Throws: `Stop` `.broken` when it is not what sealctl prints.
+    /// - Throws: `Stop` `.broken` if the text is not a report of sealctl.
     init(json: [String]) throws(Stop) {
         do {
             self = try JSONDecoder().decode(Audit.self, from: Data(json.joined(separator: "\n").utf8))
@@ -139,10 +139,10 @@ struct Audit: Decodable {
         }
     }
 
-    /// What was found about the shared record.
+    /// The findings about the shared record.
     var ofRecord: [Finding] { findings.filter { $0.path == RecordFile.place } }
 
-    /// What was found elsewhere than among the copies of refused files.
+    /// The findings outside the copies of rejected files.
     var outsideQuarantine: [Finding] { findings.filter { !$0.path.hasPrefix("Quarantine/") } }
 }
 
@@ -150,13 +150,13 @@ extension String {
     fileprivate var lowercasingFirst: String { prefix(1).lowercased() + dropFirst() }
 }
 
-/// The shared record as it lies in the container, in the hands of somebody who may write there and has no key.
+/// The shared record's file, accessed by a user who may write there and has no key.
 struct RecordFile {
     static let name = "widget_auth_state"
-    /// Below the container, as the audit names it.
+    /// The path below the container, as in the audit.
     static let place = "Library/Application Support/Records/\(name).sealed"
 
-    /// Header of a blob, in bytes; what follows are its sealed contents.
+    /// The size of a blob's header in bytes; the sealed contents follow it.
     private static let headerSize = 176
 
     private let path: String
@@ -171,16 +171,16 @@ struct RecordFile {
         do { return try Data(contentsOf: URL(filePath: path)) } catch { throw .broken("\(path) cannot be read") }
     }
 
-    /// Puts other bytes in the record's place. They come whole, by a rename, so that the widget refuses what they are
-    /// and not that half of them is missing.
+    /// Replaces the record's bytes, as a whole, by a rename, so that the widget rejects the content and not a partial
+    /// file.
     func replace(with bytes: Data) throws(Stop) {
         do { try bytes.write(to: URL(filePath: draft)) } catch { throw .broken("\(draft) cannot be written") }
-        // As private as what it replaces, so that its contents are all that is wrong with it.
+        // With the same mode, so that only the contents are wrong.
         chmod(draft, 0o600)
         guard rename(draft, path) == 0 else { throw .broken("\(path) cannot be replaced") }
     }
 
-    /// The blob with the lowest bit of one byte of its contents flipped, and which byte it is.
+    /// Returns the blob with the lowest bit of one byte of its contents flipped, and that byte's offset.
     static func flipped(_ blob: Data) throws(Stop) -> (blob: Data, offset: Int) {
         let offset = headerSize + 8
         guard blob.count > offset else { throw .broken("the blob has \(blob.count) bytes only") }

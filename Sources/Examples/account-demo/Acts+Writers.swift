@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Writers that sign: what a program with all of the group's keys cannot do.
+/// Signing writers: the limits of a program with all of the group's keys.
 extension Demo {
     private var team: String { "\(home.path)/team.key" }
 
-    /// Before any program runs: a roster by which only the app may write the record.
+    /// Creates a roster by which only the app may write the record, before any program runs.
     func prepareWriters() throws(Stop) {
         mkdir(home.appOnly, 0o700)
         let group = ["--group", DemoHome.group]
@@ -27,7 +27,7 @@ extension Demo {
         do { try Data(text.utf8).write(to: URL(filePath: forged)) } catch {
             throw .broken("\(forged) cannot be written")
         }
-        // An extension that ignores the roster: nothing but the keys keeps it from writing.
+        // An extension that ignores the roster: only the keys could keep it from writing.
         let status = try stage.run(
             programs.sealctl,
             [
@@ -42,8 +42,8 @@ extension Demo {
         try pause()
     }
 
-    /// The extension tries to read the app's writer key: as another user where the demo may change users, else while the
-    /// app's directory is closed, as a sandbox would close it.
+    /// Tries to read the app's writer key from the extension: as another user if the demo may change users, else while
+    /// the app's directory is closed, like a sandbox.
     private func showThatTheKeyIsOutOfReach() throws(Stop) {
         let isRoot = geteuid() == 0
         let cat = ["/bin/cat", home.writerKey]

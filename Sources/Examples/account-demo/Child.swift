@@ -5,7 +5,7 @@ internal import Glibc
 /// A process that the demo started, with a pipe to its input and one from its output.
 final class Child {
     let name: String
-    /// The read end of its output; nil once that has ended, and for a child that speaks to the terminal itself.
+    /// The read end of its output; nil after its end, and for a child that writes to the terminal itself.
     private(set) var output: Int32?
     private var input: Int32?
     private let id: pid_t
@@ -15,8 +15,8 @@ final class Child {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - mergesErrors: Whether what it complains about comes with its output.
-    ///   - isHeard: Whether its output is read here; else it goes where ours goes.
+    ///   - mergesErrors: Whether its standard error is merged with its output.
+    ///   - isHeard: Whether its output is read here; otherwise it shares this program's output.
     /// - Throws: `Stop` `.unavailable`.
     init(
         _ path: String, _ arguments: [String] = [], environment: [String: String], isHeard: Bool = true,
@@ -49,14 +49,14 @@ final class Child {
         if !isHeard { close(outward.readEnd) }
     }
 
-    /// Sends one line. A child that is gone is noticed by its silence.
+    /// Sends a line. The absence of answers reveals a dead child.
     func tell(_ line: String) {
         guard let input else { return }
         var line = line + "\n"
         line.withUTF8 { _ = write(input, $0.baseAddress, $0.count) }
     }
 
-    /// Its next lines, once its output is readable.
+    /// Reads its next lines, once its output is readable.
     func hear() -> [String] {
         guard let output else { return [] }
         let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -72,8 +72,8 @@ final class Child {
         return lines.takeWhole()
     }
 
-    /// How often its threads have woken up from waiting, proc_pid_status(5): all but the one that waits for the kernel to
-    /// tell of changes, which hears of names in a busy directory far above as well.
+    /// The number of its threads' voluntary context switches, proc_pid_status(5). Excludes the file monitor's thread,
+    /// which also wakes up for names in a busy directory far above.
     var wakeUps: Int {
         let tasks = "/proc/\(id)/task"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
@@ -86,7 +86,7 @@ final class Child {
         return counts.compactMap { Int($0) }.reduce(0, +)
     }
 
-    /// Its wait status once it has ended.
+    /// Returns its wait status once it has ended.
     func ended() -> Int32? {
         if status == nil {
             var found: Int32 = 0
@@ -95,18 +95,18 @@ final class Child {
         return status
     }
 
-    /// Nothing more to say to it: both programs take that as the end.
+    /// Closes its input, which both programs treat as the end.
     func closeInput() {
         guard let input else { return }
         close(input)
         self.input = nil
     }
 
-    /// Sees to it that it has ended: asks, then insists.
+    /// Ends the child: closes its input, then sends signals.
     func end() {
         closeInput()
         for signal in [0, SIGTERM, SIGKILL] where !awaitEnd() {
-            // An ended child keeps its id until it is waited for, so no other process is ever meant.
+            // An ended child keeps its id until it is waited for, so no other process gets the signal.
             kill(id, signal)
         }
         _ = awaitEnd()
@@ -132,19 +132,19 @@ struct Pipe {
     static func make() throws(Stop) -> Pipe {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .unavailable("no pipe can be made") }
-        // Nothing is started between the two calls: the demo has one thread.
+        // No process is started between the two calls: the demo has one thread.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return Pipe(readEnd: ends[0], writeEnd: ends[1])
     }
 }
 
-/// Turns what a pipe delivers into lines.
+/// Splits a pipe's bytes into lines.
 struct LineBuffer {
     private var bytes: [UInt8] = []
 
     mutating func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
 
-    /// The lines that have their end.
+    /// Takes the complete lines.
     mutating func takeWhole() -> [String] {
         guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         let lines = bytes[...last].split(separator: UInt8(ascii: "\n"))
@@ -152,7 +152,7 @@ struct LineBuffer {
         return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// All lines, and what stands at the end without one.
+    /// Takes all lines, including an incomplete last one.
     mutating func takeAll() -> [String] {
         defer { bytes = [] }
         return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }

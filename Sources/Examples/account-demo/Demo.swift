@@ -1,4 +1,4 @@
-/// The play: its stage, what was checked so far, and what every act needs. The acts are in files of their own.
+/// The demo: its programs, its checks so far, and the helpers of every act. The acts have files of their own.
 final class Demo {
     let options: Options
     let programs: Programs
@@ -6,10 +6,10 @@ final class Demo {
     let timeline: Timeline
     let stage: Stage
     let record: RecordFile
-    /// How the app signs in for longer than the demo lasts.
+    /// The commands of a sign-in that outlasts the demo.
     var signIn = ["signin Ada 600"]
     private(set) var checks: [Check] = []
-    /// Where the current act begins in what was said.
+    /// The start of the current act in the transcript.
     private var cursor = 0
 
     init(options: Options, programs: Programs, home: DemoHome) {
@@ -22,7 +22,7 @@ final class Demo {
         record = RecordFile(home: home)
     }
 
-    /// Plays all acts; true when everything was as it should.
+    /// Plays all acts; returns true if every check passed.
     func run() -> Result<Bool, Stop> {
         let result = Result { () throws(Stop) in try play() }
         stage.endAll()
@@ -55,7 +55,7 @@ extension Demo {
         cursor = stage.transcript.count
     }
 
-    /// What was said in this act, or from a later point on.
+    /// Returns the utterances of this act, or from a later point on.
     func said(by speaker: Speaker, since start: Int? = nil) -> [Utterance] {
         stage.transcript[(start ?? cursor)...].filter { $0.speaker == speaker }
     }
@@ -66,7 +66,7 @@ extension Demo {
         timeline.mark(check)
     }
 
-    /// Waits until the widget has said something of this act that fits, and keeps that as a check.
+    /// Waits for a matching utterance of the widget in this act, and records a check.
     func expectWidget(
         _ expected: String, within limit: Duration = Stage.patience, where fits: (Utterance) -> Bool
     ) throws(Stop) {
@@ -77,9 +77,9 @@ extension Demo {
             instead: heard.last.map { "it says \"\(Wording.of($0).0)\"" } ?? "it says nothing new")
     }
 
-    /// Tells the app something and returns its answer.
+    /// Sends a command to the app and returns its answer.
     ///
-    /// - Throws: `Stop` `.broken` when it answers nothing.
+    /// - Throws: `Stop` `.broken` if there is no answer.
     @discardableResult
     func askApp(_ command: String) throws(Stop) -> Utterance {
         let start = stage.transcript.count
@@ -89,15 +89,15 @@ extension Demo {
         return answer
     }
 
-    /// Lets the person read, and the widget count.
+    /// Gives the person time to read, and the widget time to count.
     func pause(_ duration: Duration = .milliseconds(400)) throws(Stop) { try stage.listen(atMost: duration) }
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Options {
-    /// The user's own state, to be signed in with.
+    /// The path of the user's own state to sign in with.
     private(set) var statePath: String?
-    /// Whether the temporary home stays for a closer look.
+    /// `true` if the temporary home is kept for inspection.
     private(set) var keepsHome = false
     private(set) var wantsHelp = false
 
@@ -134,11 +134,11 @@ struct Options {
     }
 }
 
-/// One thing that had to be so, and whether it was.
+/// An expectation and its result.
 struct Check {
     let expected: String
     let passed: Bool
-    /// What was there instead.
+    /// The actual result.
     var instead: String?
 
     var sentence: String {
@@ -147,16 +147,16 @@ struct Check {
     }
 }
 
-/// Why the demo ended before its end.
+/// The reasons for a premature end of the demo.
 enum Stop: Error, CustomStringConvertible {
     case usage(String)
-    /// A program or a directory that the demo cannot do without.
+    /// A missing program or directory that the demo needs.
     case unavailable(String)
-    /// The user's state file was refused, with the app's code and sentence.
+    /// A rejected state file, with the app's code and sentence.
     case refusedState(path: String, code: String, sentence: String)
     case died(program: String, how: String)
     case interrupted(signal: Int32)
-    /// A step that only prepares the next one failed.
+    /// A failure of a step that only prepares the next one.
     case broken(String)
 
     var description: String {
@@ -168,7 +168,7 @@ enum Stop: Error, CustomStringConvertible {
         }
     }
 
-    /// 128 and the signal as shells have it, else by sysexits(3).
+    /// 128 plus the signal as in shells, else by sysexits(3).
     var exitStatus: Int32 {
         switch self {
         case .usage: 64

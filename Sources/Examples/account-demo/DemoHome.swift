@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A fresh, private directory in which the group's container, vault and keys are born.
+/// A new, private directory for the group's container, vault and keys.
 struct DemoHome {
     static let group = "group.com.example.account"
 
@@ -10,7 +10,7 @@ struct DemoHome {
     /// - Throws: `Stop` `.unavailable`.
     static func make() throws(Stop) -> DemoHome {
         let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
-        // The groups' home has to be absolute, whatever TMPDIR is.
+        // The groups' home has to be absolute, even if TMPDIR is not.
         let parent = temporary.hasPrefix("/") ? temporary : "/tmp"
         var template = Array("\(parent)/account-demo.XXXXXX".utf8CString)
         guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
@@ -19,19 +19,19 @@ struct DemoHome {
         return DemoHome(path: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// Where the programs of the demo look for groups.
+    /// The variables that direct the demo's programs to this home.
     var environment: [String: String] { ["SEALED_GROUPS_HOME": path, "ACCOUNT_WRITER_KEY": writerKey] }
 
-    /// The directory of what only the app may read.
+    /// The directory that only the app may read.
     var appOnly: String { "\(path)/app-only" }
-    /// The key by which the app signs.
+    /// The app's signing key.
     var writerKey: String { "\(appOnly)/app.writer" }
-    /// What opens the vault: every program of the group has it.
+    /// The file that opens the vault; every program of the group has it.
     var keyFile: String { "\(path)/Keys/\(Self.group).key" }
 
     var container: String { "\(path)/Containers/\(Self.group)" }
 
-    /// Gives the container another name, or its own again.
+    /// Renames the container, or restores its name.
     func moveContainer(away: Bool) throws(Stop) {
         let other = "\(path)/elsewhere"
         guard rename(away ? container : other, away ? other : container) == 0 else {
@@ -47,15 +47,15 @@ struct DemoHome {
     }
 }
 
-/// Where the programs of the demo lie.
+/// The paths of the demo's programs.
 struct Programs {
     let app: String
     let widget: String
     let sealctl: String
 
-    /// Looks in `SEALED_DEMO_BIN`, else beside this program.
+    /// Searches `SEALED_DEMO_BIN`, else this program's directory.
     ///
-    /// - Throws: `Stop` `.unavailable`, naming what is missing.
+    /// - Throws: `Stop` `.unavailable`, with the missing program.
     static func find() throws(Stop) -> Programs {
         let named = ProcessInfo.processInfo.environment["SEALED_DEMO_BIN"] ?? ""
         guard let directory = named.isEmpty ? ownDirectory() : named else {

@@ -1,9 +1,9 @@
 internal import ChildProcesses
 internal import Glibc
 
-/// The running programs, and everything they have said.
+/// The running programs and the transcript of their output.
 final class Stage {
-    /// How long anybody gets for what should take a tenth of a second.
+    /// The time limit for an answer, which should take a tenth of a second.
     static let patience = Duration.seconds(4)
 
     private(set) var transcript: [Utterance] = []
@@ -28,21 +28,21 @@ final class Stage {
         cast.reduce(0) { $0 + ($1.speaker == speaker ? $1.child.wakeUps : 0) }
     }
 
-    /// Adds what somebody without a process says.
+    /// Adds an utterance of a speaker without a process.
     func add(_ utterance: Utterance) {
         transcript.append(utterance)
         hears(utterance)
     }
 
-    /// Listens to everybody until a condition holds or the time is over.
+    /// Listens to all programs until a condition holds or the time is over.
     ///
-    /// - Throws: `Stop` when a program ends, or somebody interrupts.
+    /// - Throws: `Stop` if a program ends, or a signal interrupts.
     func listen(atMost limit: Duration = patience, until isOver: () -> Bool = { false }) throws(Stop) {
         let end = ContinuousClock.now + limit
         while !isOver() && .now < end { try listenOnce() }
     }
 
-    /// Runs a tool to its end while the others go on; what it writes goes to the terminal unless it is heard.
+    /// Runs a tool to its end while the other programs run; its output goes to the terminal unless it is heard.
     func run(
         _ path: String, _ arguments: [String], isHeard: Bool, adding extra: [String: String] = [:]
     ) throws(Stop) -> (status: Int32, output: [String]) {
@@ -70,8 +70,8 @@ final class Stage {
         }
     }
 
-    /// Waits a moment for anybody to speak. Interruptions are looked for first: they reach the children as well, and
-    /// those that end then did not die unexpectedly.
+    /// Waits a moment for output. Checks interruptions first: they reach the children as well, whose end is then not
+    /// unexpected.
     private func listenOnce(and tool: Child? = nil, _ hears: ([String]) -> Void = { _ in }) throws(Stop) {
         let children = cast.map(\.child) + (tool.map { [$0] } ?? [])
         let open = children.filter { $0.output != nil }
@@ -96,8 +96,8 @@ final class Stage {
     }
 }
 
-/// Signals that end the demo, noticed between two steps: they are blocked and looked for, so that no handler ever runs
-/// in the middle of something that has to be cleaned up.
+/// The signals that end the demo, checked between two steps: they are blocked and polled, so that no handler runs
+/// during a step that has to be cleaned up.
 enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -106,11 +106,11 @@ enum Interruption {
         sigemptyset(&set)
         for signal in signals { sigaddset(&set, signal) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // A child that is gone shows itself by the end of its output, not by ending its conductor.
+        // A dead child is detected by the end of its output; writing to it must not end the demo.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// - Throws: `Stop` `.interrupted` once somebody wants the demo to end.
+    /// - Throws: `Stop` `.interrupted` once a signal has arrived.
     static func check() throws(Stop) {
         var pending = sigset_t()
         sigpending(&pending)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// What the person at the terminal sees: acts, who says what and when, and what was checked.
+/// The terminal output: acts, utterances with their times, and checks.
 final class Timeline {
     /// `" 12.3 s  "` and the speakers' column with its gap.
     private static let timeWidth = 9
@@ -35,7 +35,7 @@ final class Timeline {
         for line in lines.dropFirst() { put(String(repeating: " ", count: Self.margin) + line) }
     }
 
-    /// Something to know that nobody of the play says.
+    /// Prints a remark without a speaker.
     func note(_ text: String) {
         for line in page.wrap(text, margin: Self.timeWidth) {
             put(String(repeating: " ", count: Self.timeWidth) + palette.paint(line, .faint))
@@ -73,7 +73,7 @@ final class Timeline {
     }
 }
 
-/// Colours, on a terminal that wants them (no-color.org).
+/// Colours, on a terminal that supports them (no-color.org).
 struct Palette {
     enum Tone: String {
         case plain = "0"
@@ -109,7 +109,7 @@ struct Palette {
     }
 }
 
-/// The width of what is printed, and how text is broken to fit it.
+/// The width of the output, and the wrapping of text.
 struct Page {
     /// Longer lines are hard to read, and shorter ones cannot hold the columns.
     private static let widths = 60...100
@@ -124,7 +124,7 @@ struct Page {
         width = min(max(columns, Self.widths.lowerBound), Self.widths.upperBound)
     }
 
-    /// Lines of at most the page's width behind a margin; a longer word stands alone.
+    /// Returns lines of at most the page's width after a margin; a longer word gets a line of its own.
     func wrap(_ text: String, margin: Int) -> [String] {
         let room = width - margin
         var lines: [String] = []

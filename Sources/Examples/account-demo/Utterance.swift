@@ -1,30 +1,30 @@
-/// Who appears in the timeline.
+/// The speakers of the timeline.
 enum Speaker: String, CaseIterable {
     case app, widget, intruder, audit
 
-    /// The width of their column.
+    /// The width of the speakers' column.
     static let width = allCases.map(\.rawValue.count).max() ?? 0
 }
 
-/// One line that somebody said: words for machines, a colon, and a text for people.
+/// A line of a speaker: words for machines, a colon, and a text for people.
 ///
 /// `refused tampered: The contents were changed.` is the state `refused` with the detail `tampered`.
 struct Utterance {
     let speaker: Speaker
-    /// What happened: the first word before the colon; empty for a line of another shape.
+    /// The event: the first word before the colon; empty for a line of another form.
     let state: String
-    /// The second word before the colon, where there is one.
+    /// The second word before the colon, if any.
     let detail: String
-    /// What is there for people to read.
+    /// The text for people.
     let text: String
 
-    /// Something that is for people only.
+    /// Creates an utterance with text only.
     init(_ speaker: Speaker, saying text: String) {
         self.speaker = speaker
         (state, detail, self.text) = ("", "", text)
     }
 
-    /// A program's line, taken apart.
+    /// Parses a program's line.
     init(_ speaker: Speaker, line: String) {
         let colon = line.firstIndex(of: ":") ?? line.startIndex
         let words = line[..<colon].split(separator: " ")
@@ -45,13 +45,13 @@ struct Utterance {
     }
 }
 
-/// How an utterance reads in the timeline.
+/// The wording of an utterance in the timeline.
 enum Wording {
     static func of(_ utterance: Utterance) -> (String, Palette.Tone) {
         switch utterance.state {
         case "refused": ("REFUSED (\(utterance.detail)) \(utterance.text)", .bad)
         case "failed": ("FAILED (\(utterance.detail)) \(utterance.text)", .bad)
-        // The sequence; the state is in the text.
+        // The sequence number; the state is in the text.
         case "wrote": ("wrote \(utterance.detail.prefix { $0 != " " }): \(utterance.text)", .plain)
         case "named": ("\(utterance.detail): \(utterance.text)", .plain)
         default: (utterance.text, .plain)

@@ -1,11 +1,11 @@
-// The conductor of `make run`: it starts an app and its widget on a fresh group container, tampers with what they
-// share, and checks at every step that the widget and the audit say what they should.
+// The driver of `make run`: it starts an app and its widget on a new group container, tampers with their shared record,
+// and checks at every step the output of the widget and the audit.
 //
 // It knows the two programs and sealctl only as processes and files; the library is not linked in.
 
 import Glibc
 
-/// Prints to standard error and ends.
+/// Prints to standard error and exits.
 func refuse(_ stop: Stop) -> Never {
     fflush(nil)
     var complaint = "account-demo: \(stop)\n"
@@ -14,7 +14,7 @@ func refuse(_ stop: Stop) -> Never {
 }
 
 do throws(Stop) {
-    // Empty where /proc is hidden: the options are unknown then, not absent.
+    // Empty if /proc is hidden: the options are then unknown, not absent.
     guard !CommandLine.arguments.isEmpty else { throw .unavailable("the command line is unknown: mount /proc") }
     let options = try Options(CommandLine.arguments.dropFirst())
     if options.wantsHelp {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Prints one line at once, even into a pipe, and whichever thread is waiting for input meanwhile.
+/// Prints a line immediately, even into a pipe, and while another thread waits for input.
 public func say(_ line: String) {
     var rest = Array((line + "\n").utf8)[...]
     while !rest.isEmpty {

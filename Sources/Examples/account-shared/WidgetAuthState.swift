@@ -1,37 +1,37 @@
 public import FoundationEssentials
 public import SealedState
 
-/// What the app tells its widget about the account: whether somebody is signed in, who, and until when.
+/// The account state that the app shares with its widget: the signed-in user and the end of the sign-in.
 ///
-/// The token itself is not in here: a widget needs to know that there is one, not what it is.
+/// The token itself is not included: a widget needs to know only that it exists.
 public struct WidgetAuthState: SealedRecord, Equatable {
-    /// Its place in the container.
+    /// The record's name in the container.
     public static let recordName = "widget_auth_state"
-    /// The version of this shape.
+    /// The version of the record's schema.
     public static let schemaVersion = 1
 
-    /// Whether somebody is signed in.
+    /// `true` if a user is signed in.
     public var isAuthenticated: Bool
-    /// Who, as the widget greets them: one line of at most ``longestName`` characters.
+    /// The user's name in the widget: one line of at most ``longestName`` characters.
     public var displayName: String?
-    /// When the token runs out.
+    /// The expiry time of the token.
     public var tokenExpiresAt: Date?
 
-    /// The longest name that a widget has room for, in characters.
+    /// The longest name that fits the widget, in characters.
     public static let longestName = 64
 
-    /// Signed in until the token runs out.
+    /// Returns a state that is signed in until the token expires.
     public static func signedIn(as name: String, until expiry: Date) -> Self {
         Self(isAuthenticated: true, displayName: name, tokenExpiresAt: expiry)
     }
 
-    /// Nobody is signed in; nothing of the last account stays.
+    /// The signed-out state, without any data of the last account.
     public static let signedOut = Self(isAuthenticated: false, displayName: nil, tokenExpiresAt: nil)
 
-    /// A signed-in state is true for as long as its token; a signed-out one for ever.
+    /// The end of a signed-in state's validity, that of its token; nil for a signed-out state.
     public var expiresAt: Date? { isAuthenticated ? tokenExpiresAt : nil }
 
-    /// Who is signed in has a name and an end; a name fits the widget.
+    /// Checks that a signed-in state has a name and an expiry, and that the name fits the widget.
     public func validate() throws(ValidationFailure) {
         var violations: [(field: String, reason: String)] = []
         if isAuthenticated, displayName == nil {
@@ -44,7 +44,7 @@ public struct WidgetAuthState: SealedRecord, Equatable {
         guard violations.isEmpty else { throw ValidationFailure(violations) }
     }
 
-    /// What a widget could not show, or should not: a control character could redraw what stands around the name.
+    /// Returns the reasons why a name cannot be shown. A control character could redraw the text around the name.
     private static func faults(of name: String) -> [String] {
         var faults: [String] = []
         if name.allSatisfy(\.isWhitespace) { faults.append("it is blank") }

@@ -2,14 +2,14 @@ internal import AccountShared
 internal import FoundationEssentials
 internal import SealedState
 
-/// What the widget shows.
+/// The faces of the widget.
 enum Face: Equatable {
-    /// Nothing was shared yet.
+    /// No state was shared yet.
     case placeholder
     case signedIn(name: String, until: Date)
     case expired
     case signedOut
-    /// There is a record, and the store does not believe it.
+    /// The record exists, and the store rejects it.
     case refused(code: StoreError.Code, reason: String)
 
     /// What there is to show of an update.

@@ -2,13 +2,12 @@ internal import Dispatch
 internal import Glibc
 internal import ServiceLifecycle
 
-/// Ends when whoever started the widget with a pipe for its input has closed it, so that no widget is left behind without
-/// anybody to show something to.
+/// Ends the widget when the process that started it closes the pipe to its input, so that no unused widget remains.
 struct InputHangup: Service {
     func run() async throws {
         let (hangups, hangup) = AsyncStream.makeStream(of: Never.self)
         DispatchQueue(label: "input").async {
-            // Asks for nothing: only a hang-up is told.
+            // No events are requested: poll only reports a hang-up.
             var input = pollfd(fd: STDIN_FILENO, events: 0, revents: 0)
             while poll(&input, 1, -1) < 0 && errno == EINTR {}
             hangup.finish()

@@ -1,8 +1,8 @@
 // The consumer: a widget that shows who is signed in, for as long as it runs.
 //
-// It prints a line, `<state>: <what a person sees>`, whenever what it shows changes. It is told of changes and never looks
-// by itself; in between it sleeps. It never shows what the store did not vouch for: when a record is refused, the last good
-// one goes out of sight as well.
+// It prints a line, `<state>: <text for people>`, whenever its display changes. It receives changes without polling,
+// and sleeps in between. It shows only records that the store has verified: when a record is rejected, the last good
+// one is hidden as well.
 
 import AccountShared
 import Glibc
@@ -23,7 +23,7 @@ do {
                 .init(service: InputHangup(), successTerminationBehavior: .gracefullyShutdownGroup),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
-            // What it prints is what it shows, and nothing else.
+            // The output contains only the display.
             logger: Logger(label: "account-widget") { _ in SwiftLogNoOpLogHandler() }))
     try await group.run()
 } catch {
