@@ -6,7 +6,7 @@ struct AuditBenchmarks {
     private static let memoryFileSystem = "/dev/shm"
     private static let treeSize = 200 << 20
     private static let manyFiles = 100_000
-    /// "At least half of ripgrep's", as times; 60 MB/s where every line is a finding; 100,000 files in 10 s.
+    /// The targets as times: "at least half of ripgrep's"; 60 MB/s if every line is a finding; 100,000 files in 10 s.
     private static let largestRatio = 2.0
     private static let denseTime = Double(treeSize) / 60e6
     private static let manyFilesTime = 10.0
@@ -26,7 +26,7 @@ struct AuditBenchmarks {
         try many(in: &runner)
     }
 
-    /// The tree holds text without secrets, so that both programs read all of it and write nothing.
+    /// The tree contains text without secrets, so that both programs read all of it and write nothing.
     private func compare(in runner: inout Runner) throws {
         let operation = "audit 200 MB of text"
         guard runner.isWanted(operation) else { return }
@@ -68,7 +68,7 @@ struct AuditBenchmarks {
         try measure(operation, tree, target: Self.manyFilesTime, in: &runner)
     }
 
-    /// Time and memory of the same runs.
+    /// Measures time and memory in the same runs.
     private func measure(
         _ operation: String, _ tree: AuditTree, target: Double, in runner: inout Runner
     ) throws {
@@ -120,7 +120,7 @@ enum AuditPatterns {
     ]
 }
 
-/// A directory of files that are all alike in kind and all different in content; removed at the end.
+/// A directory of files of the same kind with different contents; removed at the end.
 final class AuditTree {
     let path: String
     private(set) var bytes = 0
@@ -136,7 +136,7 @@ final class AuditTree {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes so many files with so many bytes together; a thousand to a directory.
+    /// Writes the given number of files with the given total size; a thousand per directory.
     func fill(files: Int, bytes total: Int, line: (UInt64) -> String) throws {
         let size = total / files
         for index in 0..<files {
@@ -158,7 +158,7 @@ final class AuditTree {
         bytes += text.count
     }
 
-    /// What programs write down all day: requests, settings, prose.
+    /// Returns a line of typical program output: requests, settings, prose.
     static func harmlessLine(_ number: UInt64) -> String {
         switch number % 4 {
         case 0:
@@ -169,7 +169,7 @@ final class AuditTree {
         }
     }
 
-    /// A line with one secret, each its own.
+    /// Returns a line with one unique secret.
     static func secretLine(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return

@@ -1,15 +1,15 @@
 import ChildProcesses
 import Glibc
 
-/// A program that is run as a whole.
+/// A complete run of a program.
 struct ChildProcess {
-    /// What a finished program cost.
+    /// The cost of a finished program.
     struct Cost {
-        /// From start to end, in seconds.
+        /// The time from start to end, in seconds.
         var wall = 0.0
-        /// On all cores together, in seconds.
+        /// The processor time on all cores, in seconds.
         var processor = 0.0
-        /// The most memory that it held at once, in bytes; a little less if it grew in its last milliseconds.
+        /// The peak memory in bytes; a little less if it grew in its last milliseconds.
         var peakMemory = 0.0
     }
 
@@ -21,8 +21,8 @@ struct ChildProcess {
     /// - Parameters:
     ///   - arguments: The program, by path or by name in `PATH`, and its arguments.
     ///   - environment: `NAME=value` pairs besides `PATH`.
-    ///   - isSilent: Whether what it says on standard error is thrown away.
-    ///   - accepted: The exit statuses that are no failure.
+    ///   - isSilent: Whether its standard error is discarded.
+    ///   - accepted: The exit statuses that count as success.
     init(
         _ arguments: [String], environment: [String] = [], isSilent: Bool = false, accepting accepted: [Int32] = [0]
     ) {
@@ -32,10 +32,10 @@ struct ChildProcess {
         self.environment = ["PATH=" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")] + environment
     }
 
-    /// Runs it to its end with nothing as input and output.
+    /// Runs the program to its end with empty input and discarded output.
     ///
-    /// - Parameter watchingMemory: Asks for its memory every millisecond, which costs it a little time.
-    /// - Throws: `BenchmarkFailure` when it cannot start or does not end with an accepted exit status.
+    /// - Parameter watchingMemory: Whether to read its memory every millisecond, which costs it a little time.
+    /// - Throws: `BenchmarkFailure` if it cannot start or ends with another exit status.
     @discardableResult
     func run(watchingMemory: Bool = false) throws -> Cost {
         let start = Stopwatch.now()
@@ -72,7 +72,7 @@ struct ChildProcess {
         return waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 
-    /// `VmHWM` of proc(5). Not `ru_maxrss` of wait4(2), which begins with the memory of whoever started the program.
+    /// `VmHWM` of proc(5). Not `ru_maxrss` of wait4(2), which includes the memory of the parent at the start.
     private static func peakMemory(of process: pid_t) -> Double {
         let words = Program.text(ofFile: "/proc/\(process)/status").split(whereSeparator: \.isWhitespace)
         guard let name = words.firstIndex(of: "VmHWM:"), name + 1 < words.count else { return 0 }
@@ -82,9 +82,9 @@ struct ChildProcess {
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 }
 
-/// This program's own place, and what it reads of others.
+/// This program's directory, and the reading of small files.
 enum Program {
-    /// The directory that holds it, and sealctl beside it.
+    /// The directory of this program and of sealctl.
     static let directory: String = {
         let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { text in
@@ -96,7 +96,7 @@ enum Program {
         return text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "."
     }()
 
-    /// The beginning of a small text file; empty where there is none.
+    /// Returns the beginning of a small text file; empty if it does not exist.
     static func text(ofFile path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

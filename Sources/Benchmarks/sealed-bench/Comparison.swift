@@ -1,10 +1,10 @@
 import Glibc
 
-/// Two ways of doing the same, measured in turns.
+/// Two implementations of the same operation, measured in turns.
 ///
-/// Its own few lines and no benchmark package: those measure one body after the other, and on a busy machine the
-/// minutes in between differ more than the bodies do. Here each round runs A B B A, so that a drift of the machine
-/// falls on both sides alike, and the answer is the median of the rounds' ratios.
+/// No benchmark package: those measure one body after the other, and on a busy machine the minutes in between differ
+/// more than the bodies do. Here each round runs A B B A, so that a drift of the machine affects both sides alike, and
+/// the result is the median of the rounds' ratios.
 struct Comparison {
     /// The times of one operation, by round.
     private(set) var ours: [Times] = []
@@ -14,14 +14,14 @@ struct Comparison {
     var peerMedian: Double { peers.median.wall }
     var ratio: Double { zip(ours, peers).map { $0.wall / $1.wall }.median }
     var processorRatio: Double { zip(ours, peers).map { $0.processor / $1.processor }.median }
-    /// What ours takes longer.
+    /// The additional time of ours.
     var difference: Times { zip(ours, peers).map { $0 - $1 }.median }
 
-    /// Runs rounds in which each side runs twice, each time as often as fills a slice of time.
+    /// Runs rounds in which each side runs twice, each time often enough to fill a slice of time.
     ///
     /// - Parameters:
-    ///   - rounds: How many rounds.
-    ///   - slice: Seconds that one turn shall take; a turn is at least one call.
+    ///   - rounds: The number of rounds.
+    ///   - slice: The minimum seconds of one turn; a turn is at least one call.
     ///   - cleanUp: Runs after each turn, unmeasured.
     init(
         rounds: Int, slice: Double = 0.002, ours ourBody: () throws -> Void, peer peerBody: () throws -> Void,
@@ -31,7 +31,7 @@ struct Comparison {
             defer { cleanUp() }
             return try Stopwatch.times { for _ in 0..<calls { try body() } }
         }
-        // What runs until the number of calls is known warms up.
+        // The runs that determine the number of calls also warm up.
         var calls = 1
         while try turn(peerBody, calls).wall < slice { calls *= 2 }
         _ = try turn(ourBody, calls)
@@ -45,18 +45,18 @@ struct Comparison {
         }
     }
 
-    /// The median times of one call, where there is nothing to compare with.
+    /// Returns the median times of one call, without a comparison.
     static func time(rounds: Int, _ body: () throws -> Void) throws -> Times {
         try body()
         return try (0..<rounds).map { _ in try Stopwatch.times(body) }.median
     }
 }
 
-/// The time that some work took, in seconds.
+/// The time of some work, in seconds.
 struct Times {
-    /// From start to end.
+    /// The time from start to end.
     var wall: Double
-    /// On all cores together, of this process and of the children that it has waited for.
+    /// The processor time on all cores, of this process and of the children that it has waited for.
     var processor: Double
 
     static func / (times: Times, count: Double) -> Times {
@@ -72,7 +72,7 @@ struct Times {
     }
 }
 
-/// Time that is never set back: clock_gettime(2), `CLOCK_MONOTONIC`.
+/// A clock that is never set back: clock_gettime(2), `CLOCK_MONOTONIC`.
 enum Stopwatch {
     static func now() -> UInt64 {
         var now = timespec()
@@ -80,7 +80,7 @@ enum Stopwatch {
         return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
     }
 
-    /// The time that `body` takes.
+    /// Returns the time that `body` takes.
     static func times(_ body: () throws -> Void) rethrows -> Times {
         let (start, processor) = (now(), processorTime())
         try body()
@@ -104,7 +104,7 @@ extension [Times] {
 }
 
 extension [Double] {
-    /// The middle value; the mean of the two middle ones where there are two. Of nothing: NaN.
+    /// The middle value, or the mean of the two middle ones. NaN for an empty array.
     var median: Double {
         let sorted = sorted()
         guard let last = sorted.last else { return .nan }

@@ -3,7 +3,7 @@ import SealedState
 /// Defaults: a value of a suite that was read before, and a suite of a thousand keys that was not.
 struct DefaultsBenchmarks {
     private static let keys = 1000
-    /// So many reads make a time that a clock can tell.
+    /// The number of reads for a measurable time.
     private static let reads = 2000
 
     let workspace: Workspace

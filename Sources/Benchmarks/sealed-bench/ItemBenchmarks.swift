@@ -7,8 +7,8 @@ import Sealing
 
 /// A vault with many items: the costs of opening it, of a find in it and of its rekey.
 ///
-/// The peer reads a file and opens what is sealed in it, of the same size, with the calls that its opening of a record
-/// makes; it keeps no lock, no watermark, no access log and no order.
+/// The peer reads a file of the same size and opens its sealed content, with the calls of record opening; it has no
+/// lock, watermark, access log or order.
 struct ItemBenchmarks {
     private static let count = 10_000
     private static let valueSize = 32
@@ -18,7 +18,7 @@ struct ItemBenchmarks {
 
     private let workspace: Workspace
 
-    /// - Parameter workspace: Of its own: no other measurement shall open so large a vault.
+    /// - Parameter workspace: A separate one, since no other measurement shall open so large a vault.
     init(_ workspace: Workspace) { self.workspace = workspace }
 
     func run(in runner: inout Runner) throws {
@@ -39,7 +39,7 @@ struct ItemBenchmarks {
             let comparison = try Comparison(
                 rounds: rounds,
                 ours: {
-                    // Far apart, so that no two in a row touch the same entries at the end of the search.
+                    // Far apart, so that consecutive searches touch different entries.
                     number = (number + 7919) % Self.count
                     let (service, account) = Self.name(number)
                     let size = try vault.withValue(service: service, account: account) { $0.count }
@@ -50,7 +50,7 @@ struct ItemBenchmarks {
         try rekey(vault, in: &runner)
     }
 
-    /// Against one change of the same vault, which writes the same file once.
+    /// Compares a rekey with one change of the same vault, which writes the same file once.
     private func rekey(_ vault: Vault, in runner: inout Runner) throws {
         let rounds = max(3, runner.options.rounds / 10)
         try runner.measure(Self.rekeying) { operation in
@@ -99,7 +99,7 @@ struct ItemBenchmarks {
     }
 }
 
-/// A file with one sealed blob, which the C side reads and opens.
+/// A file with one sealed blob for the C side.
 private final class RawBlob {
     private static let leaf = "raw.sealed"
     private let directory: Int32

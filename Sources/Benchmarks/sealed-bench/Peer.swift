@@ -2,7 +2,7 @@ import CBaseline
 import Glibc
 import Sealing
 
-/// What the C side keeps between calls, taken from the Swift side: the same place, the same key.
+/// The C side's state between calls, copied from the Swift side: the same place, the same key.
 extension cbaseline_place {
     init(_ context: BlobContext, _ key: SealingKey, schemaVersion: UInt32) {
         self.init()
@@ -19,7 +19,7 @@ extension cbaseline_place {
     }
 }
 
-/// The files that the C side writes: the same as ours, but for a log of watermarks of its own.
+/// The files of the C side: the same as ours, except for a separate log of watermarks.
 final class PeerFiles {
     let target: cbaseline_target
     private let texts: [UnsafeMutablePointer<CChar>]
@@ -28,7 +28,7 @@ final class PeerFiles {
 
     /// - Parameters:
     ///   - container: The container's descriptor, which outlives this.
-    ///   - folder: Where the record lies, below the container.
+    ///   - folder: The record's directory, below the container.
     ///   - vault: The vault's file, whose first bytes a writer compares.
     init(
         container: Int32, lockFile: String, folder: String, leaf: String, watermarks: String, vault: String

@@ -7,7 +7,7 @@ import SealedState
 import Sealing
 import SharedFiles
 
-/// A record of the size and shape that programs share: what the typed figures decode.
+/// A record of typical size and shape for the decoding figures.
 private struct Account: SealedRecord {
     static let recordName = "measured"
     static let schemaVersion = 1
@@ -48,7 +48,7 @@ struct RecordBenchmarks {
         try write(in: &runner)
     }
 
-    /// Each side reads what the other wrote: they do the same work.
+    /// Checks that each side reads the other's blobs: both do the same work.
     private func checkPeer() throws {
         guard writePeer(.durable), try readOurs() == payload.count, try writeOurs(.durable) > 2,
             readPeer() == payload.count
@@ -121,7 +121,7 @@ extension RecordBenchmarks {
     }
 }
 
-/// What a program pays once, when it starts. For information: there is nothing fair to compare it with.
+/// The one-time cost of a program's start. For information: there is no fair comparison.
 struct OpeningBenchmarks {
     let workspace: Workspace
 

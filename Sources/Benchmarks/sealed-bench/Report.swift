@@ -32,7 +32,7 @@ enum Report {
         ]
     }
 
-    /// Text to the left, figures to the right.
+    /// Aligns text left and figures right.
     private static func line(_ cells: [String], _ widths: [Int]) -> String {
         var line = ""
         for (column, cell) in cells.enumerated() {
@@ -63,31 +63,31 @@ enum Report {
     }
 }
 
-/// One line of the report.
+/// A line of the report.
 struct Finding: Encodable {
     enum Unit: String, Encodable {
         case seconds, bytes
     }
 
     let operation: String
-    /// What it was compared with; nil for a figure that stands for itself.
+    /// The name of the compared program; nil for a single figure.
     var peerName: String?
     let unit: Unit
     let ours: Double
     var peer: Double?
     /// The median of the rounds' ratios, which is not the ratio of the medians.
     var ratio: Double?
-    /// The processor time of ours, where times are measured, and its ratio to the peer's.
+    /// The processor time of ours, if times are measured, and its ratio to the peer's.
     var processor: Double?
     var processorRatio: Double?
-    /// The most that `ratio` may be, or `ours` where there is no peer.
+    /// The maximum of `ratio`, or of `ours` without a peer.
     var target: Double?
     var note = ""
 
-    /// Whether the target is met; nil where there is none.
+    /// `true` if the target is met; nil without a target.
     var isMet: Bool? { target.map { (ratio ?? ours) <= $0 } }
 
-    /// A comparison of times.
+    /// Creates a finding from a comparison of times.
     init(_ operation: String, _ comparison: Comparison, against peerName: String, target: Double?, note: String = "") {
         self.operation = operation
         self.peerName = peerName
@@ -101,13 +101,13 @@ struct Finding: Encodable {
         self.note = note
     }
 
-    /// A time of our own.
+    /// Creates a finding from a time of ours.
     init(_ operation: String, _ times: Times, target: Double? = nil, note: String = "") {
         self.init(operation, times.wall, .seconds, target: target, note: note)
         processor = times.processor
     }
 
-    /// Adds what the same costs elsewhere.
+    /// Adds the peer's figure.
     mutating func compare(with peer: Double, _ name: String) {
         peerName = name
         self.peer = peer
@@ -115,7 +115,7 @@ struct Finding: Encodable {
         note = note.isEmpty ? "against \(name)" : note
     }
 
-    /// A figure of our own.
+    /// Creates a finding from a figure of ours.
     init(_ operation: String, _ figure: Double, _ unit: Unit, target: Double? = nil, note: String = "") {
         self.operation = operation
         self.unit = unit

@@ -5,14 +5,14 @@ import KeyVault
 import SealedState
 import Synchronization
 
-/// Runs the measurements that were asked for and keeps what they found.
+/// Runs the requested measurements and keeps their findings.
 struct Runner {
     let options: Options
     private(set) var findings: [Finding] = []
 
     init(_ options: Options) { self.options = options }
 
-    /// Runs one measurement, unless the filter leaves it out. Progress goes to standard error.
+    /// Runs one measurement, unless the filter excludes it. Progress goes to standard error.
     mutating func measure(_ operation: String, _ body: (String) throws -> Finding) throws {
         guard isWanted(operation) else { return }
         try Interruption.check()
@@ -20,7 +20,7 @@ struct Runner {
         findings.append(try body(operation))
     }
 
-    /// Whether the filter lets any of these through: what they need is only set up then.
+    /// Returns whether the filter includes any of these; their setup runs only then.
     func isWanted(_ operations: String...) -> Bool {
         options.filter.isEmpty || operations.contains { $0.contains(options.filter) }
     }
@@ -32,13 +32,13 @@ func say(_ line: String) {
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }
 
-/// Why the benchmarks could not run.
+/// The reason why the benchmarks could not run.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Options {
     static let usage = """
         usage: sealed-bench [--filter TEXT] [--rounds N] [--directory DIR] [--json] [--check]
@@ -58,7 +58,7 @@ struct Options {
     var isJSON = false
     var isChecking = false
 
-    /// Reads the arguments; nil when they make no sense.
+    /// Parses the arguments; returns nil if they are invalid.
     init?(_ arguments: some Sequence<String>) {
         var rest = arguments.makeIterator()
         while let argument = rest.next() {
@@ -80,32 +80,32 @@ struct Options {
     }
 }
 
-/// Ctrl-C ends the measuring, not the program: what it has put on the disk and into memory is removed first.
+/// Ctrl-C ends the measurements, not the program: its files on disk and in memory are removed first.
 enum Interruption {
     private static let isAsked = Atomic(false)
 
     /// Takes over SIGINT and SIGTERM.
     static func watch() {
-        // Made here: a signal handler must not be the first to touch it.
+        // Initialised here: a signal handler must not be its first user.
         isAsked.store(false, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {
             signal(number) { _ in Interruption.isAsked.store(true, ordering: .relaxed) }
         }
     }
 
-    /// - Throws: `BenchmarkFailure` once somebody has asked to stop.
+    /// - Throws: `BenchmarkFailure` after a signal.
     static func check() throws {
         if isAsked.load(ordering: .relaxed) { throw BenchmarkFailure("interrupted") }
     }
 }
 
-/// A group of our own in a new directory, which is removed at the end.
+/// A test group in a new directory, which is removed at the end.
 final class Workspace {
     let path: String
     let group: AppGroup
     var home: GroupsHome { GroupsHome(root: path) }
 
-    /// - Parameter parent: A directory that exists; its file system is what gets measured.
+    /// - Parameter parent: An existing directory; its file system is measured.
     init(in parent: String) throws {
         path = "\(parent)/sealed-bench.\(getpid()).\(UInt32.random(in: .min ... .max))"
         guard mkdir(path, 0o700) == 0 else {

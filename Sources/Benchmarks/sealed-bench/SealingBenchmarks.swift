@@ -2,7 +2,7 @@ import CBaseline
 import CryptoPrimitives
 import Sealing
 
-/// Seal and open in memory, against libsodium called from C doing the same.
+/// Sealing and opening in memory, against libsodium called from C.
 struct SealingBenchmarks {
     private let context = BlobContext(group: "group.org.example.bench", kind: .record, name: "measured")
     private let key: SealingKey

@@ -11,7 +11,7 @@ struct StreamBenchmarks {
     private let workspace: Workspace
     private let sealctl: String
 
-    /// - Throws: `BenchmarkFailure` when there is no memory file system.
+    /// - Throws: `BenchmarkFailure` without a memory file system.
     init(_ workspace: Workspace) throws {
         self.workspace = workspace
         sealctl = Program.directory + "/sealctl"
@@ -26,7 +26,7 @@ struct StreamBenchmarks {
         try measureMemory(in: &runner)
     }
 
-    /// Of processes there are few rounds: each takes seconds.
+    /// Few rounds, since each process takes seconds.
     private func compare(in runner: inout Runner) throws {
         let operation = "encrypt 512 MiB"
         guard runner.isWanted(operation) else { return }
@@ -69,7 +69,7 @@ struct StreamBenchmarks {
             environment: ["SEALED_GROUPS_HOME=" + workspace.path])
     }
 
-    /// The public half of a key that age-keygen makes here; nil where age is not installed.
+    /// Returns the public half of a new age-keygen key; nil if age is not installed.
     private func ageRecipient() throws -> String? {
         let keyFile = workspace.path + "/age.key"
         do {
@@ -81,12 +81,12 @@ struct StreamBenchmarks {
 
     private static func note(throughput: Double, load: Double) -> String {
         let figures = "\(Int(throughput / 1e6)) MB/s at \(Int((load * 100).rounded()))% of a core"
-        // Several threads show nothing on a machine that has no second core to give.
+        // Several threads have no effect on a machine without an idle second core.
         return load < 1.5 ? figures + ": the other cores were busy or missing" : figures
     }
 }
 
-/// Random input and a place for output, both removed at the end.
+/// Random input and a path for output, both removed at the end.
 final class StreamFiles {
     let input: String
     let output: String

@@ -6,7 +6,8 @@ import KeyVault
 import SealedState
 import Sealing
 
-/// A vault with 63 values of 1 MiB: reading a record beside them and adding an item cost what they cost beside none.
+/// A vault with 63 values of 1 MiB: their effect on reading a record and adding an item, against a vault without
+/// values.
 struct ValueBenchmarks {
     private static let valueCount = 63
     private static let valueSize = 1 << 20
@@ -19,7 +20,7 @@ struct ValueBenchmarks {
     private let parent: String
     private let sealctl = Program.directory + "/sealctl"
 
-    /// - Parameter parent: Where a workspace with the items is made, and one without.
+    /// - Parameter parent: The directory for a workspace with the items, and one without.
     init(in parent: String) { self.parent = parent }
 
     func run(in runner: inout Runner) throws {
@@ -46,7 +47,7 @@ struct ValueBenchmarks {
         try value.withRawBytes { try vault.addItem(service: "measured", account: account, value: $0) }
     }
 
-    /// In one process: each side adds items and deletes them unmeasured.
+    /// Measures in one process: each side adds items and deletes them unmeasured.
     private func add(_ full: Workspace, _ empty: Workspace, in runner: inout Runner) throws {
         let value = SecureRandom.bytes(count: Self.addedSize)
         let vaults = try [full, empty].map { try Vault.open(AccessGroup($0.group), in: $0.home) }
@@ -103,7 +104,7 @@ struct ValueBenchmarks {
         program(workspace, ["get", Self.name, "--group", workspace.group.identifier])
     }
 
-    /// An item without contents, since a program that is measured has nothing as its input. It replaces itself.
+    /// An item without contents, since a measured program has empty input. It replaces itself.
     private func add(to workspace: Workspace) -> ChildProcess {
         _ = try? Vault.open(AccessGroup(workspace.group), in: workspace.home)
             .addItem(service: "measured", account: "replaced", value: UnsafeRawBufferPointer(start: nil, count: 0))

@@ -9,7 +9,7 @@ import Sealing
 struct WriterBenchmarks {
     private static let writing = "signed write, beyond an unsigned one"
     private static let reading = "first signed read, beyond an unsigned one"
-    /// A process remembers fewer signatures, so that each of so many records is read for the first time again.
+    /// More records than a process remembers signatures, so that each read verifies a signature again.
     private static let recordCount = 1100
     private static let recordSize = 1024
     private static let largestWrite = 60e-6
@@ -61,7 +61,7 @@ struct WriterBenchmarks {
 
     private static func name(_ number: Int) -> String { "accounts/n\(number)" }
 
-    /// A store of a program that may write every record, in a group with a roster.
+    /// Returns a store of a program that may write every record, in a group with a roster.
     private static func governed(_ workspace: Workspace) throws -> SealedStore {
         let (team, writer) = (try TeamKey.random(), try WriterKey.random())
         _ = try workspace.openStore()
