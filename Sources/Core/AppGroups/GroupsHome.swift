@@ -33,10 +33,10 @@ public struct GroupsHome: Hashable, Sendable {
     /// The directory of a vault that replaces every group's own; nil for those in ``vaultsPath``.
     package private(set) var vaultPath: FilePath?
 
-    /// The key files for opening vaults unattended.
+    /// The directory of the key files that open vaults unattended.
     package private(set) var keysPath: FilePath
 
-    /// The versions that this user's readers have accepted; useless on another machine, hence not data.
+    /// The directory of the watermarks of this user's readers; useless on another machine, hence not data.
     package private(set) var watermarksPath: FilePath
 
     /// The alternative directory of the watermarks: in the home, or in this user's state directory. Modes of parent

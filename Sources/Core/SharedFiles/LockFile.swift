@@ -21,7 +21,7 @@ package final class LockFile: Sendable {
 
     /// Takes a range; blocks the calling thread until the range is free.
     ///
-    /// The call retries, after 50 microseconds at first and at most one millisecond later, so that a time limit and
+    /// The call retries after pauses that grow from 50 microseconds to one millisecond, so that a time limit and
     /// cancellation always work. There is no queue. A caller that has waited for 20 milliseconds shows it, and
     /// newcomers then hold back for 2 milliseconds before the first attempt, so that frequent callers can't starve it.
     /// - Parameters:

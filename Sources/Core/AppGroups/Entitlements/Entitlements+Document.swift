@@ -6,9 +6,9 @@ extension Entitlements {
     /// Duplicates are dropped, and so is `com.apple.token` in the keychain's groups. The file's own application
     /// identifier and team are the values of `AppIdentifierPrefix`, `TeamIdentifierPrefix` and `CFBundleIdentifier`
     /// that `variables` lacks.
-    /// - Throws: ``AppGroupError`` `malformedEntitlements` if an identifier is invalid, or all settings of the file
-    ///   together grow beyond 1 MiB or 10,000 references; `unresolvedVariable` if the only faults are settings without
-    ///   a value. An error lists all invalid identifiers, up to twenty; further ones are not checked.
+    /// - Throws: ``AppGroupError`` `malformedEntitlements` if an identifier is invalid; `unresolvedVariable` if the
+    ///   only faults are settings without a value, or settings that together grow beyond 1 MiB or 10,000 references. An
+    ///   error lists all invalid identifiers, up to twenty; further ones are not checked.
     public init(
         _ document: EntitlementsDocument, variables: EntitlementVariables = EntitlementVariables()
     ) throws(AppGroupError) {

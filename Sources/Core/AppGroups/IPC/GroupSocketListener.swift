@@ -54,10 +54,10 @@ public final class GroupSocketListener: Sendable {
     /// that the rule refuses.
     public var refusedConnections: Int { refusals.load(ordering: .relaxed) }
 
-    /// Returns the next connection; blocks the calling thread. Refused connections are closed without a report.
+    /// Returns the next connection; blocks the calling thread. Refused connections are closed without a report. The
+    /// call waits if the process or the system has no free descriptor or memory.
     ///
-    /// - Parameter timeout: nil waits without a limit. Waits if the process or the system has no free descriptor or
-    ///   memory.
+    /// - Parameter timeout: nil waits without a limit.
     /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` after the listener is closed; `file` if the system
     ///   call fails.
     public func accept(timeout: Duration? = nil) throws(AppGroupError) -> GroupSocketConnection {

@@ -66,7 +66,7 @@ enum HomeOwner {
         status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
     }
 
-    /// In a sticky directory a link can be replaced by its owner.
+    /// Returns whether the path is another user's link, which its owner can replace even in a sticky directory.
     private static func isLinkOfAnother(_ path: FilePath) -> Bool {
         var status = stat()
         return lstat(path.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK && !isTrusted(status.st_uid)

@@ -58,7 +58,7 @@ struct ContainerFinder: Sendable {
         guard try ContainerCopy.read(in: root, of: group) != nil else {
             throw .missingCopy(root.display(ContainerLayout.metadata), of: group, in: home)
         }
-        // Nor to one that competes with a container under the group's own name.
+        // A container under the group's own name makes the entry doubtful.
         if try open(group.identifier, in: containers) != nil {
             throw .ambiguousContainer([path(directory), path(group.identifier)], of: group)
         }

@@ -7,8 +7,8 @@ internal import SystemPackage
 /// The order of writes, so that the next lock holder can complete the work of a killed one:
 /// - A new container appears with its copy in it, under its final name, before the registry lists it; an unlisted one
 ///   is found by its copy.
-/// - Before a container is removed, the registry lists it without its name and with its name in the trash, then its
-///   copy does. Then it is moved, and then the registry lists neither.
+/// - When a container is removed, the registry first drops its name and records its name in the trash, then its copy
+///   does the same. Then the container is moved, and then the registry drops the record.
 struct ContainerKeeper: Sendable {
     let group: AppGroup
     let home: GroupsHome

@@ -32,7 +32,7 @@ package final class QuotaGate: Sendable {
 
     /// The validity of a measurement: this time, or a hundred times its duration.
     private static let validity: Duration = .seconds(5)
-    /// Within this fraction of the limit every write that enlarges the container measures again.
+    /// The divisor of the limit that gives its last part: there every write that enlarges the container measures again.
     private static let reserve: Int64 = 10
 
     /// Rejects a file that would exceed the container's quota, and any file in a container that was given up.
