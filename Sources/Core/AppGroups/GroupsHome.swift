@@ -111,16 +111,16 @@ public struct GroupsHome: Hashable, Sendable {
         }
     }
 
-    /// The directories of the data that a user's programs remember.
+    /// The directories of what a user's programs remember.
     private static let memories = ["Watermarks", "Places", "Rosters"]
 
-    /// Returns the directories of one kind of remembered data, beside the watermarks: the one that is written, then the
-    /// other one that is read, if it exists.
+    /// Returns the directories of one kind of memory, beside those of the watermarks: the one that is written, then the other
+    /// one that is read, if there is one.
     package func memoryDirectories(_ name: String) -> [FilePath] {
         [watermarksPath, otherWatermarksPath].compactMap { $0?.removingLastComponent().appending(name) }
     }
 
-    /// Creates the home of an environment.
+    /// The home that an environment means.
     ///
     /// - Parameters:
     ///   - environment: Only the names of ``HomeEnvironment/names`` are read. By the XDG base directory specification
