@@ -44,6 +44,9 @@ let package = Package(
         .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
+        .library(name: "GroupFileCoordination", targets: ["GroupFileCoordination"]),
+        .library(name: "GroupIPC", targets: ["GroupIPC"]),
+        .library(name: "StateImport", targets: ["StateImport"]),
         .library(name: "XcodeEntitlements", targets: ["XcodeEntitlements"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
@@ -86,15 +89,19 @@ let package = Package(
         library("Core", "SharedFiles", ["CLinux", system]),
         library("Core", "PropertyLists"),
 
-        // The blob format, and app groups with their containers.
+        // Changes of files, the blob format, and app groups with their containers.
+        library("Core", "FileMonitoring", ["SharedFiles", "CLinux"]),
         library("Core", "Sealing", ["CryptoPrimitives"]),
-        library("Core", "AppGroups", ["SharedFiles", "PropertyLists", "CLinux", system]),
+        library("Core", "AppGroups", ["FileMonitoring", "SharedFiles", "PropertyLists", "CLinux", system]),
 
         // The keychain, and the store.
         library("Core", "KeyVault", ["Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux", system]),
         library(
             "Core", "SealedState",
-            ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system]),
+            [
+                "KeyVault", "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists",
+                "CryptoPrimitives", system,
+            ]),
 
         // Kits: what programs of a group may ask for. Logging, metrics, health and life cycle for services; golden records.
         library(
@@ -105,6 +112,18 @@ let package = Package(
             ]),
         library(
             "Kits", "SealedStateTestKit", ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"]),
+
+        // Coordinated access to files; semaphores, memory and sockets; plaintext of other programs into sealed form.
+        library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),
+        library(
+            "Kits", "GroupIPC",
+            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux"]),
+        library(
+            "Kits", "StateImport",
+            [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
+                system,
+            ]),
 
         // Scanning: the values in a file, and the look of a secret. They know nothing of sealing.
         library("Scanning", "ContentDecoding", ["PropertyLists", "SharedFiles", "Czlib"]),
@@ -120,14 +139,14 @@ let package = Package(
         library(
             "Tools", "ContainerAudit",
             [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection", "ContentDecoding", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system,
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "GroupFileCoordination", "SecretDetection",
+                "ContentDecoding", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
             ]),
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
+                "ContainerAudit", "StateImport", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups",
+                "SharedFiles", "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 
@@ -169,8 +188,8 @@ let package = Package(
         .executableTarget(
             name: "sealed-probe",
             dependencies: [
-                "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
-                "CryptoPrimitives",
+                "SealedState", "StateImport", "GroupFileCoordination", "GroupIPC", "KeyVault", "XcodeEntitlements",
+                "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists", "CryptoPrimitives",
             ],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
         .target(
@@ -180,7 +199,8 @@ let package = Package(
             name: "CryptoPrimitivesTests", dependencies: ["CryptoPrimitives", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SharedFilesTests", dependencies: ["SharedFiles", "TestSupport", "sealed-probe", system],
+            name: "SharedFilesTests",
+            dependencies: ["FileMonitoring", "SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PropertyListsTests", dependencies: ["PropertyLists", "TestSupport"], swiftSettings: swiftSettings),
@@ -190,6 +210,14 @@ let package = Package(
         .testTarget(
             name: "AppGroupsTests",
             dependencies: ["AppGroups", "SharedFiles", "PropertyLists", "TestSupport", "sealed-probe", system],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "GroupFileCoordinationTests",
+            dependencies: ["GroupFileCoordination", "AppGroups", "SharedFiles", "TestSupport", "sealed-probe"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "GroupIPCTests",
+            dependencies: ["GroupIPC", "AppGroups", "SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "ContentDecodingTests",
@@ -211,8 +239,8 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "SealedStateTestKit", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
-                "CryptoPrimitives", "TestSupport", "sealed-probe",
+                "SealedState", "SealedStateTestKit", "StateImport", "GroupIPC", "KeyVault", "Sealing", "AppGroups",
+                "SharedFiles", "PropertyLists", "CryptoPrimitives", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -229,8 +257,7 @@ let package = Package(
             name: "ContainerAuditTests",
             dependencies: [
                 "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection",
-                "ContentDecoding",
-                "SharedFiles", "TestSupport", "sealed-probe",
+                "ContentDecoding", "GroupIPC", "SharedFiles", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -98,7 +98,7 @@ package final class LockFile: Sendable {
     }
 
     /// Whether the open file is the one that its name stands for now.
-    static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
+    package static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
         do throws(FileError) {
             return try file.attributes().isSameFile(as: directory.attributes(ofLeaf: name))
         } catch {
@@ -204,7 +204,7 @@ package enum LockMode: Sendable, Hashable {
 /// The time that is left for a lock, spent in pauses that grow from 50 microseconds to a millisecond.
 ///
 /// Measured on a clock that can't be set and does not run while the machine sleeps: waking up is no time-out.
-struct LockWait {
+package struct LockWait {
     /// Who has waited that long stands in line.
     private static let patience = Duration.milliseconds(20)
     /// How long a newcomer holds back for those in line: longer than the longest of their pauses, so that each of them
@@ -217,7 +217,7 @@ struct LockWait {
     private let isCancelled: (() -> Bool)?
     private var delay = Duration.microseconds(50)
 
-    init(timeout: Duration, isCancelled: (() -> Bool)?) {
+    package init(timeout: Duration, isCancelled: (() -> Bool)?) {
         deadline = start + timeout
         self.isCancelled = isCancelled
     }
@@ -226,7 +226,7 @@ struct LockWait {
     var isLong: Bool { SuspendingClock.now - start >= Self.patience }
 
     /// Pauses once, or throws `cancelled`, or `failure` when the time is used up.
-    mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
+    package mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
         try spend(delay, failure, path())
         delay = min(delay * 2, Self.longestPause)
     }
@@ -249,9 +249,9 @@ struct LockWait {
 
 /// Open file description locks of fcntl(2): they end with their description, also when the holder is killed; closing
 /// another descriptor of the same file does not drop them, as it would drop POSIX record locks.
-enum ByteRangeLock {
+package enum ByteRangeLock {
     /// Takes a range if it is free now: 0, -EAGAIN when somebody holds it, or another -errno.
-    static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
+    package static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
         let kind = mode == .shared ? CLINUX_LOCK_SHARED : CLINUX_LOCK_EXCLUSIVE
         let result = set(file, range, Int32(kind))
         return result == -EACCES ? -EAGAIN : result
@@ -263,7 +263,7 @@ enum ByteRangeLock {
     }
 
     /// Gives a range back.
-    static func release(_ file: Int32, _ range: LockRange) {
+    package static func release(_ file: Int32, _ range: LockRange) {
         _ = set(file, range, Int32(CLINUX_LOCK_NONE))
     }
 

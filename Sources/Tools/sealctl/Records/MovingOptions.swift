@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import SealedState
+internal import StateImport
 
 /// How plaintext is moved in.
 struct MovingOptions: ParsableArguments {
