@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "StateImport", targets: ["StateImport"]),
         .library(name: "XcodeEntitlements", targets: ["XcodeEntitlements"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
+        .library(name: "AuditReports", targets: ["AuditReports"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],
     traits: [
@@ -142,11 +143,13 @@ let package = Package(
                 "SealedState", "KeyVault", "Sealing", "AppGroups", "GroupFileCoordination", "SecretDetection",
                 "ContentDecoding", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
             ]),
+        library("Tools", "AuditReports", ["ContainerAudit", "SharedFiles", system]),
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ContainerAudit", "StateImport", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups",
-                "SharedFiles", "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
+                "AuditReports", "ContainerAudit", "StateImport", "SealedState", "KeyVault", "XcodeEntitlements",
+                "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system, argumentParser,
+                configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 

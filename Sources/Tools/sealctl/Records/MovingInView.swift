@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import SealedState
 internal import SharedFiles
 internal import StateImport

@@ -1,10 +1,7 @@
-internal import ArgumentParser
-internal import ContainerAudit
-internal import CryptoPrimitives
-internal import SharedFiles
+public import ContainerAudit
 
 /// A form of the audit's report.
-enum AuditFormat: String, CaseIterable, ExpressibleByArgument {
+public enum AuditFormat: String, Sendable, CaseIterable {
     /// For a person at a terminal.
     case table
     /// One object with everything.
@@ -20,7 +17,8 @@ enum AuditFormat: String, CaseIterable, ExpressibleByArgument {
     /// One page for a browser.
     case html
 
-    func write(_ view: AuditView, to sink: any ReportSink) {
+    /// Writes the report piece by piece.
+    public func write(_ view: AuditView, to sink: any ReportSink) {
         switch self {
         case .table: AuditTable(view).write(to: sink)
         case .json: AuditJSON(view).write(to: sink)
@@ -34,32 +32,46 @@ enum AuditFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// A report as every format shows it: which findings are listed, which of them count, and what is said besides.
-struct AuditView {
-    let report: AuditReport
+public struct AuditView: Sendable {
+    /// The report.
+    public let report: AuditReport
     /// Findings below it are counted and not listed.
-    let least: Severity
+    public let least: Severity
     /// From here on a finding ends the command with status 1.
-    let threshold: Severity
+    public let threshold: Severity
     /// Whether findings of an earlier state were left out.
-    var hasBaseline = false
+    public var hasBaseline = false
     /// Whether files without findings are listed as well.
-    var listsFiles = false
+    public var listsFiles = false
     /// Whether a terminal gets it that shows colours.
-    var usesColor = false
+    public var usesColor = false
     /// What has to be known besides the report's own notes.
-    var ownNotes: [String] = []
+    public var ownNotes: [String] = []
+
+    /// A view of a report.
+    ///
+    /// - Parameters:
+    ///   - least: Findings below it are counted and not listed.
+    ///   - threshold: From here on a finding counts as a failure.
+    public init(report: AuditReport, least: Severity = .info, threshold: Severity = .low) {
+        self.report = report
+        self.least = least
+        self.threshold = threshold
+    }
 
     /// What is listed: the gravest first, then by path.
-    var findings: [Finding] { least == .info ? report.findings : report.findings.filter { $0.severity >= least } }
+    public var findings: [Finding] {
+        least == .info ? report.findings : report.findings.filter { $0.severity >= least }
+    }
 
     /// The report's notes and ours.
     var notes: [String] { report.notes + ownNotes }
 
     /// All findings, listed or not.
-    var total: Int { report.counts.values.reduce(0, +) }
+    public var total: Int { report.counts.values.reduce(0, +) }
 
     /// How many findings are at the threshold or above, listed or not.
-    var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
+    public var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
 
     /// Findings that are counted and not listed, being below the least severity.
     var hidden: Int { least == .info ? 0 : report.findings.count { $0.severity < least } }
@@ -79,7 +91,8 @@ extension Severity {
 }
 
 /// Where a report goes, piece by piece: a report of 250,000 files is never one string.
-protocol ReportSink {
+public protocol ReportSink {
+    /// Takes the next piece.
     func write(_ text: String)
 }
 
@@ -88,42 +101,13 @@ extension ReportSink {
 }
 
 /// A report that becomes one string after all.
-final class ReportText: ReportSink {
-    private(set) var text = ""
-    func write(_ text: String) { self.text += text }
-}
+public final class ReportText: ReportSink {
+    /// What was written so far.
+    public private(set) var text = ""
 
-/// A report that goes to a file or stream, in blocks.
-final class ReportFile: ReportSink {
-    private static let capacity = 1 << 16
+    /// An empty one.
+    public init() {}
 
-    private let file: OutputFile
-    private var buffer: [UInt8] = []
-    /// The first one; what comes after it is not written.
-    private var error: FileError?
-
-    init(_ file: OutputFile) {
-        self.file = file
-        buffer.reserveCapacity(Self.capacity)
-    }
-
-    func write(_ text: String) {
-        buffer += text.utf8
-        if buffer.count >= Self.capacity { flush() }
-    }
-
-    /// Writes what is left and gives the file its name.
-    func finish() throws(Failure) {
-        flush()
-        if let error { throw Failure(error, .output) }
-        try file.commit()
-    }
-
-    private func flush() {
-        defer { buffer.removeAll(keepingCapacity: true) }
-        guard error == nil else { return }
-        do throws(FileError) {
-            try buffer.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-        } catch { self.error = error }
-    }
+    /// Adds a piece.
+    public func write(_ text: String) { self.text += text }
 }

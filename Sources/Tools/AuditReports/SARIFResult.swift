@@ -1,7 +1,7 @@
 internal import SharedFiles
 
 /// One finding at one place.
-struct SARIFResult {
+package struct SARIFResult {
     /// The id of one of the report's rules.
     let rule: String
     let level: SARIFLevel
@@ -22,6 +22,24 @@ struct SARIFResult {
     var isNew: Bool?
     /// What the standard has no field for.
     var properties: [(String, String)] = []
+
+    package init(
+        rule: String, level: SARIFLevel, message: String, path: String, line: Int?, column: Int? = nil,
+        bytes: Range<Int64>? = nil, place: String? = nil, fingerprint: String, isNew: Bool? = nil,
+        properties: [(String, String)] = []
+    ) {
+        self.rule = rule
+        self.level = level
+        self.message = message
+        self.path = path
+        self.line = line
+        self.column = column
+        self.bytes = bytes
+        self.place = place
+        self.fingerprint = fingerprint
+        self.isNew = isNew
+        self.properties = properties
+    }
 
     func json(ruleIndex: Int?) -> JSONText {
         var fields: [(String, JSONText)] = [("ruleId", .string(rule))]

@@ -2,8 +2,8 @@ internal import SharedFiles
 
 /// How many columns text takes on a terminal: two for ideographs, syllables of Hangul, kana, full-width forms and emoji,
 /// one for other characters, whatever they are composed of (Unicode Standard Annex 11, wide and full-width).
-enum DisplayWidth {
-    static func of(_ text: String) -> Int {
+package enum DisplayWidth {
+    package static func of(_ text: String) -> Int {
         // Nearly all names.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
@@ -23,12 +23,12 @@ enum DisplayWidth {
 }
 
 /// Text in lines of a width, for people.
-enum WrappedText {
+package enum WrappedText {
     /// What a terminal has at least.
-    static let columns = 80
+    package static let columns = 80
 
     /// Breaks between words only: a path or command stays one piece and can be copied.
-    static func lines(_ text: String, indent: Int) -> [String] {
+    package static func lines(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
@@ -44,40 +44,29 @@ enum WrappedText {
     }
 }
 
-/// A name and its value on each line, aligned, for people.
-struct FieldList {
-    private var fields: [(name: String, value: String)] = []
-
-    init(_ fields: [(String, String)] = []) { self.fields = fields }
-
-    mutating func add(_ name: String, _ value: String) { fields.append((name, value)) }
-
-    var text: String {
-        let width = fields.map { DisplayWidth.of($0.name) }.max() ?? 0
-        return fields.map { name, value in
-            name + String(repeating: " ", count: width - DisplayWidth.of(name)) + "  " + value.printable
-        }.joined(separator: "\n")
-    }
-}
-
 /// Aligned columns for people; numbers go to the right.
-struct TextTable {
-    struct Column {
+package struct TextTable {
+    package struct Column: Sendable {
         let title: String
-        var isNumber = false
+        let isNumber: Bool
+
+        package init(title: String, isNumber: Bool = false) {
+            self.title = title
+            self.isNumber = isNumber
+        }
     }
 
-    let columns: [Column]
+    package let columns: [Column]
     private var rows: [[String]] = []
 
-    init(_ columns: [Column]) { self.columns = columns }
+    package init(_ columns: [Column]) { self.columns = columns }
 
-    mutating func add(_ cells: [String]) {
+    package mutating func add(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has a cell for each column")
         rows.append(cells.map(\.printable))
     }
 
-    var text: String {
+    package var text: String {
         let all = [columns.map(\.title)] + rows
         let widths = columns.indices.map { column in all.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         return all.map { line($0, widths) }.joined(separator: "\n")

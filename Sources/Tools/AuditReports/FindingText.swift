@@ -2,7 +2,7 @@ internal import ContainerAudit
 internal import SharedFiles
 
 /// Parts of findings as people read them.
-enum FindingText {
+package enum FindingText {
     /// `accounts[2].token, line 3:14`, or the bytes where there is no line; empty where nothing is known.
     static func place(_ finding: Finding) -> String {
         guard let location = finding.location else { return "" }
@@ -20,7 +20,7 @@ enum FindingText {
     }
 
     /// `1 finding`, `3 findings`.
-    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+    package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// Why sealed blobs were not opened, as far as the report says.
     static func reasonForNoKeys(_ report: AuditReport) -> String {
@@ -55,11 +55,11 @@ struct RemedyText {
 }
 
 /// Sizes for people.
-enum ByteText {
+package enum ByteText {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB"]
 
     /// `512 B`, `1.2 MiB`, `34 GiB`.
-    static func text(_ bytes: Int64) -> String {
+    package static func text(_ bytes: Int64) -> String {
         var value = Double(max(0, bytes))
         var unit = 0
         while value >= 1023.5, unit < units.count - 1 {

@@ -1,5 +1,5 @@
 /// Findings in the Static Analysis Results Interchange Format, version 2.1.0 (OASIS), which code hosts show beside the lines.
-struct SARIFReport {
+package struct SARIFReport {
     /// Every rule that a result may name, in a fixed order.
     let rules: [SARIFRule]
     let results: [SARIFResult]
@@ -16,6 +16,18 @@ struct SARIFReport {
     /// Hosts that show results put the root of the checked-out source in its place.
     static let rootName = "%SRCROOT%"
 
+    package init(
+        rules: [SARIFRule], results: [SARIFResult], notes: [String], root: String,
+        times: (began: String, ended: String)? = nil, category: String? = nil
+    ) {
+        self.rules = rules
+        self.results = results
+        self.notes = notes
+        self.root = root
+        self.times = times
+        self.category = category
+    }
+
     func write(to sink: any ReportSink) {
         let indices = Dictionary(rules.enumerated().map { ($1.id, $0) }) { first, _ in first }
         sink.write(#"{"$schema":"\#(Self.schema)","version":"2.1.0","runs":[{"tool":{"driver":"#)
@@ -27,7 +39,7 @@ struct SARIFReport {
     }
 
     /// The whole report, for those that are small.
-    var text: String {
+    package var text: String {
         let sink = ReportText()
         write(to: sink)
         return sink.text
@@ -72,10 +84,10 @@ struct SARIFReport {
 }
 
 /// How much a result matters.
-enum SARIFLevel: String { case note, warning, error }
+package enum SARIFLevel: String { case note, warning, error }
 
 /// A kind of finding.
-struct SARIFRule {
+package struct SARIFRule {
     /// What GitHub takes of each: the rest of a longer text is cut off.
     private static let descriptionLimit = 1024
 
@@ -93,6 +105,21 @@ struct SARIFRule {
     var tags: [String] = []
     /// Where to read on, absolute.
     var helpURI: String?
+
+    package init(
+        id: String, name: String, level: SARIFLevel, title: String, meaning: String, remedy: String,
+        securitySeverity: Double? = nil, tags: [String] = [], helpURI: String? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.level = level
+        self.title = title
+        self.meaning = meaning
+        self.remedy = remedy
+        self.securitySeverity = securitySeverity
+        self.tags = tags
+        self.helpURI = helpURI
+    }
 
     var json: JSONText {
         var fields: [(String, JSONText)] = [
