@@ -42,6 +42,7 @@ let package = Package(
     products: [
         .library(name: "SealedState", targets: ["SealedState"]),
         .library(name: "KeyVault", targets: ["KeyVault"]),
+        .library(name: "AppGroups", targets: ["AppGroups"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
         .library(name: "GroupFileCoordination", targets: ["GroupFileCoordination"]),
@@ -108,11 +109,12 @@ let package = Package(
         library(
             "Kits", "SealedStateService",
             [
-                "SealedState", service("Logging", "swift-log"), service("Metrics", "swift-metrics"),
-                service("ServiceLifecycle", "swift-service-lifecycle"),
+                "SealedState", "KeyVault", "AppGroups", service("Logging", "swift-log"),
+                service("Metrics", "swift-metrics"), service("ServiceLifecycle", "swift-service-lifecycle"),
             ]),
         library(
-            "Kits", "SealedStateTestKit", ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"]),
+            "Kits", "SealedStateTestKit",
+            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"]),
 
         // Coordinated access to files; semaphores, memory and sockets; plaintext of other programs into sealed form.
         library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),

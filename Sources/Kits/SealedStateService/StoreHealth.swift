@@ -1,4 +1,6 @@
+internal import AppGroups
 public import FoundationEssentials
+public import KeyVault
 public import SealedState
 
 /// How a store is, for a health check.
