@@ -14,9 +14,14 @@ let swiftSettings: [SwiftSetting] =
     ]
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+/// A product that only the trait "Tools" needs: `sealctl`, and `XcodeEntitlements`, which reads profiles.
+func tool(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Tools"]))
+}
+
+let argumentParser = tool("ArgumentParser", "swift-argument-parser")
+let asn1 = tool("SwiftASN1", "swift-asn1")
 
 /// A product that only the trait "ProfileSignatures" needs.
 func signature(_ name: String, _ package: String) -> Target.Dependency {
@@ -54,17 +59,22 @@ let package = Package(
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],
     traits: [
+        .trait(name: "Tools", description: "What sealctl and XcodeEntitlements are made with; both need it."),
         .trait(name: "Service", description: "Logging, metrics and life cycle for services, in SealedStateService."),
         .trait(
             name: "ProfileSignatures",
             description:
-                "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes."),
-        .trait(name: "CommandLineConfiguration", description: "Configuration files of sealctl."),
-        .default(enabledTraits: ["Service", "CommandLineConfiguration"]),
+                "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes.",
+            enabledTraits: ["Tools"]),
+        .trait(
+            name: "CommandLineConfiguration", description: "Configuration files of sealctl.",
+            enabledTraits: ["Tools"]),
+        .default(enabledTraits: ["Tools", "Service", "CommandLineConfiguration"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Only for the trait "Tools": a program that links the store (`traits: []`) never fetches them.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         // Only for the trait "ProfileSignatures".
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
