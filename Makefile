@@ -76,13 +76,22 @@ fuzz: setup-test
 	$(call sweep,Fuzz)
 
 # A program may ask for any set of traits; the default set is what the other targets build.
-TRAITS := Service CommandLineConfiguration ProfileSignatures
+TRAITS := Tools CommandLineConfiguration ProfileSignatures
 empty :=
 comma := ,
-ALL_TRAITS = $(subst $(empty) $(empty),$(comma),$(TRAITS))
+ALL_TRAITS = $(subst $(empty) $(empty),$(comma),Service $(TRAITS))
+# Without Tools, which the last two enable, there are the libraries that a program links, and no tool.
+LIBRARIES := SealedState KeyVault AppGroups SealedStateService SealedStateTestKit GroupFileCoordination GroupIPC \
+    StateImport ContainerAudit AuditReports
 
 traits: setup-build
-	@for traits in --disable-default-traits $(TRAITS:%=--traits=%) --traits=$(ALL_TRAITS); do \
+	@for traits in --disable-default-traits --traits=Service; do \
+	    for product in $(LIBRARIES); do \
+	        echo "+ $(SWIFT) build $$traits --product $$product"; \
+	        $(SWIFT) build --scratch-path .build-traits $$traits --product $$product || exit 1; \
+	    done; \
+	done
+	@for traits in $(TRAITS:%=--traits=%) --traits=$(ALL_TRAITS); do \
 	    echo "+ $(SWIFT) build $$traits"; \
 	    $(SWIFT) build --scratch-path .build-traits $$traits || exit 1; \
 	done

@@ -14,9 +14,14 @@ let swiftSettings: [SwiftSetting] =
     ]
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+/// A product that only the trait "Tools" needs: `sealctl`, and `XcodeEntitlements`, which reads profiles.
+func tool(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Tools"]))
+}
+
+let argumentParser = tool("ArgumentParser", "swift-argument-parser")
+let asn1 = tool("SwiftASN1", "swift-asn1")
 
 /// A product that only the trait "ProfileSignatures" needs.
 func signature(_ name: String, _ package: String) -> Target.Dependency {
@@ -42,24 +47,34 @@ let package = Package(
     products: [
         .library(name: "SealedState", targets: ["SealedState"]),
         .library(name: "KeyVault", targets: ["KeyVault"]),
+        .library(name: "AppGroups", targets: ["AppGroups"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
+        .library(name: "GroupFileCoordination", targets: ["GroupFileCoordination"]),
+        .library(name: "GroupIPC", targets: ["GroupIPC"]),
+        .library(name: "StateImport", targets: ["StateImport"]),
         .library(name: "XcodeEntitlements", targets: ["XcodeEntitlements"]),
         .library(name: "ContainerAudit", targets: ["ContainerAudit"]),
+        .library(name: "AuditReports", targets: ["AuditReports"]),
         .executable(name: "sealctl", targets: ["sealctl"]),
     ],
     traits: [
+        .trait(name: "Tools", description: "What sealctl and XcodeEntitlements are made with; both need it."),
         .trait(name: "Service", description: "Logging, metrics and life cycle for services, in SealedStateService."),
         .trait(
             name: "ProfileSignatures",
             description:
-                "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes."),
-        .trait(name: "CommandLineConfiguration", description: "Configuration files of sealctl."),
-        .default(enabledTraits: ["Service", "CommandLineConfiguration"]),
+                "Checks who signed a provisioning profile. Brings swift-certificates, which builds for minutes.",
+            enabledTraits: ["Tools"]),
+        .trait(
+            name: "CommandLineConfiguration", description: "Configuration files of sealctl.",
+            enabledTraits: ["Tools"]),
+        .default(enabledTraits: ["Tools", "Service", "CommandLineConfiguration"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Only for the trait "Tools": a program that links the store (`traits: []`) never fetches them.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         // Only for the trait "ProfileSignatures".
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
@@ -86,25 +101,42 @@ let package = Package(
         library("Core", "SharedFiles", ["CLinux", system]),
         library("Core", "PropertyLists"),
 
-        // The blob format, and app groups with their containers.
+        // Changes of files, the blob format, and app groups with their containers.
+        library("Core", "FileMonitoring", ["SharedFiles", "CLinux"]),
         library("Core", "Sealing", ["CryptoPrimitives"]),
-        library("Core", "AppGroups", ["SharedFiles", "PropertyLists", "CLinux", system]),
+        library("Core", "AppGroups", ["FileMonitoring", "SharedFiles", "PropertyLists", "CLinux", system]),
 
         // The keychain, and the store.
         library("Core", "KeyVault", ["Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux", system]),
         library(
             "Core", "SealedState",
-            ["KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system]),
+            [
+                "KeyVault", "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists",
+                "CryptoPrimitives", system,
+            ]),
 
         // Kits: what programs of a group may ask for. Logging, metrics, health and life cycle for services; golden records.
         library(
             "Kits", "SealedStateService",
             [
-                "SealedState", service("Logging", "swift-log"), service("Metrics", "swift-metrics"),
-                service("ServiceLifecycle", "swift-service-lifecycle"),
+                "SealedState", "KeyVault", "AppGroups", service("Logging", "swift-log"),
+                service("Metrics", "swift-metrics"), service("ServiceLifecycle", "swift-service-lifecycle"),
             ]),
         library(
-            "Kits", "SealedStateTestKit", ["SealedState", "KeyVault", "Sealing", "SharedFiles", "CryptoPrimitives"]),
+            "Kits", "SealedStateTestKit",
+            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"]),
+
+        // Coordinated access to files; semaphores, memory and sockets; plaintext of other programs into sealed form.
+        library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),
+        library(
+            "Kits", "GroupIPC",
+            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux"]),
+        library(
+            "Kits", "StateImport",
+            [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
+                system,
+            ]),
 
         // Scanning: the values in a file, and the look of a secret. They know nothing of sealing.
         library("Scanning", "ContentDecoding", ["PropertyLists", "SharedFiles", "Czlib"]),
@@ -120,16 +152,17 @@ let package = Package(
         library(
             "Tools", "ContainerAudit",
             [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection", "ContentDecoding", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system,
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "GroupFileCoordination", "SecretDetection",
+                "ContentDecoding", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
             ]),
         library("Tools", "ChildProcesses"),
+        library("Tools", "AuditReports", ["ContainerAudit", "PropertyLists", "SharedFiles", system]),
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "ChildProcesses", "ContainerAudit", "SealedState", "KeyVault", "XcodeEntitlements", "Sealing",
-                "AppGroups", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system, argumentParser, configuration,
+                "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "KeyVault",
+                "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system, argumentParser,
+                configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 
@@ -173,8 +206,8 @@ let package = Package(
         .executableTarget(
             name: "sealed-probe",
             dependencies: [
-                "SealedState", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
-                "CryptoPrimitives",
+                "SealedState", "StateImport", "GroupFileCoordination", "GroupIPC", "KeyVault", "XcodeEntitlements",
+                "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists", "CryptoPrimitives",
             ],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
         .target(
@@ -184,7 +217,8 @@ let package = Package(
             name: "CryptoPrimitivesTests", dependencies: ["CryptoPrimitives", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SharedFilesTests", dependencies: ["SharedFiles", "TestSupport", "sealed-probe", system],
+            name: "SharedFilesTests",
+            dependencies: ["FileMonitoring", "SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PropertyListsTests", dependencies: ["PropertyLists", "TestSupport"], swiftSettings: swiftSettings),
@@ -194,6 +228,14 @@ let package = Package(
         .testTarget(
             name: "AppGroupsTests",
             dependencies: ["AppGroups", "SharedFiles", "PropertyLists", "TestSupport", "sealed-probe", system],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "GroupFileCoordinationTests",
+            dependencies: ["GroupFileCoordination", "AppGroups", "SharedFiles", "TestSupport", "sealed-probe"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "GroupIPCTests",
+            dependencies: ["GroupIPC", "AppGroups", "SharedFiles", "TestSupport", "sealed-probe", system],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "ContentDecodingTests",
@@ -215,8 +257,8 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "SealedStateTestKit", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists",
-                "CryptoPrimitives", "TestSupport", "sealed-probe",
+                "SealedState", "SealedStateTestKit", "StateImport", "GroupIPC", "KeyVault", "Sealing", "AppGroups",
+                "SharedFiles", "PropertyLists", "CryptoPrimitives", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -233,8 +275,7 @@ let package = Package(
             name: "ContainerAuditTests",
             dependencies: [
                 "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection",
-                "ContentDecoding",
-                "SharedFiles", "TestSupport", "sealed-probe",
+                "ContentDecoding", "GroupIPC", "SharedFiles", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

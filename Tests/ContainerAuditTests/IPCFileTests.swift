@@ -1,6 +1,7 @@
 import AppGroups
 import ContainerAudit
 import Glibc
+import GroupIPC
 import SharedFiles
 import TestSupport
 import Testing

@@ -1,6 +1,8 @@
+import AppGroups
 import ContainerAudit
 import FoundationEssentials
 import Glibc
+import KeyVault
 import SealedState
 import Sealing
 import TestSupport

@@ -36,7 +36,7 @@ import Testing
 
     /// The codes as the store declares them.
     private static func declared() throws -> Set<String> {
-        let files = ["StoreError.swift", "MovingIn/StoreError+MovingIn.swift"]
+        let files = ["StoreError.swift", "StoreError+MovingIn.swift"]
         let lines = try files.flatMap { try SourceText.read("Sources/Core/SealedState/\($0)").split(separator: "\n") }
         let mark = "Code(rawValue: \""
         return Set(

@@ -1,3 +1,4 @@
+import AppGroups
 import FoundationEssentials
 import Glibc
 import KeyVault

@@ -2,6 +2,7 @@ import AppGroups
 import CryptoPrimitives
 import FoundationEssentials
 import Glibc
+import KeyVault
 import Sealing
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import FileMonitoring
 import Glibc
 import SharedFiles
 import Synchronization

@@ -26,7 +26,7 @@ public struct AppGroupError: StructuredError, Sendable, Equatable {
     }
 
     /// - Parameter reason: a clause about the subject.
-    init(
+    package init(
         code: Code, operation: String, subject: String, reason: String, advice: String, underlying: FileError? = nil,
         heldGroups: [String] = [], nearestGroup: String? = nil
     ) {
@@ -84,7 +84,7 @@ extension AppGroupError {
 // Containers.
 extension AppGroupError {
     /// Creates the container's error for a failure on a file.
-    init(_ error: FileError, openingContainerOf group: AppGroup) {
+    package init(_ error: FileError, openingContainerOf group: AppGroup) {
         let (code, reason) = Self.meaning(of: error)
         let advice =
             code == .containerMissing ? "Create it first: sealctl init --group \(group)" : error.advice

@@ -241,34 +241,7 @@ extension GroupContainer {
     }
 }
 
-extension GroupContainer {
-    /// Returns the domain in which every member of the group coordinates access to files of this container: a directory
-    /// in the container, as private or shared as the container itself.
-    ///
-    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` if that directory is not safe;
-    ///   `file` for every other failure.
-    public func coordinationDomain() throws(AppGroupError) -> CoordinationDomain {
-        do throws(FileError) {
-            let directory = try root.makeDirectory(ContainerLayout.coordination, sharing: sharing)
-            try directory.requireSharing(sharing)
-            return try CoordinationDomain(directory: directory, scope: path)
-        } catch {
-            throw AppGroupError(error, openingContainerOf: group)
-        }
-    }
-
-    /// Returns a coordinator for files of this container that shares the domain of every other member of the group.
-    ///
-    /// - Parameter presenter: The presenter that does the operation, if it presents the item.
-    /// - Throws: ``AppGroupError`` as ``coordinationDomain()``.
-    public func fileCoordinator(
-        presenter: (any FilePresenter)? = nil
-    ) throws(AppGroupError) -> FileCoordinator {
-        FileCoordinator(presenter: presenter, domain: try coordinationDomain())
-    }
-}
-
-/// The locations below a container's root; the only place that names them.
+/// Where things lie below a container's root; the one place that names them.
 package enum ContainerLayout {
     /// Sealed records, one file each, in directories by the segments of their names.
     package static let records = "Library/Application Support/Records"

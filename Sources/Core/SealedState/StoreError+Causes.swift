@@ -1,11 +1,11 @@
 internal import AppGroups
-internal import KeyVault
+package import KeyVault
 package import Sealing
-internal import SharedFiles
+package import SharedFiles
 
 /// What errors of lower floors mean for a store.
 extension StoreError {
-    init(_ error: FileError, _ operation: String, _ subject: String) {
+    package init(_ error: FileError, _ operation: String, _ subject: String) {
         let code: Code =
             switch error.code {
             // An absent record is told before an error is made of it: what is missing here is what holds records.
@@ -23,7 +23,7 @@ extension StoreError {
 
     /// The same for a write. What lies in a record's place is replaced whatever it is, so a link, a pipe or a directory in
     /// the way is no malformed record: the container, its lock file or a directory on the way is not what it should be.
-    init(writing error: FileError, _ subject: String) {
+    package init(writing error: FileError, _ subject: String) {
         switch error.code {
         case .unsafePath, .notRegularFile, .notDirectory:
             self.init(
@@ -43,11 +43,11 @@ extension StoreError {
         }
     }
 
-    init(_ error: SealingError, _ operation: String, _ subject: String) {
+    package init(_ error: SealingError, _ operation: String, _ subject: String) {
         self.init(Code(error.code), operation, subject, error.detail, cause: error)
     }
 
-    init(_ error: VaultError, _ operation: String) {
+    package init(_ error: VaultError, _ operation: String) {
         let code: Code =
             switch error.code {
             case .absent: .vaultAbsent

@@ -41,7 +41,7 @@ extension Directory {
         return try parent.attributes(ofLeaf: leaf)
     }
 
-    func attributes(ofLeaf leaf: UnsafePointer<CChar>) throws(FileError) -> FileAttributes {
+    package func attributes(ofLeaf leaf: UnsafePointer<CChar>) throws(FileError) -> FileAttributes {
         var status = stat()
         let result = uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }
         if result < 0 { throw error(-result, "examine", String(cString: leaf)) }

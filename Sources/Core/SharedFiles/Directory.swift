@@ -123,7 +123,7 @@ extension Directory {
         relative == "." ? path.string : path.string + (path.string.hasSuffix("/") ? "" : "/") + relative
     }
 
-    func error(_ number: Int32, _ operation: String, _ relative: String) -> FileError {
+    package func error(_ number: Int32, _ operation: String, _ relative: String) -> FileError {
         FileError(errno: number, operation: operation, path: display(relative))
     }
 
@@ -175,7 +175,7 @@ extension Directory {
 ///
 /// Uses openat2(2) with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`. Returns the descriptor or
 /// -errno; a refused step returns `ELOOP` or `EXDEV`.
-func openBeneath(_ directory: Int32, _ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
+package func openBeneath(_ directory: Int32, _ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     let resolve = clinux_resolve_beneath | clinux_resolve_no_symlinks | clinux_resolve_no_magiclinks
     var attempts = 0
     while true {
@@ -192,10 +192,13 @@ func openBeneath(_ directory: Int32, _ path: String, _ flags: Int32, mode: mode_
 
 /// Flags for a directory that is listed, synced and used as an anchor. Without `O_NOFOLLOW`, which would turn `ELOOP`
 /// for a refused link into `ENOTDIR`: `RESOLVE_NO_SYMLINKS` refuses it anyway.
-let directoryFlags = O_RDONLY | O_DIRECTORY
+package let directoryFlags = O_RDONLY | O_DIRECTORY
 
 /// Flags for reading content: a FIFO must not block the open, a terminal must not become the controlling one.
 let contentFlags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+
+/// Flags for a descriptor that stands for a file and reads nothing of it; of a link, for the link.
+package let handleFlags = clinux_o_path | O_NOFOLLOW | O_CLOEXEC
 
 extension Directory {
     /// Gives a file a second name below this directory, without reading or copying it.

@@ -4,7 +4,7 @@ package import Glibc
 package enum FileKind: String, Sendable, Hashable {
     case regular, directory, symbolicLink, fifo, socket, characterDevice, blockDevice, unknown
 
-    init(mode: mode_t) {
+    package init(mode: mode_t) {
         self =
             switch mode & S_IFMT {
             case S_IFREG: .regular
@@ -47,7 +47,7 @@ package struct FileAttributes: Sendable, Hashable {
     /// Last change of the content, in nanoseconds since 1970; 64 bits reach the year 2262.
     package var modifiedNanoseconds: Int64 { modifiedSeconds &* 1_000_000_000 &+ Int64(modifiedSubsecond) }
 
-    init(_ status: stat) {
+    package init(_ status: stat) {
         kind = FileKind(mode: status.st_mode)
         mode = status.st_mode & 0o7777
         uid = status.st_uid

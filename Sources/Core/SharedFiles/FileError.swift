@@ -220,36 +220,3 @@ extension FileError.Code {
     /// A presenter refused the access, or its process ended or broke off while it was asked.
     public static let presenterFailed = FileError.Code(rawValue: "presenterFailed")
 }
-
-extension FileError {
-    /// - Parameter process: the process that was asked, by the kernel's credentials.
-    static func presenterTimeout(_ path: String, process: Int32) -> FileError {
-        FileError(
-            .presenterTimeout, operation: "coordinate", path: path,
-            advice: "Process \(process) presents it and does not answer; see whether it is stopped: "
-                + "ps -o pid,stat,args -p \(process)")
-    }
-
-    /// The search for presenters exceeded the time limit.
-    static func presenterSearchTimeout(_ directory: String) -> FileError {
-        FileError(
-            .presenterTimeout, operation: "look for presenters", path: directory,
-            advice: "See who fills that directory: ls -ln \(directory.shellQuoted)")
-    }
-
-    /// There are more registrations or processes to ask than any use of this library has.
-    static func tooManyRegistrations(_ directory: String) -> FileError {
-        FileError(
-            .presenterFailed, operation: "look for presenters", path: directory,
-            advice: "Too many processes say that they present something; see who owns those files and remove what no "
-                + "process uses: ls -ln \(directory.shellQuoted)")
-    }
-
-    /// - Parameter reason: the code that the presenter sent; nil if it sent none.
-    static func presenterFailed(_ path: String, process: Int32, reason: String?) -> FileError {
-        let answer = reason.map { "answered \"\($0.prefix(64))\"" } ?? "broke off"
-        return FileError(
-            .presenterFailed, operation: "coordinate", path: path,
-            advice: "A presenter in process \(process) \(answer); try again, or see what it is: ps -p \(process)")
-    }
-}

@@ -99,7 +99,7 @@ package final class LockFile: Sendable {
     }
 
     /// Returns whether the open file is the one that its name currently refers to.
-    static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
+    package static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
         do throws(FileError) {
             return try file.attributes().isSameFile(as: directory.attributes(ofLeaf: name))
         } catch {
@@ -205,7 +205,7 @@ package enum LockMode: Sendable, Hashable {
 /// The remaining time for a lock, spent in pauses that grow from 50 microseconds to a millisecond.
 ///
 /// The clock can't be set and stops while the machine sleeps: waking up causes no timeout.
-struct LockWait {
+package struct LockWait {
     /// The time after which a caller joins the line.
     private static let patience = Duration.milliseconds(20)
     /// The time for which a newcomer holds back: longer than the longest pause, so that each caller in the line retries
@@ -218,7 +218,7 @@ struct LockWait {
     private let isCancelled: (() -> Bool)?
     private var delay = Duration.microseconds(50)
 
-    init(timeout: Duration, isCancelled: (() -> Bool)?) {
+    package init(timeout: Duration, isCancelled: (() -> Bool)?) {
         deadline = start + timeout
         self.isCancelled = isCancelled
     }
@@ -227,7 +227,7 @@ struct LockWait {
     var isLong: Bool { SuspendingClock.now - start >= Self.patience }
 
     /// Pauses once, or throws `cancelled`, or `failure` if the time is used up.
-    mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
+    package mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {
         try spend(delay, failure, path())
         delay = min(delay * 2, Self.longestPause)
     }
@@ -250,9 +250,9 @@ struct LockWait {
 
 /// Open file description locks of fcntl(2). They end with their description, also when the holder is killed. Closing
 /// another descriptor of the same file does not drop them, as it would drop POSIX record locks.
-enum ByteRangeLock {
+package enum ByteRangeLock {
     /// Takes a range if it is free now; returns 0, -EAGAIN if it is held, or another -errno.
-    static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
+    package static func attempt(_ file: Int32, _ range: LockRange, _ mode: LockMode) -> Int32 {
         let kind = mode == .shared ? CLINUX_LOCK_SHARED : CLINUX_LOCK_EXCLUSIVE
         let result = set(file, range, Int32(kind))
         return result == -EACCES ? -EAGAIN : result
@@ -264,7 +264,7 @@ enum ByteRangeLock {
     }
 
     /// Releases a range.
-    static func release(_ file: Int32, _ range: LockRange) {
+    package static func release(_ file: Int32, _ range: LockRange) {
         _ = set(file, range, Int32(CLINUX_LOCK_NONE))
     }
 

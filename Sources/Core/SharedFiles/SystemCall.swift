@@ -5,7 +5,7 @@ internal import Glibc
 /// Not for `close`, `fsync` and `fdatasync`: an interrupted close has closed, and a sync that failed once may report
 /// success the second time although the data is lost.
 @inline(__always)
-func uninterrupted(_ call: () -> Int32) -> Int32 {
+package func uninterrupted(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
         if result >= 0 { return result }
@@ -16,7 +16,7 @@ func uninterrupted(_ call: () -> Int32) -> Int32 {
 
 /// Does the same for calls that return a byte count.
 @inline(__always)
-func uninterruptedCount(_ call: () -> Int) -> Int {
+package func uninterruptedCount(_ call: () -> Int) -> Int {
     while true {
         let result = call()
         if result >= 0 { return result }
@@ -47,7 +47,7 @@ func awaitInput(_ descriptor: Int32, until deadline: ContinuousClock.Instant) ->
 }
 
 /// Sleeps for a duration, for example between lock attempts.
-func pause(_ duration: Duration) {
+package func pause(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     var request = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
     nanosleep(&request, nil)

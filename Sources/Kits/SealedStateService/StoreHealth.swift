@@ -1,4 +1,6 @@
+internal import AppGroups
 public import FoundationEssentials
+public import KeyVault
 public import SealedState
 
 /// The state of a store, for a health check.

@@ -1,4 +1,6 @@
+internal import AppGroups
 public import FoundationEssentials
+internal import KeyVault
 public import SealedState
 internal import Synchronization
 

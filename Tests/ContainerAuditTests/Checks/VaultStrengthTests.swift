@@ -1,3 +1,4 @@
+import AppGroups
 import ContainerAudit
 import FoundationEssentials
 import KeyVault

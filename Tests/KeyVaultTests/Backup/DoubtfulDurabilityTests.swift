@@ -1,4 +1,5 @@
 import Glibc
+import SharedFiles
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AppGroups
 import Glibc
 import SealedState
+import StateImport
 import TestSupport
 import Testing
 

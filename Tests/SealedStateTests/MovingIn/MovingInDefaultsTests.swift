@@ -1,6 +1,7 @@
 import Glibc
 import PropertyLists
 import SealedState
+import StateImport
 import TestSupport
 import Testing
 

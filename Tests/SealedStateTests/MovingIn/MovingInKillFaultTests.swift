@@ -1,4 +1,5 @@
 import Glibc
+import StateImport
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Glibc
 import KeyVault
 import SealedState
 import Sealing
+import StateImport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import SealedState
 import SharedFiles
+import StateImport
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import CryptoPrimitives
 import Glibc
 import SealedState
 import Sealing
+import StateImport
 import TestSupport
 import Testing
 

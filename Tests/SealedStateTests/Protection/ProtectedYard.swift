@@ -1,3 +1,4 @@
+import AppGroups
 import CryptoPrimitives
 import FoundationEssentials
 import Glibc

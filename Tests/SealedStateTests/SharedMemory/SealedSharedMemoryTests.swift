@@ -1,4 +1,5 @@
 import Glibc
+import GroupIPC
 import KeyVault
 import Sealing
 import TestSupport

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import GroupFileCoordination
 internal import SharedFiles
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import Glibc
+internal import GroupIPC
 internal import SealedState
 
 /// `ipc-memory HOME GROUP NAME CAPACITY`: opens shared memory, prints `open`, and answers each line of its input: `write BYTE COUNT`,

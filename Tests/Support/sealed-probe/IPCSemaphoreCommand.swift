@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import GroupIPC
 internal import SharedFiles
 
 /// `ipc-semaphore HOME GROUP NAME VALUE`: opens a semaphore, made with that value if need be, prints `open VALUE`, and then answers

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import Glibc
+internal import GroupIPC
 
 /// `ipc-listen HOME GROUP NAME [PROGRAM]`: listens, to that program alone if one is given. Prints `listening`, then serves one
 /// connection after the other: `connected UID`, answers every message with itself, `finished` or the error's code. It ends when it is

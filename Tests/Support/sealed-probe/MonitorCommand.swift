@@ -1,3 +1,4 @@
+internal import FileMonitoring
 internal import Glibc
 internal import SharedFiles
 

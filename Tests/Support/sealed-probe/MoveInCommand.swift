@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SealedState
+internal import StateImport
 
 /// `move-in HOME GROUP record|stream|defaults|aes FILE NAME KEY`: moves one file in. Prints the outcome, or the error's code.
 func moveInCommand(arguments: [String]) -> Int32 {

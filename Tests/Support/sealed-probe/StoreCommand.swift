@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import FoundationEssentials
 internal import Glibc
 internal import SealedState

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import SharedFiles
+package import SharedFiles
 
 // Names.
 extension AppGroupError.Code {
@@ -56,7 +56,7 @@ extension AppGroupError.Code {
 
 extension AppGroupError {
     /// Creates an error about a name.
-    static func ipc(
+    package static func ipc(
         _ code: Code, _ operation: String, _ subject: String, _ reason: String, _ advice: String
     ) -> Self {
         Self(
@@ -64,7 +64,7 @@ extension AppGroupError {
     }
 
     /// Creates an error for a failure on the files or sockets of a name.
-    init(_ error: FileError, _ operation: String, ipc name: GroupIPCName) {
+    package init(_ error: FileError, _ operation: String, ipc name: GroupIPCName) {
         let code: Code =
             switch error.code {
             case .lockTimeout: .timeout
@@ -77,7 +77,7 @@ extension AppGroupError {
     }
 
     /// Creates an error for a kernel error number on a semaphore or memory.
-    static func kernel(_ number: Int32, _ operation: String, _ name: GroupIPCName) -> Self {
+    package static func kernel(_ number: Int32, _ operation: String, _ name: GroupIPCName) -> Self {
         let subject = name.description
         switch number {
         case EIDRM, EINVAL:

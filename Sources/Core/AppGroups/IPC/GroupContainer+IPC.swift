@@ -27,11 +27,7 @@ extension GroupContainer {
 
     private func unlinkIPC(_ entry: String) throws(AppGroupError) {
         let name = String(entry.dropLast(IPCKind.semaphore.suffix.count))
-        if entry.hasSuffix(IPCKind.semaphore.suffix) {
-            try GroupSemaphore.unlink(name, in: self)
-        } else {
-            try GroupSharedMemory.unlink(name, in: self)
-        }
+        try unlink(entry.hasSuffix(IPCKind.semaphore.suffix) ? .semaphore : .values, name)
     }
 
     private func ipcNames() throws(AppGroupError) -> [String] {
@@ -44,7 +40,63 @@ extension GroupContainer {
     }
 }
 
-/// The files of semaphores, shared memory and sockets in a container, for code that examines a container.
+extension GroupContainer {
+    /// Opens the kernel's semaphore of a name; makes it, and the record in the container, where there is none.
+    ///
+    /// - Throws: ``AppGroupError``.
+    package func openSemaphore(
+        _ name: GroupIPCName, startingAt value: Int, creating: Bool
+    ) throws(AppGroupError) -> KernelSemaphore {
+        let place = try IPCPlace(name, IPCKind.semaphore.suffix, in: self, creating: creating)
+        let wish = IPCOpening<KernelSemaphore>.Wish(kind: .semaphore, value: value)
+        return try IPCOpening(place: place, wish: wish).open(creating: creating).object
+    }
+
+    /// Opens the kernel's segment of a name; makes it, and the record in the container, where there is none.
+    ///
+    /// - Parameter capacity: Bytes; `nil` takes a segment of any size.
+    /// - Throws: ``AppGroupError``.
+    package func openSegment(
+        _ name: GroupIPCName, _ kind: IPCKind, capacity: UInt64?, creating: Bool
+    ) throws(AppGroupError) -> OpenSegment {
+        let place = try IPCPlace(name, kind.suffix, in: self, creating: creating)
+        let wish = IPCOpening<KernelSegment>.Wish(
+            kind: kind, capacity: capacity ?? 1, takesAnyCapacity: capacity == nil)
+        let found = try IPCOpening(place: place, wish: wish).open(creating: creating)
+        return OpenSegment(
+            place: place, kernel: found.object, plan: SegmentLayout(found.record), stamp: found.record.stamp.bytes)
+    }
+
+    /// Removes the kernel's object of a name, and its record. An object that does not exist counts as removed.
+    ///
+    /// - Throws: ``AppGroupError`` with `ipcNotOwner` where it is another user's; those of opening.
+    package func unlink(_ kind: IPCKind, _ name: String) throws(AppGroupError) {
+        let name = try GroupIPCName(name, in: group)
+        do throws(AppGroupError) {
+            let place = try IPCPlace(name, kind.suffix, in: self, creating: false)
+            switch kind {
+            case .semaphore: try IPCOpening<KernelSemaphore>(place: place, wish: .init(kind: kind)).remove()
+            case .values, .bytes: try IPCOpening<KernelSegment>(place: place, wish: .init(kind: kind)).remove()
+            }
+        } catch {
+            if error.code != .ipcMissing { throw error }
+        }
+    }
+}
+
+/// A segment as its record describes it.
+package struct OpenSegment: Sendable {
+    /// The record's directory, whose lock writers take.
+    package let place: IPCPlace
+    /// The kernel's object.
+    package let kernel: KernelSegment
+    /// How its bytes are divided.
+    package let plan: SegmentLayout
+    /// What its bytes begin with.
+    package let stamp: [UInt8]
+}
+
+/// What lies in a container for semaphores, shared memory and sockets, for who looks at a container.
 package enum IPCFile {
     /// The lock file in either directory; empty.
     package static let lockName = IPCPlace.lockName

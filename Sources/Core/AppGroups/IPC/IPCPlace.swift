@@ -1,11 +1,11 @@
 internal import Glibc
-internal import SharedFiles
+package import SharedFiles
 
 /// A container's directory of records of semaphores and shared memory, checked.
-struct IPCPlace: Sendable {
+package struct IPCPlace: Sendable {
     /// The time limit for the lock of creation and removal.
-    static let lockLimit = Duration.seconds(10)
-    static let lockName = ".lock"
+    package static let lockLimit = Duration.seconds(10)
+    package static let lockName = ".lock"
 
     let name: GroupIPCName
     let suffix: String
@@ -33,7 +33,7 @@ struct IPCPlace: Sendable {
         }
     }
 
-    static func directory(
+    package static func directory(
         _ path: String, in container: GroupContainer, creating: Bool
     ) throws(FileError) -> Directory {
         let directory =
@@ -50,7 +50,7 @@ struct IPCPlace: Sendable {
     }
 
     /// Runs a body under the lock for creation, removal and writing.
-    func locked<Result>(
+    package func locked<Result>(
         _ operation: String, _ timeout: Duration = lockLimit, isCancelled: (() -> Bool)? = nil,
         _ body: () throws(AppGroupError) -> Result
     ) throws(AppGroupError) -> Result {

@@ -69,7 +69,7 @@ struct IPCRecord: Hashable, Sendable {
 }
 
 /// The kind of a record's object.
-enum IPCKind: UInt8, Sendable, CaseIterable {
+package enum IPCKind: UInt8, Sendable, CaseIterable {
     case semaphore = 1
     case values = 2
     case bytes = 3

@@ -1,16 +1,16 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import PropertyLists
 
 /// Dates as RFC 3339 text in UTC with up to nine fractional digits, so that a date reads back as it was written.
 ///
 /// Foundation's ISO 8601 style keeps no more than milliseconds: a record with a date would not equal itself after a
 /// round trip.
-enum DateText {
+package enum DateText {
     /// The years 0 to 9999, in seconds since 2001: what four digits can say.
     static let writable = PropertyListDate.representable
 
     /// `2026-11-21T03:30:00Z`, with a fraction only where there is one.
-    static func string(from date: Date) -> String? {
+    package static func string(from date: Date) -> String? {
         // The number that a date holds has a bit more than the one since 1970.
         let seconds = date.timeIntervalSinceReferenceDate
         guard writable.contains(seconds) else { return nil }

@@ -8,7 +8,7 @@ extension SealedStore {
     /// A value written down, valid and ready to be sealed.
     ///
     /// What readers with these options would refuse for its structure is not written.
-    func encode<Record: SealedRecord>(
+    package func encode<Record: SealedRecord>(
         _ value: Record, named name: String
     ) throws(StoreError) -> RecordPayload {
         try validate(value, named: name, advice: "Correct the value; the old one stands.")
@@ -41,10 +41,10 @@ extension SealedStore {
 /// A record encoded and about to be sealed; `wipe()` ends it.
 package final class RecordPayload {
     private var bytes: Data
-    let codec: PayloadCodec
-    let schemaVersion: UInt32
+    package let codec: PayloadCodec
+    package let schemaVersion: UInt32
     /// Milliseconds since 1970; 0 means no end.
-    let notAfter: UInt64
+    package let notAfter: UInt64
     /// The class of its key; nil for that of the value that it replaces.
     let protection: ProtectionClass?
     /// Whether a person has stated the class of this write: only then does a protected name lose its protection.
@@ -66,9 +66,11 @@ package final class RecordPayload {
         self.mayLowerClass = mayLowerClass
     }
 
-    var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
-    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withUnsafeBytes(body) }
+    package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes(body)
+    }
 
     /// Overwrites the plaintext; the buffer is ours alone, so nothing is copied first.
     package func wipe() {

@@ -1,3 +1,4 @@
+internal import FileMonitoring
 internal import PropertyLists
 internal import SharedFiles
 internal import Synchronization

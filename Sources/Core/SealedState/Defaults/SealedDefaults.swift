@@ -17,7 +17,7 @@ public final class SealedDefaults: Sendable {
     /// How the suite behaves.
     public let options: DefaultsOptions
 
-    let file: SuiteFile
+    package let file: SuiteFile
     let search: SearchList
     /// Raised when what this process alone knows has changed: the search list and what was registered.
     let changed = ChangeSignal()

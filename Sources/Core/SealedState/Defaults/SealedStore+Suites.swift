@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
-internal import PropertyLists
+package import PropertyLists
 internal import Sealing
 
 /// Suites of defaults as records: what is written down, and what is believed of it.
@@ -56,7 +56,7 @@ extension SealedStore {
     /// A suite written down, ready to be sealed.
     ///
     /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for what no reader would take.
-    func suitePayload(
+    package func suitePayload(
         _ values: [String: PropertyListValue], named name: String
     ) throws(StoreError) -> RecordPayload {
         var bytes: [UInt8]

@@ -1,5 +1,5 @@
 internal import KeyVault
-internal import PropertyLists
+package import PropertyLists
 internal import Sealing
 internal import SharedFiles
 
@@ -144,7 +144,7 @@ extension PropertyListValue {
     /// The bytes that it takes when it is written, but for what a property list says about where things lie.
     ///
     /// - Throws: `StructureFault` `.tooDeep`: a writer and every reader would recurse as deep.
-    func storedSize(levels: Int = StructureLimits.propertyList.depth) throws(StructureFault) -> Int {
+    package func storedSize(levels: Int = StructureLimits.propertyList.depth) throws(StructureFault) -> Int {
         guard levels > 0 else { throw .tooDeep(limit: StructureLimits.propertyList.depth) }
         switch self {
         case .bool: return 1

@@ -5,7 +5,7 @@ internal import SharedFiles
 internal import Synchronization
 
 /// A suite's file, wherever the group's container lies by now: read when it has changed, and kept in memory until then.
-final class SuiteFile: Sendable {
+package final class SuiteFile: Sendable {
     private struct State {
         var store: SealedStore
         var contents: SuiteContents?
@@ -15,7 +15,7 @@ final class SuiteFile: Sendable {
     private static let maximumRereads = 16
 
     let suite: DefaultsSuite
-    let place: RecordPlace
+    package let place: RecordPlace
     private let state: Mutex<State>
 
     /// - Parameter store: The group's store, with the limits of defaults.
@@ -26,7 +26,7 @@ final class SuiteFile: Sendable {
     }
 
     /// The store on the container that has the group's place, as far as is known.
-    var store: SealedStore { state.withLock { $0.store } }
+    package var store: SealedStore { state.withLock { $0.store } }
 
     /// What the suite holds now. Takes no lock.
     ///
@@ -55,7 +55,7 @@ final class SuiteFile: Sendable {
     /// The store on the container that has the group's place now.
     ///
     /// - Throws: `StoreError` `.containerMissing`, `.container`.
-    func followed() throws(StoreError) -> SealedStore {
+    package func followed() throws(StoreError) -> SealedStore {
         let store = self.store
         let found = try store.following()
         if found !== store { state.withLock { $0 = State(store: found) } }

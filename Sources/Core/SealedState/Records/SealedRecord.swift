@@ -72,7 +72,7 @@ public enum RecordProtection: Sendable, Hashable {
     case whenUnlocked
 
     /// The class that the type states.
-    var stated: ProtectionClass? {
+    package var stated: ProtectionClass? {
         switch self {
         case .vaultDefault: nil
         case .afterFirstUnlock: .afterFirstUnlock

@@ -1,13 +1,13 @@
 package import AppGroups
-internal import Sealing
+package import Sealing
 package import SharedFiles
 internal import Synchronization
 
 /// Everything about a record's name that takes hashing to know.
-struct RecordPlace: Sendable {
-    let name: RecordName
-    let context: BlobContext
-    let address: BlobAddress
+package struct RecordPlace: Sendable {
+    package let name: RecordName
+    package let context: BlobContext
+    package let address: BlobAddress
     /// Whether the write in hand has just listed the name: the value of the lower class that it replaces is no downgrade.
     var isBeingRaised = false
 
@@ -20,7 +20,7 @@ struct RecordPlace: Sendable {
 }
 
 /// Remembers places by name, so that a read of a known record hashes nothing.
-final class RecordPlaces: Sendable {
+package final class RecordPlaces: Sendable {
     /// A bound against callers that make up names: beyond it the memory starts anew.
     private static let capacity = 1024
 
@@ -32,7 +32,7 @@ final class RecordPlaces: Sendable {
     /// The place of a user's record.
     ///
     /// - Throws: `StoreError` `.invalidName`.
-    func place(_ name: String) throws(StoreError) -> RecordPlace {
+    package func place(_ name: String) throws(StoreError) -> RecordPlace {
         try place(name) { () throws(StoreError) in try RecordName(name) }
     }
 
@@ -40,7 +40,7 @@ final class RecordPlaces: Sendable {
     ///
     /// - Parameter name: The whole name, its reserved first segment included.
     /// - Throws: `StoreError` `.invalidName`.
-    func place(reserved name: String) throws(StoreError) -> RecordPlace {
+    package func place(reserved name: String) throws(StoreError) -> RecordPlace {
         try place(name) { () throws(StoreError) in try RecordName(reserved: name) }
     }
 

@@ -41,7 +41,7 @@ extension Date {
     init(milliseconds: UInt64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
     /// Milliseconds since 1970, rounded down; 1 for everything before, nil for what no header can hold.
-    var headerMilliseconds: UInt64? {
+    package var headerMilliseconds: UInt64? {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
         guard milliseconds.isFinite, milliseconds < 9e15 else { return nil }
         return UInt64(max(1, milliseconds))

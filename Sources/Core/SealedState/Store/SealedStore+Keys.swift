@@ -1,6 +1,6 @@
 internal import CryptoPrimitives
-internal import KeyVault
-internal import Sealing
+package import KeyVault
+package import Sealing
 
 /// Which keys a blob is opened with.
 extension SealedStore {
@@ -11,7 +11,7 @@ extension SealedStore {
     /// - Parameter blob: The blob, or its first 176 bytes.
     /// - Throws: `StoreError` `.locked` for a key that needs the user, and what the opening threw; where the key was
     ///   destroyed it says so.
-    func withKeys<Result: ~Copyable>(
+    package func withKeys<Result: ~Copyable>(
         for blob: [UInt8], _ operation: String, _ place: RecordPlace,
         _ open: (Keyring) throws(SealingError) -> Result
     ) throws(StoreError) -> Result {
@@ -27,8 +27,9 @@ extension SealedStore {
     }
 
     /// Verifies the header at the start of a record's blob, its epoch included.
-    func verifyHeader(_ prefix: [UInt8], _ operation: String, _ place: RecordPlace) throws(StoreError) -> VerifiedHeader
-    {
+    package func verifyHeader(
+        _ prefix: [UInt8], _ operation: String, _ place: RecordPlace
+    ) throws(StoreError) -> VerifiedHeader {
         let header = try withKeys(for: prefix, operation, place) { keys throws(SealingError) in
             try prefix.withRawBytes { bytes throws(SealingError) in
                 try BlobOpener.verifyHeader(bytes, context: place.context, keys: keys)
@@ -54,7 +55,7 @@ extension SealedStore {
 
     /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded` for
     ///   one of *after first unlock* under a name that is *when unlocked*.
-    func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
+    package func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
         let keyring = vault.keyring
         let minimum = keyring.minimumEpoch(for: header.keyID)
         guard header.epoch >= minimum else {
@@ -81,7 +82,7 @@ extension SealedStore {
     /// from a lock.
     ///
     /// - Throws: `StoreError` `.locked`, those of the vault.
-    func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+    package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
         do throws(VaultError) { return try vault.activeKey(for: protection) } catch {
             throw StoreError(error, "write with")
         }
@@ -101,7 +102,7 @@ extension SealedStore {
     /// name keeps its class, whatever the class of a record's type.
     /// - Parameter name: The record's; nil for blobs without one.
     /// - Throws: `StoreError` `.locked`, `.downgraded`, `.orphanedBlobs`, those of changing the vault.
-    func prepareKey(for protection: ProtectionClass, named name: String? = nil) throws(StoreError) {
+    package func prepareKey(for protection: ProtectionClass, named name: String? = nil) throws(StoreError) {
         if protection == .afterFirstUnlock {
             guard let name, vault.isListed(record: name, in: vault.keyring) else { return }
         }

@@ -21,9 +21,9 @@ public final class SealedStore: Sendable {
     package let vault: Vault
     /// Where the container is looked for again when it was replaced.
     package let home: GroupsHome
-    let container: GroupContainer
-    let backend: any BlobBackend
-    let places: RecordPlaces
+    package let container: GroupContainer
+    package let backend: any BlobBackend
+    package let places: RecordPlaces
     /// Which writers may write what; nil where no team key is known.
     let authority: RosterAuthority?
     let lastGood = LastGoodValues()

@@ -1,9 +1,9 @@
 internal import KeyVault
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// What lies in a record's place, as far as a write has to know: only headers are opened for it.
-enum StandingBlob {
+package enum StandingBlob {
     case nothing
     /// A value whose header readers accept.
     case value(BlobHeader)
@@ -14,7 +14,7 @@ enum StandingBlob {
 }
 
 /// A blob that readers refuse and that a write may replace.
-struct RefusedBlob {
+package struct RefusedBlob {
     /// What its header says of the sequence.
     enum Claim {
         case none
@@ -24,7 +24,7 @@ struct RefusedBlob {
         case authentic(UInt64)
     }
 
-    let rejection: StoreError
+    package let rejection: StoreError
     let claim: Claim
     /// Whether it is a file that can be kept; links, pipes and the like are not.
     var isFile = true
@@ -35,7 +35,7 @@ extension SealedStore {
     ///
     /// - Throws: `StoreError` for a blob that must not be replaced, because it may be the vault or this program that is
     ///   wrong (docs/decisions/0004), and for a place that cannot be read.
-    func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+    package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob {
         if let authority, authority.governs(place.name.text) { return try governedStanding(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {

@@ -7,10 +7,10 @@ internal import SharedFiles
 /// Size, shape, place, key, commitment, contents, authority and order: what can be said of a blob without its type.
 extension SealedStore {
     /// How often a blob that was overtaken while it was read is read again.
-    static var maximumRereads: Int { 16 }
+    package static var maximumRereads: Int { 16 }
 
     /// Size, shape, place, key, commitment, contents, authority and watermark; a tombstone is an absent record.
-    func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
         var previous: Commitment?
         var attempts = 0
         while true {

@@ -5,7 +5,7 @@ package import Sealing
 /// Time within a boot: `docs/decisions/0012-time-within-a-boot.md`.
 extension SealedStore {
     /// Refuses a value that is not of the present, by the wall clock or by what it would show had nobody set it since.
-    func checkFreshness<Record: SealedRecord>(
+    package func checkFreshness<Record: SealedRecord>(
         of snapshot: RecordSnapshot<Record>, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) {
         if let end = snapshot.value.expiresAt, !end.timeIntervalSince1970.isFinite {

@@ -1,8 +1,8 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
-internal import KeyVault
+package import KeyVault
 internal import PropertyLists
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// The checks of a read, in the order of `ReadCheck`: what costs least and trusts least comes first.
@@ -25,7 +25,7 @@ extension SealedStore {
     }
 
     /// The value of an accepted blob, of a readable version; whether it is of the present was not asked.
-    func decodedSnapshot<Record: SealedRecord>(
+    package func decodedSnapshot<Record: SealedRecord>(
         of type: Record.Type, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
         let header = blob.header
@@ -41,7 +41,7 @@ extension SealedStore {
     /// Both kinds of a record's own rules, on every read and before every write; all that are broken are told.
     ///
     /// - Parameter advice: For a value of this program's own; that of the code unless stated.
-    func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
+    package func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
         guard let failure = ValidationFailure(of: value) else { return }
         throw StoreError(
             .invalid, "validate", name, "It breaks its own rules: \(failure).", advice: advice, cause: failure)
@@ -69,7 +69,7 @@ extension SealedStore {
     }
 
     /// Refuses to write a payload that no reader would give to a decoder.
-    func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
+    package func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
         let limits = options.structureLimits
         let fault = payload.withUnsafeBytes { bytes -> StructureFault? in
             do throws(StructureFault) { try PayloadCoding.check(bytes, payload.codec, limits) } catch { return error }
@@ -117,9 +117,9 @@ extension SealedStore {
 }
 
 /// A blob that is authentic, in its place and in order; what it says was not looked at yet.
-struct AcceptedBlob: ~Copyable {
+package struct AcceptedBlob: ~Copyable {
     /// The header to believe, and the plaintext, which is wiped with this value.
-    let opened: BlobOpener.Opened
+    package let opened: BlobOpener.Opened
     /// The file's bytes, as sealed.
     let sealed: [UInt8]
     /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
@@ -128,5 +128,11 @@ struct AcceptedBlob: ~Copyable {
     /// The writer whose signature was verified; nil for a name that no roster governs.
     var writer: WriterID?
 
-    var header: BlobHeader { opened.header.header }
+    package var header: BlobHeader { opened.header.header }
+
+    package init(opened: consuming BlobOpener.Opened, sealed: [UInt8], writer: WriterID? = nil) {
+        self.opened = opened
+        self.sealed = sealed
+        self.writer = writer
+    }
 }

@@ -1,3 +1,4 @@
+internal import FileMonitoring
 internal import KeyVault
 internal import Sealing
 internal import SharedFiles

@@ -91,8 +91,7 @@ package enum LocalSocket {
 
     /// Opens the inode of a name, even of a link, without opening its content.
     private static func openInode(_ name: String, in directory: Directory) -> Int32 {
-        let flags = clinux_o_path | O_NOFOLLOW | O_CLOEXEC
-        return uninterrupted { openat(directory.descriptor.rawValue, name, flags) }
+        uninterrupted { openat(directory.descriptor.rawValue, name, handleFlags) }
     }
 
     private static func isSocket(_ opened: Int32) -> Bool {

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import GroupFileCoordination
 internal import KeyVault
 internal import Sealing
 internal import SharedFiles

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import ContainerAudit
 internal import FoundationEssentials
 
@@ -193,20 +194,5 @@ enum CheckExplanation {
             ("meaning", .string(check.meaning)), ("remedy", .string(check.remedyText)),
             ("references", .array(check.references.map { .string($0) })),
         ])
-    }
-}
-
-extension AuditCheck {
-    /// The remedy for no file in particular.
-    var remedyText: String {
-        ["file": "FILE", "group": "GROUP"].reduce(remedy) { text, place in
-            var parts: [Substring] = []
-            var rest = text[...]
-            while let range = rest.firstRange(of: "{\(place.key)}") {
-                parts += [rest[..<range.lowerBound], place.value[...]]
-                rest = rest[range.upperBound...]
-            }
-            return (parts + [rest]).joined()
-        }
     }
 }

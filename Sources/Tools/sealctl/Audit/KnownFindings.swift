@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import ContainerAudit
 internal import CryptoPrimitives
 internal import FoundationEssentials

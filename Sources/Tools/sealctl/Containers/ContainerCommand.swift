@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 
 /// `sealctl container`.
 struct ContainerCommand: ParsableCommand {

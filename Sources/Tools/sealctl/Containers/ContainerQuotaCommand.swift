@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 
 /// `sealctl container quota`: how much a container may hold.
 struct ContainerQuotaCommand: SealctlCommand {

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import SharedFiles
 
 /// `sealctl container reset`: empties a container.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import CryptoPrimitives
 internal import PropertyLists
 internal import SealedState

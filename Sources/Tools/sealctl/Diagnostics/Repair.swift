@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import AuditReports
 internal import Glibc
 internal import SealedState
 internal import SharedFiles

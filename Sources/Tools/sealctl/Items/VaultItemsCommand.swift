@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import KeyVault
 
 /// `sealctl vault list`: what items there are.

@@ -2,6 +2,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SealedState
 internal import SharedFiles
+internal import StateImport
 
 /// The file that says which files of a container become records.
 struct ContainerMap: Decodable {

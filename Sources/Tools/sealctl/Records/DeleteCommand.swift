@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import SealedState
 
 /// `sealctl delete`: puts a tombstone in a record's place.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CryptoPrimitives
 internal import SealedState
 internal import SharedFiles
+internal import StateImport
 
 /// `sealctl import aes-gcm`: what a program has sealed with CryptoKit's `AES.GCM` becomes a record.
 struct ImportAESGCMCommand: SealctlCommand {

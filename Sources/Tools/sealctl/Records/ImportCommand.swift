@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import SealedState
+internal import StateImport
 
 /// `sealctl import`.
 struct ImportCommand: ParsableCommand {

@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import SealedState
 internal import Sealing
 internal import SharedFiles

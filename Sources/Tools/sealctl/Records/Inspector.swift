@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import AuditReports
 internal import CryptoPrimitives
 internal import KeyVault
 internal import PropertyLists

@@ -1,5 +1,7 @@
+internal import AuditReports
 internal import SealedState
 internal import SharedFiles
+internal import StateImport
 
 /// A move of a whole container, for people and programs.
 struct MovingInView {

@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import SealedState
+internal import StateImport
 
 /// How plaintext is moved in.
 struct MovingOptions: ParsableArguments {

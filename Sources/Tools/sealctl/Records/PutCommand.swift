@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault

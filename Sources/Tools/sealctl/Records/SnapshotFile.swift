@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault

@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import SharedFiles
 
 /// What a snapshot holds.

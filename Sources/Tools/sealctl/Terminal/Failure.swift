@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import AuditReports
 internal import ContainerAudit
 internal import Glibc
 internal import KeyVault

@@ -1,6 +1,5 @@
 internal import ArgumentParser
-internal import Glibc
-internal import SystemPackage
+internal import AuditReports
 
 /// What every command takes: the form of results and errors, how much is said, and where groups lie.
 struct OutputOptions: ParsableArguments {
@@ -100,16 +99,5 @@ enum GlobalFlags {
             commands = command.configuration.subcommands
         }
         return count
-    }
-}
-
-/// The directory that relative paths begin at.
-enum WorkingDirectory {
-    /// A path that means the same after a change of directory; empty stays empty, for the library to refuse.
-    static func absolute(_ path: String) -> String {
-        let path = FilePath(path)
-        guard path.isRelative, !path.isEmpty, let here = getcwd(nil, 0) else { return path.string }
-        defer { free(here) }
-        return FilePath(platformString: here).pushing(path).lexicallyNormalized().string
     }
 }

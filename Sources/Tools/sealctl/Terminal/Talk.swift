@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import KeyVault
 internal import SealedState
 internal import SharedFiles

@@ -1,3 +1,4 @@
+internal import AuditReports
 internal import FoundationEssentials
 internal import Glibc
 internal import KeyVault

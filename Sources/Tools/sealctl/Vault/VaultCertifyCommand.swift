@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import KeyVault
 
 /// The team key of a command that may make a new person key.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import KeyVault
 internal import SharedFiles
 

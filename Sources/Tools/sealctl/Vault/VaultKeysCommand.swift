@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import KeyVault
 internal import SealedState
 internal import Sealing

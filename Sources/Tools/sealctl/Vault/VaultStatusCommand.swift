@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ArgumentParser
+internal import AuditReports
 internal import KeyVault
 
 /// `sealctl vault status`: a vault from outside.

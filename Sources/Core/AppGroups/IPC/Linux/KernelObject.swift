@@ -81,7 +81,7 @@ struct KernelPlace: Hashable, Sendable {
 }
 
 /// A set of semaphores of semop(2): the first is the actual semaphore, the others contain the record's stamp.
-struct KernelSemaphore: KernelObject {
+package struct KernelSemaphore: KernelObject {
     static let count = Int32(1 + IPCStamp.wordCount)
 
     let id: Int32
@@ -108,7 +108,7 @@ struct KernelSemaphore: KernelObject {
     static func fits(_ status: clinux_ipc_status, _ record: IPCRecord) -> Bool { status.size == UInt64(count) }
 
     /// Adds to the semaphore, and waits while the result would be negative. Returns 0 or -errno.
-    func add(_ change: Int32, undoing: Bool, atMost nanoseconds: Int64?) -> Int32 {
+    package func add(_ change: Int32, undoing: Bool, atMost nanoseconds: Int64?) -> Int32 {
         var flags: Int32 = 0
         if undoing { flags |= Int32(CLINUX_SEM_UNDO) }
         if nanoseconds == 0 { flags |= Int32(CLINUX_SEM_NO_WAIT) }
@@ -116,5 +116,5 @@ struct KernelSemaphore: KernelObject {
     }
 
     /// Returns the value or -errno.
-    func value() -> Int32 { clinux_sem_value(id, 0) }
+    package func value() -> Int32 { clinux_sem_value(id, 0) }
 }

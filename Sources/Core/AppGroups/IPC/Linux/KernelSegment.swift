@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
-internal import SharedFiles
+package import SharedFiles
 
 /// A segment of shmget(2), with the size of its creation.
-struct KernelSegment: KernelObject {
+package struct KernelSegment: KernelObject {
     let id: Int32
 
     static func find(_ key: UInt32) -> Int32 { clinux_shm_find(key) }
@@ -42,11 +42,11 @@ struct KernelSegment: KernelObject {
 }
 
 /// A segment in this process's memory, until this value ends. Other processes change its bytes at any time.
-struct AttachedSegment: ~Copyable {
-    let memory: UnsafeMutableRawBufferPointer
+package struct AttachedSegment: ~Copyable {
+    package let memory: UnsafeMutableRawBufferPointer
 
     /// Attaches a segment. It is at least as long as a stamp, since the kernel's smallest segment is one page.
-    static func attach(_ segment: KernelSegment) -> Result<AttachedSegment, ErrnoNumber> {
+    package static func attach(_ segment: KernelSegment) -> Result<AttachedSegment, ErrnoNumber> {
         var address: UnsafeMutableRawPointer?
         let result = clinux_shm_attach(segment.id, &address)
         if result < 0 { return .failure(ErrnoNumber(number: -result)) }
@@ -63,32 +63,32 @@ struct AttachedSegment: ~Copyable {
 
     deinit { clinux_shm_detach(memory.baseAddress) }
 
-    var stamp: [UInt8] { Array(memory.prefix(IPCStamp.size)) }
+    package var stamp: [UInt8] { Array(memory.prefix(IPCStamp.size)) }
 
     func write(_ stamp: IPCStamp) {
         memory.copyBytes(from: stamp.bytes.prefix(memory.count))
         clinux_fence()
     }
 
-    func load(_ offset: Int) -> UInt64 { clinux_load_acquire(memory.baseAddress?.advanced(by: offset)) }
+    package func load(_ offset: Int) -> UInt64 { clinux_load_acquire(memory.baseAddress?.advanced(by: offset)) }
 
-    func store(_ value: UInt64, _ offset: Int) {
+    package func store(_ value: UInt64, _ offset: Int) {
         clinux_store_release(memory.baseAddress?.advanced(by: offset), value)
     }
 
     /// Orders earlier copies and loads before later stores and loads.
-    func fence() { clinux_fence() }
+    package func fence() { clinux_fence() }
 }
 
 // Protected by the protocol of SegmentLayout; the kernel's memory is shared with other processes in any case.
 extension AttachedSegment: @unchecked Sendable {}
 
 /// The kernel's error number for a removed object.
-let removedNumber = EIDRM
+package let removedNumber = EIDRM
 
 extension KernelSegment {
     /// 0 while it can be found, else the kernel's error number. A removed segment exists until its last user detaches.
-    var condition: Int32 {
+    package var condition: Int32 {
         switch status() {
         case .failure(let error): error.number
         case .success(let status): status.mode & UInt32(CLINUX_SHM_DEST) != 0 ? removedNumber : 0

@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import FileMonitoring
 internal import Glibc
 internal import SharedFiles
 internal import Synchronization

@@ -1,0 +1,34 @@
+internal import SharedFiles
+
+extension FileError {
+    /// - Parameter process: who was asked, by the kernel's word.
+    static func presenterTimeout(_ path: String, process: Int32) -> FileError {
+        FileError(
+            .presenterTimeout, operation: "coordinate", path: path,
+            advice: "Process \(process) presents it and does not answer; see whether it is stopped: "
+                + "ps -o pid,stat,args -p \(process)")
+    }
+
+    /// Looking for presenters alone has used up the time.
+    static func presenterSearchTimeout(_ directory: String) -> FileError {
+        FileError(
+            .presenterTimeout, operation: "look for presenters", path: directory,
+            advice: "See who fills that directory: ls -ln \(directory.shellQuoted)")
+    }
+
+    /// More registrations, or more processes to ask, than any use of ours has.
+    static func tooManyRegistrations(_ directory: String) -> FileError {
+        FileError(
+            .presenterFailed, operation: "look for presenters", path: directory,
+            advice: "Too many processes say that they present something; see who owns those files and remove what no "
+                + "process uses: ls -ln \(directory.shellQuoted)")
+    }
+
+    /// - Parameter reason: the code that the presenter gave; nil where it gave none.
+    static func presenterFailed(_ path: String, process: Int32, reason: String?) -> FileError {
+        let answer = reason.map { "answered \"\($0.prefix(64))\"" } ?? "broke off"
+        return FileError(
+            .presenterFailed, operation: "coordinate", path: path,
+            advice: "A presenter in process \(process) \(answer); try again, or see what it is: ps -p \(process)")
+    }
+}

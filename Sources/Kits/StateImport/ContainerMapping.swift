@@ -1,0 +1,126 @@
+internal import SealedState
+internal import SharedFiles
+
+/// What becomes of files of a plaintext container, by their paths below it, `/`-separated; `.` and empty segments are dropped.
+public struct ContainerMapping: Sendable {
+    /// The record that one file becomes.
+    public struct Rule: Sendable {
+        /// The record's name.
+        public var record: String
+        /// The version of the record's type that reads it. 1 unless stated.
+        public var schemaVersion: UInt32
+        /// The keys whose numbers are dates; see `MovingIn.record`.
+        public var dates: Set<String>
+        /// What opens it, where it was sealed with AES-256-GCM; nil for plaintext.
+        public var key: MovingInKey?
+
+        /// A rule for one file.
+        public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: MovingInKey? = nil) {
+            self.record = record
+            self.schemaVersion = schemaVersion
+            self.dates = dates
+            self.key = key
+        }
+
+        var plan: RecordPlan { RecordPlan(name: record, schemaVersion: schemaVersion, dates: dates, key: key) }
+    }
+
+    /// The records that files become.
+    public var rules: [String: Rule]
+    /// The suites that property lists become, also where a file's name is none of a suite.
+    public var suites: [String: String] = [:]
+    /// Files, and directories with all that they hold, that stay as they are.
+    public var left: Set<String> = []
+
+    /// A mapping with these rules.
+    public init(_ rules: [String: Rule] = [:]) { self.rules = rules }
+}
+
+/// A mapping whose every rule can be followed: asked before anything is moved, since a file that a wrong rule misses would
+/// become something else.
+struct CheckedMapping {
+    /// What becomes of a file.
+    enum Fate {
+        case record(ContainerMapping.Rule)
+        case suite(String)
+        case stays
+    }
+
+    private var fates: [String: Fate] = [:]
+    /// Rules for files that are not there, whose records are.
+    private(set) var gone: [(path: String, record: String)] = []
+
+    /// - Throws: `StoreError`: `.invalidName` for a path, a record or a suite that is none, and for two rules for one of them;
+    ///   `.sourceUnusable` for a rule whose file is not there, or cannot be moved; `.wrongKey`.
+    init(_ mapping: ContainerMapping, _ listing: PlaintextListing, _ moving: MovingIn) throws(StoreError) {
+        try collect(mapping)
+        try checkTargets(moving)
+        let entries = Dictionary(listing.entries.map { ($0.path, $0) }) { first, _ in first }
+        for (path, fate) in fates.sorted(by: { $0.key < $1.key }) {
+            if case .stays = fate {
+                guard listing.entries.contains(where: { Self.covers(path, $0.path) }) else { throw Self.missing(path) }
+                continue
+            }
+            guard let entry = entries[path] else {
+                guard case .record(let rule) = fate, try moving.hasRecord(rule.record) else { throw Self.missing(path) }
+                gone.append((path, rule.record))
+                continue
+            }
+            if case .noPlaintext(let reason) = entry.reason { throw .unusable(path, "The map names it. \(reason)") }
+        }
+    }
+
+    /// What the mapping says of a file; nil where it says nothing.
+    func fate(of path: String) -> Fate? {
+        if let fate = fates[path] { return fate }
+        var above = path[...]
+        while let slash = above.lastIndex(of: "/") {
+            above = above[..<slash]
+            if case .stays = fates[String(above)] { return .stays }
+        }
+        return nil
+    }
+
+    private mutating func collect(_ mapping: ContainerMapping) throws(StoreError) {
+        for (path, rule) in mapping.rules { try add(.record(rule), path) }
+        for (path, suite) in mapping.suites { try add(.suite(suite), path) }
+        for path in mapping.left { try add(.stays, path) }
+    }
+
+    private mutating func add(_ fate: Fate, _ path: String) throws(StoreError) {
+        let segments = path.split(separator: "/").filter { $0 != "." }
+        guard !path.hasPrefix("/"), !segments.isEmpty, !segments.contains(".."), !path.utf8.contains(0) else {
+            throw Self.fault(path, "That is no path below the container.")
+        }
+        guard fates.updateValue(fate, forKey: segments.joined(separator: "/")) == nil else {
+            throw Self.fault(path, "There are two rules for it.")
+        }
+    }
+
+    private func checkTargets(_ moving: MovingIn) throws(StoreError) {
+        var records: Set<String> = []
+        for (path, fate) in fates {
+            switch fate {
+            case .record(let rule):
+                let name = try moving.store.places.place(rule.record).name.text
+                guard records.insert(name).inserted else {
+                    throw Self.fault(path, "Another file becomes the record \(name.printable) as well.")
+                }
+                _ = try rule.key?.bytes(from: moving.store)
+            case .suite(let suite): _ = try moving.store.suiteForMoving(suite)
+            case .stays: break
+            }
+        }
+    }
+
+    private static func covers(_ path: String, _ file: String) -> Bool { file == path || file.hasPrefix(path + "/") }
+
+    private static func missing(_ path: String) -> StoreError {
+        .unusable(path, "The map names it, and it is not there.", advice: "Correct the map; nothing was moved.")
+    }
+
+    private static func fault(_ path: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidName, StoreError.movingIn, path.printable, reason, advice: "Correct the map; nothing was moved.")
+    }
+}

@@ -1,0 +1,164 @@
+internal import AppGroups
+internal import CryptoPrimitives
+public import SealedState
+internal import SharedFiles
+
+/// Moves plaintext that other programs left into the sealed form of a group.
+///
+/// Every call does the same for each file: it is sealed durably, the sealed form is opened as any reader would open it and
+/// compared, and only then is the plaintext removed, durably too. Killed or cut off anywhere, the same call once more goes
+/// on from there; nothing is lost, nothing is there twice. What lies in the target's place and differs is a conflict.
+///
+/// Removing a file does not erase it: `docs/moving-in.md` says what is left on the disk. Programs that still write the
+/// plaintext are to be ended first.
+public struct MovingIn: Sendable {
+    /// Where it goes.
+    public let store: SealedStore
+    /// How it is done.
+    public let options: MovingInOptions
+
+    /// Into a store, with the given options.
+    public init(to store: SealedStore, options: MovingInOptions = MovingInOptions()) {
+        self.store = store
+        self.options = options
+    }
+
+    /// Moves a file of JSON, or a binary property list, into a record. Its bytes stay as they are, but for the dates.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - name: The record's name.
+    ///   - schemaVersion: The version of the record's type that reads these bytes.
+    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder` writes
+    ///     dates: they become the text that records have.
+    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`, and
+    ///   those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is as it was.
+    public func record(
+        _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+    ) throws(StoreError) -> MovedItem {
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates))
+    }
+
+    /// Moves a file that was sealed with AES-256-GCM, in CryptoKit's combined form, into a record.
+    ///
+    /// - Parameters:
+    ///   - path: The file: nonce, ciphertext and tag.
+    ///   - key: Its key.
+    ///   - name: The record's name.
+    ///   - schemaVersion: The version of the record's type that reads these bytes.
+    ///   - dates: As in `record`.
+    /// - Throws: `StoreError` as `record`; `.wrongKey`; `.cipherUnavailable`.
+    public func aesGCM(
+        _ path: String, key: MovingInKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+    ) throws(StoreError) -> MovedItem {
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
+    }
+
+    /// Moves a file of any size into a sealed file, which `sealctl decrypt` opens. Memory stays constant.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - target: The sealed file; `path` with `.sealed` behind it unless stated. It gets the permission bits of the
+    ///     plaintext.
+    /// - Throws: `StoreError` as `record`.
+    public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
+        let moving = try present()
+        let target = target ?? path + ContainerLayout.recordSuffix
+        let (directory, leaf) = try PlaintextSource.place(of: target)
+        let standing = try moving.attributes(of: leaf, in: directory, target)
+        let places = MovingInPlaces(of: moving.store, options)
+        let isThere = standing?.kind == .regular
+        guard let source = try moving.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
+            return MovedItem(path, .stream, target, .gone)
+        }
+        if let standing, standing.isSameFile(as: source.facts) {
+            throw StoreError(
+                .invalidName, StoreError.movingIn, target.printable, "It is the plaintext itself.",
+                advice: "Name another file for the sealed form.")
+        }
+        let isSealed = try source.holdsSealedForm()
+        guard options.sealsAgain || !isSealed else {
+            throw StoreError.unusable(
+                path, "It is sealed already.", advice: "Leave it as it is, or say that it is to be sealed again.")
+        }
+        let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
+        return try Move(
+            source: source, form: StreamForm(of: source, at: place, for: moving.store), options: options
+        ).run()
+    }
+}
+
+extension MovingIn {
+    /// The same into the container that has the group's place now.
+    func present() throws(StoreError) -> MovingIn { MovingIn(to: try store.following(), options: options) }
+
+    private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
+        let moving = try present()
+        let places = MovingInPlaces(of: moving.store, options, keys: [plan.key])
+        let isDone = { () throws(StoreError) in try moving.hasRecord(plan.name) }
+        guard let source = try moving.source(path, places, orDone: isDone) else {
+            return MovedItem(path, .record, plan.name, .gone)
+        }
+        return try moving.move(source, plan)
+    }
+
+    private func attributes(
+        of leaf: String, in directory: Directory, _ target: String
+    ) throws(StoreError) -> FileAttributes? {
+        do throws(FileError) { return try directory.attributes(leaf) } catch {
+            guard error.code == .notFound else { throw StoreError(error, StoreError.movingIn, target) }
+            return nil
+        }
+    }
+
+    /// Opens a file; nil where it is not there and what it was to become is.
+    func source(
+        _ path: String, _ places: MovingInPlaces, orDone isDone: () throws(StoreError) -> Bool
+    ) throws(StoreError) -> PlaintextSource? {
+        do throws(StoreError) {
+            let source = try PlaintextSource(path: path, isDryRun: options.isDryRun)
+            try places.require(source)
+            return source
+        } catch {
+            guard (error.cause as? FileError)?.code == .notFound, try isDone() else { throw error }
+            return nil
+        }
+    }
+
+    func hasRecord(_ name: String) throws(StoreError) -> Bool { try hasValue(at: store.places.place(name)) }
+
+    func hasValue(at place: RecordPlace) throws(StoreError) -> Bool {
+        if case .value = try store.standing(at: place) { true } else { false }
+    }
+
+    func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
+        var notes: [String] = []
+        let form = try RecordForm(
+            plan.payload(of: source, options, store, notes: &notes), as: plan.name, schemaVersion: plan.schemaVersion,
+            in: store, from: source.name)
+        var item = try Move(source: source, form: form, options: options).run()
+        item.notes += notes
+        return item
+    }
+}
+
+/// How plaintext is moved in.
+public struct MovingInOptions: Sendable, Hashable {
+    /// Whether the plaintext stays where it is. False unless stated: it is removed once its sealed form was read back.
+    public var keepsSource = false
+    /// Whether what lies in the target's place already is replaced where it differs. False unless stated: that is a
+    /// conflict, and nothing is changed.
+    public var replacesTarget = false
+    /// Whether everything is read and compared, and nothing is written or removed.
+    public var isDryRun = false
+    /// Whether `MovingIn.file` seals a file once more that is sealed already. False unless stated: it is refused.
+    public var sealsAgain = false
+    /// Files that are never moved, by whatever names they go: those that the move itself needs. The group's vault and the
+    /// keys that are given for files are among them unstated.
+    public var spared: Set<String> = []
+    /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB unless stated.
+    public var maximumFileSize = 16 << 20
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,108 @@
+internal import AppGroups
+internal import Glibc
+internal import KeyVault
+internal import SealedState
+internal import SharedFiles
+internal import SystemPackage
+
+/// What no move may take: the files that open what it seals. Sealed with the key that it holds, none could be opened again.
+struct MovingInPlaces {
+    private let container: String
+    private let homes: [String]
+    private let spared: [FileNumber]
+
+    private struct FileNumber {
+        let device, inode: UInt64
+    }
+
+    /// - Parameter keys: The keys of files that are to be opened.
+    init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
+        container = Self.real(store.container.root.path.string)
+        let home = store.home
+        let memories = [home.watermarksPath, home.otherWatermarksPath].compactMap { $0 }.flatMap { path in
+            [path] + ["Places", "Rosters"].map { path.removingLastComponent().appending($0) }
+        }
+        homes =
+            ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
+            .map { Self.real($0.string) }
+        let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.spared.sorted()
+        spared = paths.compactMap { Self.number(of: $0) }
+    }
+
+    /// Where a file lies below the group's container; nil for one elsewhere.
+    func containerPath(of path: String) -> String? {
+        guard Self.lies(path, in: container), path != container else { return nil }
+        return String(Substring(path.utf8.dropFirst(container.utf8.count + 1)))
+    }
+
+    /// Refuses a file that something is opened with, and whatever lies in the groups' home besides the group's own data.
+    ///
+    /// - Throws: `StoreError` `.sourceUnusable`.
+    func require(_ source: PlaintextSource) throws(StoreError) {
+        if isSpared(source.facts) { throw StoreError.unusable(source.name, Self.neededReason, advice: Self.advice) }
+        if let inside = containerPath(of: source.path) {
+            guard !Self.isOwn(inside) else {
+                throw StoreError.unusable(source.name, Self.ownReason, advice: Self.advice)
+            }
+            return
+        }
+        guard let home = homes.first(where: { Self.lies(source.path, in: $0) }) else { return }
+        throw Self.inHome(source.name, home)
+    }
+
+    /// Refuses a directory that holds, is or lies in a part of the groups' home other than the group's own container.
+    func require(directory path: String) throws(StoreError) {
+        let path = Self.real(path)
+        guard path != container else { return }
+        guard let home = homes.first(where: { Self.lies(path, in: $0) || Self.lies($0, in: path) }) else { return }
+        throw Self.inHome(path, home)
+    }
+
+    /// Whether it is one of the files that the move itself needs.
+    func isSpared(_ facts: FileAttributes) -> Bool {
+        spared.contains { $0.device == facts.device && $0.inode == facts.inode }
+    }
+
+    static let neededReason = "It is the vault, or a file that this move itself needs."
+    static let ownReason = "The library keeps it for the container itself."
+    private static let advice = "Name files that programs have left in plaintext."
+
+    /// Whether the library itself, or the system that a container came from, keeps something there.
+    ///
+    /// - Parameter path: Below a container.
+    static func isOwn(_ path: String) -> Bool {
+        let first = String(path.prefix { $0 != "/" })
+        return own.contains(first) || ContainerLayout.isReserve(first) || first.hasPrefix(".com.apple.")
+    }
+
+    private static let own: Set = [
+        ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.notifications,
+        ContainerLayout.coordination, ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.roster,
+    ]
+
+    private static func inHome(_ source: String, _ home: String) -> StoreError {
+        .unusable(
+            source, "It holds, or lies in, \(home), where groups keep what opens and holds their state.", advice: advice
+        )
+    }
+
+    private static func lies(_ path: String, in directory: String) -> Bool {
+        // By bytes, as the file system compares them.
+        path == directory || path.utf8.starts(with: (directory == "/" ? directory : directory + "/").utf8)
+    }
+
+    private static func real(_ path: String) -> String { PlaintextSource.real(path) ?? path }
+
+    private static func number(of path: String) -> FileNumber? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return FileNumber(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+}
+
+extension MovingInKey {
+    /// The file that it lies in, if it does.
+    var path: String? {
+        if case .file(let path) = source { path } else { nil }
+    }
+}

@@ -1,0 +1,120 @@
+internal import AppGroups
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// One file of a container of plaintext, and what is to become of it.
+struct PlaintextEntry {
+    /// Why a file stays as it is.
+    enum Reason {
+        /// As a sentence; it holds no program's plaintext, or must not be moved.
+        case noPlaintext(String)
+        /// As a sentence; a rule may say what becomes of it.
+        case noPlace(String)
+    }
+
+    /// Below the container; of a file that was set aside, the name that it had before.
+    let path: String
+    /// Where it was set aside, if it was.
+    let aside: String?
+    /// Nil for what can become a sealed file, or a suite.
+    let reason: Reason?
+
+    init(_ entry: WalkEntry, in root: Directory, _ places: MovingInPlaces) {
+        if let name = Self.nameBefore(entry) {
+            (path, aside) = (name, entry.path)
+        } else {
+            (path, aside) = (entry.path, nil)
+        }
+        reason = Self.reason(entry, path, root, places)
+    }
+
+    /// The suite that a property list of `Library/Preferences` becomes.
+    var suite: String? {
+        guard let name = Self.name(path, in: Self.preferences), name.hasSuffix(".plist"), !name.contains("/") else {
+            return nil
+        }
+        return String(name.dropLast(".plist".count))
+    }
+
+    private static let preferences = GroupContainer.StandardDirectory.preferences.relativePath
+
+    private static func name(_ path: String, in directory: String) -> Substring? {
+        path.hasPrefix(directory + "/") ? path.dropFirst(directory.count + 1) : nil
+    }
+
+    private static func nameBefore(_ entry: WalkEntry) -> String? {
+        guard let facts = entry.attributes else { return nil }
+        let slash = entry.path.lastIndex(of: "/").map { entry.path.index(after: $0) } ?? entry.path.startIndex
+        return AsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
+    }
+
+    private static func reason(
+        _ entry: WalkEntry, _ path: String, _ root: Directory, _ places: MovingInPlaces
+    ) -> Reason? {
+        guard entry.kind == .regular, let facts = entry.attributes else {
+            return .noPlaintext("It is no regular file.")
+        }
+        if MovingInPlaces.isOwn(path) { return .noPlaintext(MovingInPlaces.ownReason) }
+        if path.hasPrefix(ContainerLayout.quarantine + "/") { return .noPlaintext("It is in quarantine.") }
+        if isSealed(entry.path, root) { return .noPlaintext("It is sealed already.") }
+        if isPending(path) { return .noPlaintext("It is what an interrupted write has left.") }
+        guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
+            return .noPlace("Its name is no UTF-8.")
+        }
+        if places.isSpared(facts) { return .noPlace(MovingInPlaces.neededReason) }
+        return reasonForNoFile(path)
+    }
+
+    /// The library has its own files there.
+    private static func reasonForNoFile(_ path: String) -> Reason? {
+        if let name = name(path, in: preferences), !name.hasSuffix(".plist") || name.contains("/") {
+            return .noPlace("Only suites of defaults are kept there: name what it becomes in the map.")
+        }
+        if let name = name(path, in: preferences), (try? DefaultsSuite(String(name.dropLast(".plist".count)))) == nil {
+            return .noPlace("Its name is none of a suite: name one in the map.")
+        }
+        guard name(path, in: ContainerLayout.records) != nil else { return nil }
+        return .noPlace("Only records are kept there: name what it becomes in the map.")
+    }
+
+    private static func isSealed(_ path: String, _ root: Directory) -> Bool {
+        guard let head = try? root.readPrefix(path, count: BlobLayout.headerSize).bytes else { return false }
+        return (try? UnverifiedHeader(parsing: head)) != nil
+    }
+
+    /// Of our own sealed files only: a program's own hidden file of that kind is plaintext as any other.
+    private static func isPending(_ path: String) -> Bool {
+        let leaf = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+        return leaf.hasPrefix(".") && leaf.hasSuffix(".new") && leaf.contains(ContainerLayout.recordSuffix + ".")
+    }
+}
+
+/// The files of a container of plaintext, in the order of their paths.
+struct PlaintextListing {
+    /// Deeper than any container of a program goes.
+    private static let maximumDepth = 64
+    /// A bound on memory; a larger container is moved in parts.
+    private static let maximumEntries = 200_000
+
+    private(set) var entries: [PlaintextEntry] = []
+
+    /// - Throws: `StoreError` `.sourceUnusable` for what cannot be read as a whole: a part must not pass for all of it.
+    init(of root: Directory, _ places: MovingInPlaces) throws(StoreError) {
+        try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
+            if let error = entry.error { throw StoreError(reading: error, entry.path) }
+            guard entry.kind != .directory, entry.path != "." else { return }
+            guard entries.count < Self.maximumEntries else {
+                throw StoreError.unusable(root.display("."), "It has over \(Self.maximumEntries) files.")
+            }
+            entries.append(PlaintextEntry(entry, in: root, places))
+        }
+        joinSetAside()
+    }
+
+    /// A file that an earlier call had set aside counts under its own name, once.
+    private mutating func joinSetAside() {
+        var seen: Set<String> = []
+        entries = entries.filter { seen.insert($0.path).inserted }
+    }
+}

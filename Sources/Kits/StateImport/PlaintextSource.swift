@@ -1,0 +1,157 @@
+internal import CryptoPrimitives
+internal import Glibc
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+internal import SystemPackage
+
+/// A file of plaintext that is to be moved: open, and known again when it is taken away.
+final class PlaintextSource: Sendable {
+    /// What messages call it.
+    let name: String
+    let descriptor: Descriptor
+    private let directory: Directory
+    private let relative: String
+    /// As it was before anything was read.
+    private let known: FileMoment
+
+    var facts: FileAttributes { known.attributes }
+    /// Where it was opened: below a directory whose path has no links.
+    var path: String { directory.display(relative) }
+
+    /// - Parameters:
+    ///   - named: What messages call it.
+    ///   - aside: Where an earlier call has set it aside, if one did.
+    /// - Throws: `StoreError` `.sourceUnusable` for a link, a pipe or anything else than a regular file, and for one that
+    ///   was set aside while its name was taken anew. `FileError` `.notFound` is its cause where there is none.
+    init(
+        _ relative: String, in directory: Directory, named name: String, aside: String?, isDryRun: Bool
+    ) throws(StoreError) {
+        self.name = name
+        self.directory = directory
+        do throws(FileError) {
+            if let aside, isDryRun, try !directory.exists(relative) {
+                self.relative = aside
+            } else {
+                if let aside, !isDryRun { try directory.bringBack(relative, from: aside) }
+                self.relative = relative
+            }
+            descriptor = try directory.openForReading(self.relative)
+            known = try descriptor.moment()
+        } catch {
+            if error.code == .alreadyExists, let aside { throw Self.twice(aside, name) }
+            throw StoreError(reading: error, name)
+        }
+    }
+
+    /// Opens a file by the path that a person gave: links on the way are followed, the file itself must be none.
+    convenience init(path: String, isDryRun: Bool) throws(StoreError) {
+        let (directory, leaf) = try Self.place(of: path)
+        let asides: [String]
+        do throws(FileError) { asides = try directory.asides(of: leaf) } catch {
+            throw StoreError(reading: error, path)
+        }
+        if let second = asides.dropFirst().first { throw Self.twice(second, path) }
+        try self.init(leaf, in: directory, named: path, aside: asides.first, isDryRun: isDryRun)
+    }
+
+    /// The directory that a path lies in, and the path's last segment.
+    static func place(of path: String) throws(StoreError) -> (directory: Directory, leaf: String) {
+        let whole = FilePath(path)
+        guard let leaf = whole.lastComponent, leaf.kind == .regular, !path.hasSuffix("/"), !path.utf8.contains(0) else {
+            throw StoreError.unusable(path, "That is no path of a file.")
+        }
+        let above = whole.removingLastComponent()
+        do throws(FileError) {
+            let parent = above.isEmpty ? "." : above.string
+            return (try Directory.open(Self.real(parent) ?? parent), leaf.string)
+        } catch { throw StoreError(reading: error, path) }
+    }
+
+    /// The path without links; nil where there is nothing.
+    static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func twice(_ aside: String, _ name: String) -> StoreError {
+        StoreError(
+            .conflict, StoreError.movingIn, name.printable,
+            "It was written anew after an earlier call had sealed it and set it aside as "
+                + "\(aside.printable).",
+            advice: "Look at both, and remove one of them.")
+    }
+
+    /// The whole contents, wiped with the buffer.
+    ///
+    /// - Throws: `StoreError` `.tooLarge`, `.sourceChanged`.
+    func read(limit: Int) throws(StoreError) -> PlaintextBuffer {
+        guard facts.size <= limit else {
+            throw StoreError(
+                .tooLarge, StoreError.movingIn, name.printable, "It has over \(limit) bytes.",
+                advice: "Seal it as a file instead.")
+        }
+        var bytes = PlaintextBuffer(count: Int(facts.size))
+        let isWhole: Bool
+        do throws(FileError) {
+            let count = try bytes.withUnsafeMutableBytes { buffer throws(FileError) in
+                try descriptor.pread(into: buffer, at: 0)
+            }
+            let now = try descriptor.moment()
+            isWhole = count == bytes.count && now.isUntouched(since: known)
+        } catch { throw StoreError(reading: error, name) }
+        guard isWhole else { throw changed }
+        return bytes
+    }
+
+    private var changed: StoreError {
+        StoreError(.sourceChanged, StoreError.movingIn, name.printable, "It was written meanwhile.")
+    }
+
+    /// Whether it begins as a sealed file of this library does.
+    func holdsSealedForm() throws(StoreError) -> Bool {
+        do throws(FileError) {
+            let head = try directory.readPrefix(relative, count: BlobLayout.headerSize).bytes
+            return (try? UnverifiedHeader(parsing: head)) != nil
+        } catch { throw StoreError(reading: error, name) }
+    }
+
+    /// Refuses a file that would live on under another name, or that somebody has open for writing.
+    func requireRemovable() throws(StoreError) {
+        guard facts.nlink == 1 else {
+            throw StoreError.unusable(
+                name, "It has \(facts.nlink) names; under the others its plaintext would stay.",
+                advice: "Remove the others first, or keep the source.")
+        }
+        do throws(FileError) { try descriptor.requireNoWriter() } catch { throw written(error) }
+    }
+
+    private func written(_ error: FileError) -> StoreError {
+        StoreError(
+            .sourceChanged, StoreError.movingIn, name.printable, "It is being written.", advice: error.advice,
+            cause: error)
+    }
+
+    /// Removes it, durably, if it is still what was read.
+    ///
+    /// - Throws: `StoreError` `.sourceChanged`; `.sourceKept`; `.durabilityUnknown`.
+    func remove() throws(StoreError) {
+        do throws(FileError) { try directory.remove(relative, ifStill: known) } catch {
+            switch error.code {
+            // Somebody else has moved it just as this call did.
+            case .notFound: return
+            case .overtaken: throw written(error)
+            case .durabilityUnknown:
+                throw StoreError(
+                    .durabilityUnknown, "remove the plaintext", name.printable, error.sentence,
+                    advice: "It is sealed and removed; after a power loss look whether it came back.",
+                    errno: error.errno, cause: error)
+            default:
+                throw StoreError(
+                    .sourceKept, "remove the plaintext", name.printable, error.sentence, advice: error.advice,
+                    errno: error.errno, cause: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import AppGroups
+internal import SealedState
+internal import Sealing
+internal import SharedFiles
+
+/// Where a sealed file goes, and how it is to be made there.
+struct SealedFilePlace: Sendable {
+    let root: Directory
+    /// Below the root.
+    let relative: String
+    /// Exact permission bits of the sealed file.
+    let mode: UInt32
+    /// Its unix group, and how directories on the way are made that are missing; nil where none is made.
+    let sharing: Sharing?
+    /// Below the group's container; nil for a file elsewhere.
+    let containerPath: String?
+
+    /// A file of a container.
+    init(_ relative: String, in root: Directory, sharing: Sharing) {
+        self.root = root
+        self.relative = relative
+        mode = sharing.fileMode
+        self.sharing = sharing
+        containerPath = relative
+    }
+
+    /// A file anywhere, as open to others as the one that it is made of.
+    ///
+    /// - Parameter places: Where the group's container lies.
+    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes, _ places: MovingInPlaces) {
+        root = directory
+        relative = leaf
+        mode = facts.mode & 0o666
+        sharing = nil
+        containerPath = places.containerPath(of: directory.display(leaf))
+    }
+
+    var path: String { root.display(relative) }
+
+    /// Starts the file; nothing of it can be seen before it is committed.
+    func newFile() throws(FileError) -> NewFile {
+        guard let slash = relative.lastIndex(of: "/") else {
+            return try NewFile.create(in: root, leaf: relative, mode: mode, group: sharing?.groupID)
+        }
+        let above = String(relative[..<slash])
+        return try NewFile.create(
+            in: directory(above), leaf: String(relative[relative.index(after: slash)...]), mode: mode,
+            group: sharing?.groupID)
+    }
+
+    private func directory(_ path: String) throws(FileError) -> Directory {
+        guard let sharing else { return try root.directory(path) }
+        return try root.makeDirectory(path, sharing: sharing)
+    }
+}
+
+/// What a move asks of the container that it seals into.
+extension SealedStore {
+    /// Refuses to go on in a container that was given up or replaced: what is sealed there would lie in the trash.
+    ///
+    /// - Throws: `StoreError` `.containerMissing`, `.container`.
+    func requireInPlace() throws(StoreError) {
+        guard try following() !== self else { return }
+        throw StoreError(
+            .containerMissing, StoreError.movingIn, group.identifier,
+            "Its container was given up or replaced meanwhile; no plaintext was removed since.",
+            advice: "Try again; sealctl container trash list shows what was given up.")
+    }
+
+    /// Asks the container's quota for room.
+    ///
+    /// - Throws: `StoreError` `.quotaExceeded`; for a container that was given up as `requireInPlace`.
+    func admit(_ path: String, plaintext size: Int, for target: String) throws(StoreError) {
+        do throws(FileError) {
+            try container.quotaGate.admit(path, size: BlobLayout.blobSize(plaintextSize: size))
+        } catch {
+            if error.code == .notFound { try requireInPlace() }
+            throw StoreError(writing: error, target)
+        }
+    }
+}

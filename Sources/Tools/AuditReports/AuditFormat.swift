@@ -1,0 +1,113 @@
+public import ContainerAudit
+
+/// A form of the audit's report.
+public enum AuditFormat: String, Sendable, CaseIterable {
+    /// For a person at a terminal.
+    case table
+    /// One object with everything.
+    case json
+    /// One object a line, for pipes.
+    case jsonl
+    /// SARIF 2.1.0, for code hosts.
+    case sarif
+    /// For servers that show tests.
+    case junit
+    /// RFC 4180, for spreadsheets.
+    case csv
+    /// One page for a browser.
+    case html
+
+    /// Writes the report piece by piece.
+    public func write(_ view: AuditView, to sink: any ReportSink) {
+        switch self {
+        case .table: AuditTable(view).write(to: sink)
+        case .json: AuditJSON(view).write(to: sink)
+        case .jsonl: AuditJSONLines(view).write(to: sink)
+        case .sarif: AuditSARIF(view).write(to: sink)
+        case .junit: AuditJUnit(view).write(to: sink)
+        case .csv: AuditCSV(view).write(to: sink)
+        case .html: AuditPage(view).write(to: sink)
+        }
+    }
+}
+
+/// A report as every format shows it: which findings are listed, which of them count, and what is said besides.
+public struct AuditView: Sendable {
+    /// The report.
+    public let report: AuditReport
+    /// Findings below it are counted and not listed.
+    public let least: Severity
+    /// From here on a finding ends the command with status 1.
+    public let threshold: Severity
+    /// Whether findings of an earlier state were left out.
+    public var hasBaseline = false
+    /// Whether files without findings are listed as well.
+    public var listsFiles = false
+    /// Whether a terminal gets it that shows colours.
+    public var usesColor = false
+    /// What has to be known besides the report's own notes.
+    public var ownNotes: [String] = []
+
+    /// A view of a report.
+    ///
+    /// - Parameters:
+    ///   - least: Findings below it are counted and not listed.
+    ///   - threshold: From here on a finding counts as a failure.
+    public init(report: AuditReport, least: Severity = .info, threshold: Severity = .low) {
+        self.report = report
+        self.least = least
+        self.threshold = threshold
+    }
+
+    /// What is listed: the gravest first, then by path.
+    public var findings: [Finding] {
+        least == .info ? report.findings : report.findings.filter { $0.severity >= least }
+    }
+
+    /// The report's notes and ours.
+    var notes: [String] { report.notes + ownNotes }
+
+    /// All findings, listed or not.
+    public var total: Int { report.counts.values.reduce(0, +) }
+
+    /// How many findings are at the threshold or above, listed or not.
+    public var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
+
+    /// Findings that are counted and not listed, being below the least severity.
+    var hidden: Int { least == .info ? 0 : report.findings.count { $0.severity < least } }
+
+    var plaintextShare: Double? { Self.share(of: report.plaintextBytes, in: totalBytes) }
+    var sealedShare: Double? { Self.share(of: report.sealedBytes, in: totalBytes) }
+    var totalBytes: Int64 { report.kinds.reduce(0) { $0 + $1.bytes } }
+
+    static func share(of part: Int64, in whole: Int64) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}
+
+extension Severity {
+    /// From the gravest down, as every format lists them.
+    static let descending: [Severity] = allCases.reversed()
+}
+
+/// Where a report goes, piece by piece: a report of 250,000 files is never one string.
+public protocol ReportSink {
+    /// Takes the next piece.
+    func write(_ text: String)
+}
+
+extension ReportSink {
+    func writeLine(_ text: String) { write(text + "\n") }
+}
+
+/// A report that becomes one string after all.
+public final class ReportText: ReportSink {
+    /// What was written so far.
+    public private(set) var text = ""
+
+    /// An empty one.
+    public init() {}
+
+    /// Adds a piece.
+    public func write(_ text: String) { self.text += text }
+}

@@ -1,0 +1,80 @@
+internal import ContainerAudit
+internal import SharedFiles
+
+/// Parts of findings as people read them.
+package enum FindingText {
+    /// `accounts[2].token, line 3:14`, or the bytes where there is no line; empty where nothing is known.
+    static func place(_ finding: Finding) -> String {
+        guard let location = finding.location else { return "" }
+        return [location.place, position(location)].compactMap { $0 }.joined(separator: ", ").printable
+    }
+
+    private static func position(_ location: FindingLocation) -> String? {
+        if let line = location.line { return "line \(line)" + (location.column.map { ":\($0)" } ?? "") }
+        return location.offset.map { "byte \($0)" }
+    }
+
+    /// What was found, then what there is to say of it here.
+    static func message(_ finding: Finding) -> String {
+        finding.detail.isEmpty ? "\(finding.title)." : "\(finding.title). \(finding.detail)"
+    }
+
+    /// `1 finding`, `3 findings`.
+    package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// Why sealed blobs were not opened, as far as the report says.
+    static func reasonForNoKeys(_ report: AuditReport) -> String {
+        guard let note = report.notes.first else { return "there were no keys" }
+        if report.group == nil { return "no group was named" }
+        let mark = "blobs were not opened: "
+        guard let start = note.firstRange(of: mark)?.upperBound else { return note }
+        return String(note[start...])
+    }
+}
+
+/// A remedy as a sentence and the command that does it, which is never broken, so that it can be copied.
+struct RemedyText {
+    let sentence: String
+    let command: String?
+
+    /// Remedies are `Do this: command` or a command alone; commands begin with a small letter and have no full stop.
+    init(_ remedy: String) {
+        let text = remedy.printable
+        if Self.isCommand(text) {
+            (sentence, command) = ("", text)
+        } else if let colon = text.firstRange(of: ": "), Self.isCommand(text[colon.upperBound...]) {
+            (sentence, command) = (String(text[..<colon.lowerBound]) + ":", String(text[colon.upperBound...]))
+        } else {
+            (sentence, command) = (text, nil)
+        }
+    }
+
+    private static func isCommand(_ text: some StringProtocol) -> Bool {
+        text.contains(" ") && text.last != "." && text.utf8.first.map { (0x61...0x7A).contains($0) } == true
+    }
+}
+
+/// Sizes for people.
+package enum ByteText {
+    private static let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+
+    /// `512 B`, `1.2 MiB`, `34 GiB`.
+    package static func text(_ bytes: Int64) -> String {
+        var value = Double(max(0, bytes))
+        var unit = 0
+        while value >= 1023.5, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        if unit == 0 || value >= 9.95 { return "\(Int(value.rounded())) \(units[unit])" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// `57 %`; what is there at all is never 0 %, and what is not all is never 100 %.
+    static func percent(_ share: Double) -> String {
+        if share > 0 && share < 0.01 { return "<1 %" }
+        if share < 1 && share > 0.99 { return ">99 %" }
+        return "\(Int((share * 100).rounded())) %"
+    }
+}

@@ -1,0 +1,158 @@
+/// Findings in the Static Analysis Results Interchange Format, version 2.1.0 (OASIS), which code hosts show beside the lines.
+package struct SARIFReport {
+    /// Every rule that a result may name, in a fixed order.
+    let rules: [SARIFRule]
+    let results: [SARIFResult]
+    /// What a reader has to know of the run itself, such as what was not looked at.
+    let notes: [String]
+    /// The directory that the results' paths are below, absolute.
+    let root: String
+    /// When it began and ended, as RFC 3339 has it; nil where that is not known.
+    var times: (began: String, ended: String)?
+    /// Tells runs over other things apart, which hosts would else take for newer ones of the same: it ends with a slash.
+    var category: String?
+
+    private static let schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    /// Hosts that show results put the root of the checked-out source in its place.
+    static let rootName = "%SRCROOT%"
+
+    package init(
+        rules: [SARIFRule], results: [SARIFResult], notes: [String], root: String,
+        times: (began: String, ended: String)? = nil, category: String? = nil
+    ) {
+        self.rules = rules
+        self.results = results
+        self.notes = notes
+        self.root = root
+        self.times = times
+        self.category = category
+    }
+
+    func write(to sink: any ReportSink) {
+        let indices = Dictionary(rules.enumerated().map { ($1.id, $0) }) { first, _ in first }
+        sink.write(#"{"$schema":"\#(Self.schema)","version":"2.1.0","runs":[{"tool":{"driver":"#)
+        sink.write(driver.text + "}," + members(head) + #","results":["#)
+        for (number, result) in results.enumerated() {
+            sink.write((number == 0 ? "" : ",") + result.json(ruleIndex: indices[result.rule]).text)
+        }
+        sink.writeLine("]}]}")
+    }
+
+    /// The whole report, for those that are small.
+    package var text: String {
+        let sink = ReportText()
+        write(to: sink)
+        return sink.text
+    }
+
+    private func members(_ fields: [(String, JSONText)]) -> String {
+        String(JSONText.object(fields).text.dropFirst().dropLast())
+    }
+
+    private var head: [(String, JSONText)] {
+        var fields: [(String, JSONText)] = [
+            ("columnKind", .string("unicodeCodePoints")),
+            ("originalUriBaseIds", .object([(Self.rootName, .object([("uri", .string(rootURI))]))])),
+            ("invocations", .array([invocation])),
+        ]
+        if let category { fields.append(("automationDetails", .object([("id", .string(category))]))) }
+        return fields
+    }
+
+    private var invocation: JSONText {
+        let notifications = notes.map { note in
+            JSONText.object([("level", .string(SARIFLevel.note.rawValue)), ("message", Self.message(note))])
+        }
+        let times = times.map { [("startTimeUtc", JSONText.string($0.began)), ("endTimeUtc", .string($0.ended))] }
+        return .object(
+            [("executionSuccessful", .bool(true))] + (times ?? [])
+                + [("toolExecutionNotifications", .array(notifications))])
+    }
+
+    private var driver: JSONText {
+        .object([
+            ("name", .string("sealctl")), ("version", .string(SealedStateVersion.current)),
+            ("rules", .array(rules.map(\.json))),
+        ])
+    }
+
+    /// The uri of a base has to end with a slash.
+    private var rootURI: String { "file://" + SARIFPath.encoded(root) + (root.hasSuffix("/") ? "" : "/") }
+
+    /// A text that hosts require not to be empty.
+    static func message(_ text: String) -> JSONText { .object([("text", .string(text.isEmpty ? "-" : text))]) }
+}
+
+/// How much a result matters.
+package enum SARIFLevel: String { case note, warning, error }
+
+/// A kind of finding.
+package struct SARIFRule {
+    /// What GitHub takes of each: the rest of a longer text is cut off.
+    private static let descriptionLimit = 1024
+
+    /// Stable: hosts follow a finding by it from one run to the next.
+    let id: String
+    /// Words joined by hyphens or dots.
+    let name: String
+    let level: SARIFLevel
+    let title: String
+    let meaning: String
+    let remedy: String
+    /// Above 0 up to 10; hosts sort by it. Nil for a rule that is not about security, or merely good to know.
+    var securitySeverity: Double?
+    /// What hosts filter by; the first ten are shown.
+    var tags: [String] = []
+    /// Where to read on, absolute.
+    var helpURI: String?
+
+    package init(
+        id: String, name: String, level: SARIFLevel, title: String, meaning: String, remedy: String,
+        securitySeverity: Double? = nil, tags: [String] = [], helpURI: String? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.level = level
+        self.title = title
+        self.meaning = meaning
+        self.remedy = remedy
+        self.securitySeverity = securitySeverity
+        self.tags = tags
+        self.helpURI = helpURI
+    }
+
+    var json: JSONText {
+        var fields: [(String, JSONText)] = [
+            ("id", .string(id)), ("name", .string(pascalCase)),
+            ("shortDescription", Self.description(title + ".")), ("fullDescription", Self.description(meaning)),
+            ("help", help), ("defaultConfiguration", .object([("level", .string(level.rawValue))])),
+        ]
+        if let helpURI { fields.append(("helpUri", .string(helpURI))) }
+        let properties = properties
+        if !properties.isEmpty { fields.append(("properties", .object(properties))) }
+        return .object(fields)
+    }
+
+    private static func description(_ text: String) -> JSONText {
+        SARIFReport.message(String(text.prefix(descriptionLimit)))
+    }
+
+    private var help: JSONText {
+        guard securitySeverity != nil || !tags.isEmpty else { return SARIFReport.message(remedy) }
+        return .object([("text", .string(remedy)), ("markdown", .string("\(meaning)\n\n**What to do:** \(remedy)"))])
+    }
+
+    private var properties: [(String, JSONText)] {
+        var fields: [(String, JSONText)] = []
+        if !tags.isEmpty { fields.append(("tags", .array(tags.prefix(10).map { .string($0) }))) }
+        if let securitySeverity, securitySeverity > 0 {
+            fields.append(("security-severity", .string(String(securitySeverity))))
+        }
+        return fields
+    }
+
+    /// The form that the standard recommends for names of rules.
+    private var pascalCase: String {
+        name.split { "-.".contains($0) }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}

@@ -1,0 +1,176 @@
+import Dispatch
+import Glibc
+import GroupFileCoordination
+import SharedFiles
+import TestSupport
+import Testing
+
+/// A member that fills the domain, or does not stop talking: it costs a bounded time and memory.
+@Suite(.timeLimit(.minutes(10))) struct CrowdedDomainTests {
+    private let yard: CoordinationYard
+
+    init() throws {
+        yard = try CoordinationYard()
+        try yard.write("file", "0")
+    }
+
+    @Test func aConnectionThatDoesNotStopTalkingIsEnded() throws {
+        let presenter = try yard.presenter("file")
+        let client = try yard.connection()
+        defer { close(client) }
+        let packet = PlantedSocket.changes(of: Array(repeating: "/elsewhere", count: 64))
+        var sent = 0
+        while sent < 20_000 && PlantedSocket.send(packet, to: client) { sent += 1 }
+        #expect(sent < 20_000)
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(try presenter.readLine() == "relinquish to writer")
+    }
+
+    //  member                  presenter
+    //                          does something else
+    //  25,600 changes
+    //                          hears of a few
+    @Test func aPresenterThatIsBusyIsNotBuriedInNotices() throws {
+        let queue = DispatchQueue(label: "busy")
+        let presenter = NotingPresenter(yard.path(""), queue: queue)
+        queue.suspend()
+        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        for round in 0..<2 {
+            let client = try yard.connection()
+            defer { close(client) }
+            for index in 0..<200 {
+                let paths = (0..<64).map { yard.path("\(round) \(index) \($0)") }
+                try #require(PlantedSocket.send(PlantedSocket.changes(of: paths), to: client))
+            }
+            // No message: everything before it has been read when the connection ends.
+            try #require(PlantedSocket.send([0], to: client))
+            PlantedSocket.awaitEnd(of: client)
+        }
+        queue.resume()
+        #expect(yard.code(.writing(yard.path("")), milliseconds: 60_000) == nil)
+        presenter.wait(for: "writer done")
+        #expect(presenter.notes.contains("changed"))
+        #expect(presenter.notes.count < 100)
+    }
+
+    //  member                  presenter               test
+    //                          does something else
+    //  ask, hang up; 5 times
+    //                                                  write
+    //                          give way once
+    @Test func aRequestThatWasGivenUpIsNotMade() throws {
+        let queue = DispatchQueue(label: "busy")
+        let presenter = NotingPresenter(yard.path("file"), queue: queue)
+        queue.suspend()
+        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        for _ in 0..<5 { #expect(yard.code(.writing(yard.path("file"))) == .presenterTimeout) }
+        queue.resume()
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        presenter.wait(for: "writer done")
+        #expect(presenter.notes.count { $0 == "writer" } == 1)
+    }
+
+    private func plant(_ index: Int, _ bytes: [UInt8]) throws -> String {
+        let digits = String(index, radix: 16)
+        let name = "domain/" + String(repeating: "0", count: 16 - digits.count) + digits
+        try SystemFile.write(yard.place.path(name + ".items"), bytes)
+        return yard.place.path(name)
+    }
+
+    enum Crowd: String, CaseIterable, Sendable { case files, bytes, names }
+
+    @Test(arguments: Crowd.allCases) func moreRegistrationsThanAnyUseHasAreRefused(_ crowd: Crowd) throws {
+        let long = PlantedSocket.registration(
+            of: Array(repeating: "/" + String(repeating: "x", count: 2500), count: 100))
+        var planted: [String] = []
+        switch crowd {
+        case .files: for index in 0..<1025 { planted.append(try plant(index, []) + ".items") }
+        case .bytes: for index in 0..<17 { planted.append(try plant(index, long) + ".items") }
+        case .names:
+            for index in 0..<16_400 {
+                planted.append(yard.place.path("domain/name \(index)"))
+                try SystemFile.write(planted[index], [])
+            }
+        }
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == .presenterFailed)
+        for path in planted { try #require(unlink(path) == 0) }
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+    }
+
+    @Test func aCancelledCoordinatorReadsNoRegistration() throws {
+        for index in 0..<500 { _ = try plant(index, PlantedSocket.registration(of: ["/elsewhere"])) }
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        let coordinator = yard.coordinator()
+        coordinator.cancel()
+        #expect(yard.code(.writing(yard.path("file")), by: coordinator) == .cancelled)
+    }
+
+    /// What was read once is not read again; so nothing that matters may depend on the first reading.
+    @Test func aRegistrationThatChangesAfterItWasSeenIsReadAgain() throws {
+        let name = try plant(7, PlantedSocket.registration(of: [yard.path("lift")]))
+        let listener = PlantedSocket.make()
+        defer { close(listener) }
+        try #require(PlantedSocket.bind(listener, to: name + ".socket") == 0)
+        try #require(listen(listener, 8) == 0)
+        var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+        try #require(utimensat(AT_FDCWD, name + ".items", &times, 0) == 0)
+        for _ in 0..<2 { #expect(yard.code(.writing(yard.path("file"))) == nil) }
+        // In place, of the same size: only the time tells.
+        try SystemFile.write(name + ".items", PlantedSocket.registration(of: [yard.path("file")]))
+        #expect(yard.code(.writing(yard.path("file"))) == .presenterTimeout)
+        #expect(yard.code(.writing(yard.path("lift"))) == nil)
+    }
+
+    //  One process, or many, that say 100 times that they present the file, and give way each time.
+    @Test func anAccessOpensNoMoreThanSoManyConnections() throws {
+        let listener = PlantedSocket.make()
+        let first = try plant(0, PlantedSocket.registration(of: [yard.path("file")])) + ".socket"
+        try #require(PlantedSocket.bind(listener, to: first) == 0)
+        try #require(listen(listener, 200) == 0)
+        for index in 1..<100 {
+            let name = try plant(index, PlantedSocket.registration(of: [yard.path("file")]))
+            try #require(link(first, name + ".socket") == 0)
+        }
+        let outcomes = try concurrently(2) { index -> (code: FileError.Code?, count: Int) in
+            if index == 0 {
+                defer { shutdown(listener, Int32(SHUT_RDWR)) }
+                return (yard.code(.writing(yard.path("file")), milliseconds: 60_000), 0)
+            }
+            var accepted: [Int32] = []
+            while case let socket = accept(listener, nil, nil), socket >= 0 {
+                accepted.append(socket)
+                _ = PlantedSocket.send(PlantedSocket.ready, to: socket)
+            }
+            accepted.forEach { close($0) }
+            return (nil, accepted.count)
+        }
+        close(listener)
+        let all = try outcomes.map { try $0.get() }
+        #expect(all.contains { $0.code == .presenterFailed })
+        #expect(all.contains { $0.count == 64 })
+    }
+
+    //  A process without a descriptor for who wants to talk to its presenters waits, and does not turn in circles.
+    @Test func aProcessOutOfDescriptorsRestsUntilItHasSome() throws {
+        let presenter = try yard.presenter("file")
+        let process = "\(presenter.pid)"
+        try #require(ChildProcess.run("/usr/bin/prlimit", ["--pid", process, "--nofile=3:1024"]).exitCode == 0)
+        let client = try yard.connection()
+        defer { close(client) }
+        let before = try ticks(of: presenter.pid)
+        usleep(1_500_000)
+        // Hundredths of a second of the processor.
+        #expect(try ticks(of: presenter.pid) - before < 30)
+        try #require(ChildProcess.run("/usr/bin/prlimit", ["--pid", process, "--nofile=1024:1024"]).exitCode == 0)
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(try presenter.readLine() == "relinquish to writer")
+    }
+
+    private func ticks(of process: Int32) throws -> Int {
+        let text = String(decoding: try SystemFile.read("/proc/\(process)/stat"), as: UTF8.self)
+        let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+        return try #require(Int(fields[11])) + #require(Int(fields[12]))
+    }
+}

@@ -1,0 +1,382 @@
+import Glibc
+import GroupFileCoordination
+import SharedFiles
+import TestSupport
+import Testing
+
+/// What presenters are asked and told. The columns of each comment are the processes, time runs down.
+@Suite(.timeLimit(.minutes(10))) struct FilePresenterTests {
+    private let yard: CoordinationYard
+
+    init() throws {
+        yard = try CoordinationYard()
+        try yard.write("file", "0")
+    }
+
+    private func presenting<Value>(_ presenter: NotingPresenter, _ body: () throws -> Value) throws -> Value {
+        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        return try body()
+    }
+
+    //  test                    presenter
+    //  ask
+    //                          relinquish, save
+    //  read
+    //  done
+    //                          reacquire
+    @Test func aPresenterElsewhereMakesWayAndGoesOn() throws {
+        let presenter = try yard.presenter("file", "save")
+        let seen = try yard.coordinator().coordinate(readingItemAt: yard.path("file")) { _ in
+            Result { try yard.text("file") }
+        }.get()
+        #expect(seen == "saved")
+        #expect(try presenter.readLine() == "relinquish to reader")
+        #expect(try presenter.readLine() == "save")
+        #expect(try presenter.readLine() == "reacquire from reader")
+    }
+
+    @Test func aReaderThatNeedsNoChangesAsksNobodyToSave() throws {
+        let presenter = try yard.presenter("file", "save")
+        let options: [ReadingOptions] = [.withoutChanges, .immediatelyAvailableMetadataOnly]
+        for options in options {
+            #expect(yard.code(.reading(yard.path("file"), options: options), milliseconds: 60_000) == nil)
+            #expect(try presenter.readLine() == "relinquish to reader")
+            #expect(try presenter.readLine() == "reacquire from reader")
+        }
+        #expect(try yard.text("file") == "0")
+    }
+
+    @Test func aWriterTellsPresentersElsewhereOfTheChangeBeforeTheyGoOn() throws {
+        let presenter = try yard.presenter("file")
+        try yard.coordinator().coordinate(writingItemAt: yard.path("file")) { _ in
+            Result { try yard.write("file", "1") }
+        }.get()
+        #expect(try presenter.readLine() == "relinquish to writer")
+        try expectChange("1", at: presenter)
+        #expect(try nextButChanges(presenter) == "reacquire from writer")
+    }
+
+    /// The next line that is not about a change: the monitor may tell of one that is told anyway.
+    fileprivate func nextButChanges(_ presenter: ChildProcess) throws -> String? {
+        var line = try presenter.readLine()
+        while line?.hasPrefix("changed") == true { line = try presenter.readLine() }
+        return line
+    }
+
+    /// What the monitor sees of the writing may be told as well, in the middle of it.
+    private func expectChange(_ text: String, at presenter: ChildProcess) throws {
+        var line = try presenter.readLine()
+        while let found = line, found.hasPrefix("changed"), found != "changed \(text)" {
+            line = try presenter.readLine()
+        }
+        #expect(line == "changed \(text)")
+    }
+
+    //  reader                  presenter               test
+    //                          relinquish
+    //  read
+    //  SIGKILL
+    //                          reacquire
+    @Test func aPresenterGoesOnWhenTheReaderDies() throws {
+        let presenter = try yard.presenter("file")
+        let reader = try yard.holding("read-plain", "file")
+        #expect(try presenter.readLine() == "relinquish to reader")
+        reader.kill(SIGKILL)
+        #expect(try presenter.readLine() == "reacquire from reader")
+    }
+
+    //  writer                  presenter               test
+    //                          relinquish
+    //  write
+    //                                                  change the file
+    //  SIGKILL
+    //                          changed, reacquire
+    @Test func aPresenterLearnsWhatAWriterThatDiedHasLeft() throws {
+        let presenter = try yard.presenter("file")
+        let writer = try yard.holding("updating", "file")
+        #expect(try presenter.readLine() == "relinquish to writer")
+        try yard.write("file", "half")
+        writer.kill(SIGKILL)
+        var lines: Set<String> = []
+        while !lines.isSuperset(of: ["changed half", "reacquire from writer"]) {
+            guard let line = try presenter.readLine() else { break }
+            lines.insert(line)
+        }
+        #expect(lines.isSuperset(of: ["changed half", "reacquire from writer"]))
+    }
+
+    @Test func aDeadPresenterNeverBlocksAndIsSwept() throws {
+        let presenter = try yard.presenter("file")
+        #expect(try SystemFile.names(yard.place.path("domain")).count == 2)
+        presenter.kill(SIGKILL)
+        #expect(try presenter.finish().status == .signalled(SIGKILL))
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(try SystemFile.names(yard.place.path("domain")) == [".lock"])
+    }
+
+    //  test                    presenter
+    //                          SIGSTOP
+    //  write: time-out
+    //                          SIGCONT
+    //  write
+    @Test func aStoppedPresenterCostsTheTimeLimitAndIsNamed() throws {
+        let presenter = try yard.presenter("file")
+        presenter.kill(SIGSTOP)
+        try presenter.waitUntilStopped()
+        let error = #expect(throws: FileError.self) {
+            try yard.coordinator().coordinate(writingItemAt: yard.path("file"), timeout: .milliseconds(50)) { _ in }
+        }
+        #expect(error?.code == .presenterTimeout)
+        #expect(error?.advice.contains(" \(presenter.pid) ") == true)
+        #expect(yard.code(.writing(yard.path("other"))) == nil)
+        presenter.kill(SIGCONT)
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+    }
+
+    @Test func aPresenterThatDiesWhileItIsAskedBlocksNobody() throws {
+        let presenter = try yard.presenter("file", "silent")
+        let waiter = try yard.holder("updating", "file")
+        #expect(try presenter.readLine() == "relinquish to writer")
+        presenter.kill(SIGKILL)
+        #expect(try waiter.readLine() == "held \(yard.path("file"))")
+    }
+
+    @Test func cancellingEndsTheWaitingForAPresenter() throws {
+        let presenter = try yard.presenter("file", "silent")
+        let coordinator = yard.coordinator()
+        let outcomes = try concurrently(2) { index -> FileError.Code? in
+            if index == 0 { return yard.code(.writing(yard.path("file")), milliseconds: 600_000, by: coordinator) }
+            let line = try presenter.readLine()
+            coordinator.cancel()
+            return line == "relinquish to writer" ? .cancelled : nil
+        }
+        #expect(try outcomes.map { try $0.get() } == [.cancelled, .cancelled])
+    }
+
+    @Test func aPresenterThatCannotSaveRefusesTheReader() throws {
+        let presenter = try yard.presenter("file", "refuse")
+        #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == .presenterFailed)
+        #expect(try presenter.readLine() == "relinquish to reader")
+        #expect(try presenter.readLine() == "save")
+        #expect(try presenter.readLine() == "reacquire from reader")
+    }
+
+    @Test func aPresenterIsNotToldOfItsOwnChanges() throws {
+        let presenter = try yard.presenter("file")
+        let other = NotingPresenter(yard.path("file"))
+        try presenting(other) {
+            try presenter.write("write\n")
+            // Whatever it was told of its own writing would stand before the answer or before the next change.
+            #expect(try presenter.readLine() == "done write")
+            other.wait(for: "writer done")
+            #expect(Set(other.notes) == ["writer", "changed", "writer done"])
+            try yard.write("file", "uncoordinated")
+            try expectChange("uncoordinated", at: presenter)
+        }
+    }
+
+    @Test func anUncoordinatedChangeIsToldAsWell() throws {
+        let presenter = try yard.presenter("file")
+        try yard.write("file", "by an editor")
+        try expectChange("by an editor", at: presenter)
+        try yard.write("next", "replaced")
+        try #require(rename(yard.path("next"), yard.path("file")) == 0)
+        try expectChange("replaced", at: presenter)
+    }
+
+    @Test func aRemovedPresenterHearsNothing() throws {
+        let presenter = try yard.presenter("file")
+        try presenter.write("remove\n")
+        #expect(try presenter.readLine() == "done remove")
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        try yard.write("file", "1")
+        #expect(try SystemFile.names(yard.place.path("domain")) == [".lock"])
+        #expect(try presenter.finish().outputText == "")
+    }
+}
+
+extension FilePresenterTests {
+    @Test func aDeletionIsAnnouncedToWhoeverPresentsTheItemOrWhatLiesInIt() throws {
+        try yard.place.directory("items/directory")
+        try yard.write("directory/inner", "0")
+        let inner = try yard.presenter("directory/inner")
+        let outer = try yard.presenter("")
+        try yard.coordinator().coordinate(writingItemAt: yard.path("directory"), for: .deleting) { path in
+            Result {
+                try #require(unlink(path + "/inner") == 0)
+                try #require(rmdir(path) == 0)
+            }
+        }.get()
+        #expect(try nextButChanges(inner) == "relinquish to writer")
+        #expect(try nextButChanges(inner) == "deletion")
+        #expect(try nextButChanges(outer) == "subitem deletion \(yard.path("directory"))")
+        #expect(try nextButChanges(outer) == "subitem changed \(yard.path("directory"))")
+    }
+
+    @Test func aMoveIsToldToTheItemWhatLiesInItAndTheDirectoryAround() throws {
+        try yard.place.directory("items/old")
+        try yard.write("old/inner", "0")
+        let inner = try yard.presenter("old/inner")
+        let around = NotingPresenter(yard.path(""))
+        let item = NotingPresenter(yard.path("old"))
+        try presenting(around) {
+            try presenting(item) {
+                let coordinator = yard.coordinator()
+                try coordinator.coordinate(
+                    writingItemAt: yard.path("old"), for: .moving, writingItemAt: yard.path("new"), for: .replacing
+                ) { (old, new) throws(FileError) in
+                    rename(old, new)
+                    try coordinator.item(at: old, didMoveTo: new)
+                }
+                item.wait(for: "writer done")
+                #expect(item.notes.contains("moved"))
+                #expect(item.presentedItemPath == yard.path("new"))
+                around.wait(for: "subitem moved")
+                #expect(try nextButChanges(inner) == "relinquish to writer")
+                #expect(try nextButChanges(inner) == "moved \(yard.path("new/inner"))")
+                #expect(try nextButChanges(inner) == "reacquire from writer")
+            }
+            // From now on it is found at its new place.
+            #expect(yard.code(.reading(yard.path("new/inner")), milliseconds: 60_000) == nil)
+            #expect(try nextButChanges(inner) == "relinquish to reader")
+        }
+    }
+
+    //  A nested access that ends meanwhile must not send presenters to the new place: the item is still being moved.
+    @Test func aMoveIsToldWhenTheAccessThatMadeItEnds() throws {
+        let around = NotingPresenter(yard.path(""))
+        try presenting(around) {
+            let coordinator = yard.coordinator()
+            try coordinator.coordinate(
+                writingItemAt: yard.path("file"), for: .moving, writingItemAt: yard.path("new"), for: .replacing
+            ) { (old, new) throws(FileError) in
+                rename(old, new)
+                try coordinator.item(at: old, didMoveTo: new)
+                #expect(yard.code(.reading(yard.path("other")), by: coordinator) == nil)
+                try coordinator.coordinate(writingItemAt: yard.path("mark")) { _ in _ = mkdir(yard.path("mark"), 0o700)
+                }
+            }
+            around.wait(for: "subitem moved")
+            let told = around.notes
+            #expect(try #require(told.firstIndex(of: "appeared")) < #require(told.firstIndex(of: "subitem moved")))
+        }
+    }
+
+    @Test func aDirectoryLearnsOfWhatAppearsAndChangesInIt() throws {
+        let around = NotingPresenter(yard.path(""))
+        try presenting(around) {
+            try yard.coordinator().coordinate(writingItemAt: yard.path("new")) { _ in
+                Result { try yard.write("new", "1") }
+            }.get()
+            around.wait(for: "appeared")
+            #expect(!around.notes.contains("subitem changed"))
+            #expect(yard.code(.writing(yard.path("new"))) == nil)
+            around.wait(for: "subitem changed")
+        }
+    }
+
+    @Test func aPresenterHereMakesWayAsOneElsewhereDoes() throws {
+        let presenter = NotingPresenter(yard.path("file"))
+        try presenting(presenter) {
+            #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == nil)
+            presenter.wait(for: "reader done")
+            #expect(presenter.notes == ["reader", "save", "reader done"])
+            #expect(yard.code(.reading(yard.path("file")), by: yard.coordinator(presenter)) == nil)
+            #expect(presenter.notes.count == 3)
+        }
+    }
+
+    @Test func aPresenterMayCoordinateWhileItMakesWay() throws {
+        let yard = yard
+        let presenter = NotingPresenter(
+            yard.path("file"),
+            onWriter: { presenter in
+                let coordinator = yard.coordinator(presenter)
+                #expect(yard.code([.reading(yard.path("file")), .writing(yard.path("log"))], by: coordinator) == nil)
+            })
+        try presenting(presenter) {
+            #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+            presenter.wait(for: "writer done")
+        }
+    }
+
+    @Test func aPresenterIsAddedOnceAndRemovedOnce() throws {
+        let presenter = NotingPresenter(yard.path("file"))
+        for _ in 0..<2 { try FileCoordinator.addFilePresenter(presenter, domain: yard.domain) }
+        #expect(FileCoordinator.filePresenters(domain: yard.domain).count == 1)
+        for _ in 0..<2 { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        #expect(FileCoordinator.filePresenters(domain: yard.domain).isEmpty)
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        #expect(presenter.notes.isEmpty)
+    }
+
+    //  Both present the file; each writes it when it is asked to save, and so asks the other to make way.
+    @Test func presentersThatWriteWhileTheySaveDoNotWaitForEachOther() throws {
+        let domain = yard.domain
+        let saving: @Sendable (NotingPresenter) throws(FileError) -> Void = { (presenter) throws(FileError) in
+            let coordinator = FileCoordinator(presenter: presenter, domain: domain)
+            try coordinator.coordinate(writingItemAt: presenter.presentedItemPath ?? "", timeout: .seconds(60)) { _ in }
+        }
+        let here = NotingPresenter(yard.path("file"), onSave: saving)
+        let alsoHere = NotingPresenter(yard.path("file"), onSave: saving)
+        let elsewhere = try yard.presenter("file", "save")
+        try presenting(here) {
+            try presenting(alsoHere) {
+                #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == nil)
+            }
+        }
+        #expect(try elsewhere.readLine() != nil)
+        #expect(try yard.text("file") == "saved")
+    }
+
+    @Test func aPresenterThatComesWhileItsItemIsReadIsAskedByTheNextWriter() throws {
+        let presenter = NotingPresenter(yard.path("file"))
+        let writer = try yard.coordinator().coordinate(readingItemAt: yard.path("file")) { _ in
+            Result {
+                // It has found no presenter, and waits for the lock.
+                let writer = try yard.holder("updating", "file")
+                let lock = yard.place.path("domain/.lock")
+                while !((try? SystemFile.names("/proc/\(writer.pid)/fd")) ?? []).contains(where: {
+                    (try? SystemFile.linkTarget("/proc/\(writer.pid)/fd/\($0)")) == lock
+                }) { usleep(1000) }
+                try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
+                return writer
+            }
+        }.get()
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        #expect(try writer.readLine() == "held \(yard.path("file"))")
+        #expect(presenter.notes == ["writer"])
+    }
+
+    @Test func aBatchAsksOnceForAllThatLiesInItsItems() throws {
+        try yard.place.directory("items/directory")
+        let inner = NotingPresenter(yard.path("directory/inner"))
+        try presenting(inner) {
+            let coordinator = yard.coordinator()
+            try coordinator.prepare(forReadingItemsAt: [], writingItemsAt: [yard.path("directory")]) {
+                for _ in 0..<3 {
+                    #expect(yard.code(.writing(yard.path("directory/inner")), by: coordinator) == nil)
+                }
+                #expect(inner.notes.count { $0 == "writer" } == 1)
+                #expect(!inner.notes.contains("writer done"))
+            }
+            inner.wait(for: "writer done")
+        }
+    }
+
+    @Test func aPresenterGetsItsPathByItsFirstWrite() throws {
+        let presenter = NotingPresenter(nil)
+        try presenting(presenter) {
+            try yard.coordinator(presenter).coordinate(writingItemAt: yard.path("fresh")) { path in
+                Result {
+                    try yard.write("fresh", "1")
+                    presenter.presentedItemPath = path
+                }
+            }.get()
+            let reader = try yard.holder("read", "fresh")
+            #expect(try reader.readLine() == "held \(yard.path("fresh"))")
+            #expect(presenter.notes == ["reader", "save"])
+        }
+    }
+}

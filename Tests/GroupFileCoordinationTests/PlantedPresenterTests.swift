@@ -1,0 +1,134 @@
+import Glibc
+import GroupFileCoordination
+import SharedFiles
+import TestSupport
+import Testing
+
+/// What another member could plant in the domain: it is passed over, or costs the time limit.
+@Suite(.timeLimit(.minutes(10))) struct PlantedPresenterTests {
+    private let yard: CoordinationYard
+    private let name = "0123456789abcdef"
+
+    init() throws {
+        yard = try CoordinationYard()
+        try yard.write("file", "0")
+    }
+
+    enum Plant: String, CaseIterable, Sendable {
+        case garbage, empty, huge, truncated, fifo, link, directory
+    }
+
+    private func plant(_ plant: Plant, as file: String) throws {
+        let domain = "domain/" + file
+        switch plant {
+        case .garbage: try yard.place.file(domain, String(repeating: "\u{1}garbage", count: 500))
+        case .empty: try yard.place.file(domain, "")
+        case .huge: try yard.place.file(domain, String(repeating: "x", count: 2 << 20))
+        case .truncated: try yard.place.file(domain, "SPI1\u{1}\0\0\0\u{1}\0")
+        case .fifo: try yard.place.fifo(domain)
+        case .link: try yard.place.link(domain, to: "../items/file")
+        case .directory: try yard.place.directory(domain)
+        }
+    }
+
+    @Test(arguments: Plant.allCases) func aPlantedRegistrationIsPassedOver(_ kind: Plant) throws {
+        try plant(kind, as: name + ".items")
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        let presenter = try yard.presenter("file")
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(try presenter.readLine() == "relinquish to writer")
+        #expect(SystemFile.exists(yard.place.path("domain/\(name).items")))
+    }
+
+    private func registration() -> [UInt8] { PlantedSocket.registration(of: [yard.path("file")]) }
+
+    @Test(arguments: [Plant.garbage, .fifo, .link, .directory])
+    func whatIsNoSocketUnderASocketsNameIsPassedOver(_ kind: Plant) throws {
+        try SystemFile.write(yard.place.path("domain/\(name).items"), registration())
+        try plant(kind, as: name + ".socket")
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        #expect(try yard.text("file") == "0")
+    }
+
+    @Test func aSocketThatNobodyAnswersCostsTheTimeLimit() throws {
+        try SystemFile.write(yard.place.path("domain/\(name).items"), registration())
+        let listener = PlantedSocket.make()
+        defer { close(listener) }
+        try #require(PlantedSocket.bind(listener, to: yard.place.path("domain/\(name).socket")) == 0)
+        try #require(listen(listener, 0) == 0)
+        // The second one does not even find a place in the queue.
+        for _ in 0..<3 {
+            #expect(yard.code(.writing(yard.path("file")), milliseconds: 20) == .presenterTimeout)
+        }
+        #expect(yard.code(.writing(yard.path("other"))) == nil)
+    }
+
+    @Test func aSocketThatHangsUpRefusesTheAccess() throws {
+        try SystemFile.write(yard.place.path("domain/\(name).items"), registration())
+        let listener = PlantedSocket.make()
+        try #require(PlantedSocket.bind(listener, to: yard.place.path("domain/\(name).socket")) == 0)
+        try #require(listen(listener, 8) == 0)
+        let outcomes = try concurrently(2) { index -> FileError.Code? in
+            if index == 0 {
+                defer { shutdown(listener, Int32(SHUT_RDWR)) }
+                return yard.code(.writing(yard.path("file")), milliseconds: 50)
+            }
+            while case let socket = accept(listener, nil, nil), socket >= 0 { close(socket) }
+            return nil
+        }
+        // The time may be over just while a connection is open.
+        let code = try #require(try outcomes.compactMap { try $0.get() }.first)
+        #expect([.presenterFailed, .presenterTimeout].contains(code))
+        close(listener)
+        #expect(yard.code(.writing(yard.path("file"))) == nil)
+    }
+
+    @Test func garbageSentToAPresenterClosesThatConnectionOnly() throws {
+        let presenter = try yard.presenter("file")
+        let names = try SystemFile.names(yard.place.path("domain"))
+        let address = yard.place.path("domain/\(try #require(names.first { $0.hasSuffix(".socket") }))")
+        let packets: [[UInt8]] = [
+            [1], Array("SPM1".utf8), Array("SPM1".utf8) + [1, 0xFF, 0xFF],
+            Array("SPM1".utf8) + [2, 1, 0, 1, 3, 0, 0x2E],
+            [UInt8](repeating: 0x41, count: 100_000), Array("SPM1".utf8) + [3],
+        ]
+        for packet in packets {
+            let client = PlantedSocket.make()
+            defer { close(client) }
+            try #require(PlantedSocket.connect(client, to: address) == 0)
+            #expect(send(client, packet, packet.count, Int32(MSG_NOSIGNAL)) == packet.count)
+            var byte: UInt8 = 0
+            #expect(recv(client, &byte, 1, 0) <= 0)
+        }
+        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(try presenter.readLine() == "relinquish to writer")
+    }
+
+    //  One member opens connections and says nothing. Others than this user could: they get no more than their share.
+    @Test func idleConnectionsAreLimited() throws {
+        let presenter = try yard.presenter("file")
+        let names = try SystemFile.names(yard.place.path("domain"))
+        let address = yard.place.path("domain/\(try #require(names.first { $0.hasSuffix(".socket") }))")
+        var clients: [Int32] = []
+        defer { clients.forEach { close($0) } }
+        for _ in 0..<100 {
+            let client = PlantedSocket.make()
+            try #require(PlantedSocket.connect(client, to: address) == 0)
+            clients.append(client)
+        }
+        var byte: UInt8 = 0
+        #expect(recv(clients[99], &byte, 1, 0) == 0)
+        #expect(try SystemFile.names("/proc/\(presenter.pid)/fd").count < 90)
+    }
+
+    @Test func aLockFileThatIsNoneIsRefused() throws {
+        try yard.place.fifo("domain/.lock")
+        #expect(yard.code(.writing(yard.path("file"))) == .notRegularFile)
+        try #require(unlink(yard.place.path("domain/.lock")) == 0)
+        try yard.place.link("domain/.lock", to: "../items/file")
+        #expect(yard.code(.writing(yard.path("file"))) == .unsafePath)
+        try #require(unlink(yard.place.path("domain/.lock")) == 0)
+        try #require(link(yard.path("file"), yard.place.path("domain/.lock")) == 0)
+        #expect(yard.code(.writing(yard.path("file"))) == .unsafePath)
+    }
+}

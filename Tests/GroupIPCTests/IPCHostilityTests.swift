@@ -1,0 +1,215 @@
+import Glibc
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import AppGroups
+@testable import GroupIPC
+
+/// What a member of the group, or a stranger, does to make others fail: they are told, and nothing of others is touched.
+@Suite(.timeLimit(.minutes(10))) struct IPCHostilityTests {
+    private let yard: IPCYard
+
+    init() throws { yard = try IPCYard() }
+
+    // MARK: Records
+
+    @Test(arguments: [0, 1, 64, 71, 73, 4096]) func aRecordOfAnotherLengthIsRefusedAndKept(count: Int) throws {
+        let semaphore = try yard.semaphore(startingAt: 2)
+        let bytes = Array(
+            (try SystemFile.read(yard.path(".ipc/s.sem")) + [UInt8](repeating: 0, count: 4096)).prefix(count))
+        try SystemFile.write(yard.path(".ipc/s.sem"), bytes)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
+        #expect(groupError { _ = try yard.semaphore(creating: false) }?.code == .ipcDamaged)
+        #expect(try SystemFile.read(yard.path(".ipc/s.sem")) == bytes)
+        // Who had it open goes on.
+        try semaphore.post()
+        #expect(try semaphore.value == 3)
+        removeFromKernel("-s", semaphore.kernel.id)
+    }
+
+    @Test(arguments: [0, 8, 9, 12]) func aRecordWithAChangedFieldIsRefused(offset: Int) throws {
+        let semaphore = try yard.semaphore()
+        var bytes = try SystemFile.read(yard.path(".ipc/s.sem"))
+        if offset == 12 { bytes.replaceSubrange(12..<16, with: [0, 0, 0, 0]) } else { bytes[offset] ^= 0x55 }
+        try SystemFile.write(yard.path(".ipc/s.sem"), bytes)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
+        removeFromKernel("-s", semaphore.kernel.id)
+    }
+
+    @Test func aDamagedRecordIsRemovedWhenThatIsAskedFor() throws {
+        let semaphore = try yard.semaphore(startingAt: 2)
+        try SystemFile.write(yard.path(".ipc/s.sem"), [1])
+        try GroupSemaphore.unlink("s", in: yard.container)
+        #expect(try yard.semaphore(startingAt: 5).value == 5)
+        removeFromKernel("-s", semaphore.kernel.id)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: ["link", "fifo", "directory", "socket", "second name"])
+    func somethingElseUnderTheNameIsRefusedAndLeftAlone(thing: String) throws {
+        let other = try yard.semaphore("other")
+        defer { withExtendedLifetime(other) {} }
+        let path = yard.path(".ipc/s.sem")
+        let made =
+            switch thing {
+            case "link": symlink("other.sem", path)
+            case "fifo": mkfifo(path, 0o600)
+            case "directory": mkdir(path, 0o700)
+            case "socket": mknod(path, S_IFSOCK | 0o600, 0)
+            default: link(yard.path(".ipc/other.sem"), path)
+            }
+        try #require(made == 0)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
+        #expect(SystemFile.exists(path))
+    }
+
+    @Test func aRecordThatPointsAtAStrangersObjectDoesNotLeadThere() throws {
+        let victim = semget(0x5EA1ED, KernelSemaphore.count, IPC_CREAT | IPC_EXCL | 0o600)
+        try #require(victim >= 0)
+        defer { removeFromKernel("-s", victim) }
+        _ = try yard.semaphore("s")
+        var record = try yard.record("s.sem")
+        try GroupSemaphore.unlink("s", in: yard.container)
+        record.key = 0x5EA1ED
+        try SystemFile.write(yard.path(".ipc/s.sem"), record.bytes)
+        var operation = sembuf(sem_num: 0, sem_op: 5, sem_flg: 0)
+        #expect(semop(victim, &operation, 1) == 0)
+        #expect(groupError { _ = try yard.semaphore(creating: false) }?.code == .ipcMissing)
+        let semaphore = try yard.semaphore(startingAt: 1)
+        #expect(semaphore.kernel.id != victim)
+        try GroupSemaphore.unlink("s", in: yard.container)
+        // It still has what it had.
+        operation = sembuf(sem_num: 0, sem_op: -5, sem_flg: Int16(IPC_NOWAIT))
+        #expect(semop(victim, &operation, 1) == 0)
+    }
+
+    /// A stranger who sees the key (they are public) and makes an object of that key before we do.
+    @Test func anObjectThatOthersMayUseIsNotUsed() throws {
+        let semaphore = try yard.semaphore(startingAt: 1)
+        let record = try yard.record("s.sem")
+        removeFromKernel("-s", semaphore.kernel.id)
+        let planted = semget(key_t(bitPattern: record.key), KernelSemaphore.count, IPC_CREAT | IPC_EXCL | 0o666)
+        try #require(planted >= 0)
+        defer { removeFromKernel("-s", planted) }
+        // Without the mark it is not ours: another one is made.
+        #expect(try yard.semaphore(startingAt: 4).value == 4)
+        #expect(try yard.record("s.sem").key != record.key)
+    }
+
+    @Test func aMarkedObjectThatWasOpenedToOthersIsRefused() throws {
+        let semaphore = try yard.semaphore(startingAt: 1)
+        #expect(semaphore.kernel.give(owner: geteuid(), group: getegid(), mode: 0o666) == 0)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcUntrusted)
+        // There is a way out.
+        try GroupSemaphore.unlink("s", in: yard.container)
+        #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
+        #expect(try yard.semaphore(startingAt: 4).value == 4)
+    }
+
+    @Test(arguments: [0o400, 0o200, 0o700] as [UInt32]) func anObjectOfAnotherModeIsRefused(mode: UInt32) throws {
+        let semaphore = try yard.semaphore(startingAt: 1)
+        #expect(semaphore.kernel.give(owner: geteuid(), group: getegid(), mode: mode) == 0)
+        defer { removeFromKernel("-s", semaphore.kernel.id) }
+        let code = groupError { _ = try yard.semaphore(creating: false) }?.code
+        #expect(code == .ipcUntrusted || code == .ipcMissing)
+    }
+
+    @Test func theRecordOfAnotherNameStandsForNothing() throws {
+        let other = try yard.semaphore("other", startingAt: 3)
+        try SystemFile.write(yard.path(".ipc/s.sem"), try SystemFile.read(yard.path(".ipc/other.sem")))
+        #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
+        try GroupSemaphore.unlink("s", in: yard.container)
+        #expect(try other.value == 3)
+    }
+
+    @Test func removingAllGoesOnAfterOneThatFails() throws {
+        let semaphore = try yard.semaphore("z")
+        _ = try yard.semaphore("b")
+        try #require(mkdir(yard.path(".ipc/a.sem"), 0o700) == 0)
+        #expect(groupError { try yard.container.removeKernelObjects() } != nil)
+        #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
+        #expect(!SystemFile.exists(yard.path(".ipc/b.sem")))
+        #expect(rmdir(yard.path(".ipc/a.sem")) == 0)
+    }
+
+    @Test func aDirectoryThatOthersMayWriteIsRefused() throws {
+        _ = try yard.semaphore()
+        #expect(chmod(yard.path(".ipc"), 0o777) == 0)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .unsafeContainer)
+        #expect(chmod(yard.path(".ipc"), 0o700) == 0)
+    }
+
+    @Test func aLinkInPlaceOfTheDirectoryIsNotFollowed() throws {
+        let elsewhere = yard.base + "/elsewhere"
+        #expect(mkdir(elsewhere, 0o700) == 0)
+        #expect(symlink(elsewhere, yard.path(".ipc")) == 0)
+        #expect(groupError { _ = try yard.semaphore() }?.code == .notADirectory)
+        #expect(try SystemFile.names(elsewhere) == [])
+    }
+
+    // MARK: Memory
+
+    /// A reader of mapped memory dies when somebody shortens the file behind it: here there is none.
+    @Test func nothingThatIsDoneToTheRecordReachesWhoHasTheMemoryOpen() throws {
+        let memory = try yard.memory()
+        try memory.write([1, 2, 3])
+        let child = try yard.child("memory", "m", "1000")
+        #expect(try child.readLine() == "open")
+        let path = yard.path(".ipc/m.shm")
+        let bytes = try SystemFile.read(path)
+        #expect(truncate(path, 0) == 0)
+        #expect(try child.ask("write 7 900") == "done")
+        #expect(try memory.read() == [UInt8](repeating: 7, count: 900))
+        #expect(unlink(path) == 0)
+        #expect(try child.ask("read") == "900 7")
+        try SystemFile.write(path, bytes)
+        #expect(try yard.memory(creating: false).read()?.count == 900)
+    }
+
+    @Test func aSmallerObjectOfThatKeyIsNotAttachedAsALargerOne() throws {
+        let memory = try yard.memory(capacity: 100_000)
+        let record = try yard.record("m.shm")
+        let id = shmget(key_t(bitPattern: record.key), 0, 0)
+        withExtendedLifetime(memory) { removeFromKernel("-m", id) }
+        let planted = shmget(key_t(bitPattern: record.key), 4096, IPC_CREAT | IPC_EXCL | 0o600)
+        // While somebody is attached the old one keeps no key.
+        try #require(planted >= 0)
+        defer { removeFromKernel("-m", planted) }
+        let address = try #require(shmat(planted, nil, 0))
+        UnsafeMutableRawBufferPointer(start: address, count: 4096).copyBytes(from: record.stamp.bytes)
+        #expect(shmdt(address) == 0)
+        let anew = try yard.memory(capacity: 100_000)
+        try anew.write([UInt8](repeating: 1, count: 100_000))
+        #expect(try anew.read()?.count == 100_000)
+        #expect(groupError { _ = try memory.read() }?.code == .ipcRemoved)
+    }
+
+    @Test func aLengthThatAMemberMadeUpIsRefusedAndMended() throws {
+        let memory = try yard.memory(capacity: 100)
+        try memory.write([1])
+        let id = shmget(key_t(bitPattern: try yard.record("m.shm").key), 0, 0)
+        let address = try #require(shmat(id, nil, 0))
+        for length in [UInt64(101), .max, 1 << 40] {
+            address.storeBytes(of: length, toByteOffset: 40, as: UInt64.self)
+            address.storeBytes(of: length, toByteOffset: 48, as: UInt64.self)
+            #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
+        }
+        // Any generation: the parity alone counts.
+        address.storeBytes(of: UInt64.max, toByteOffset: 32, as: UInt64.self)
+        #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
+        #expect(shmdt(address) == 0)
+        for value: [UInt8] in [[2], [3], [4]] {
+            try memory.write(value)
+            #expect(try memory.read() == value)
+        }
+    }
+
+    @Test func aPlainRemovalIsSeenByTheNextCall() throws {
+        let memory = try yard.memory()
+        try memory.write([1])
+        removeFromKernel("-m", shmget(key_t(bitPattern: try yard.record("m.shm").key), 0, 0))
+        #expect(groupError { _ = try memory.read() }?.code == .ipcRemoved)
+        #expect(groupError { try memory.write([2]) }?.code == .ipcRemoved)
+        #expect(try yard.memory().read() == nil)
+    }
+}
