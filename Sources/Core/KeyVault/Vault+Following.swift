@@ -36,7 +36,7 @@ extension Vault {
         return contents
     }
 
-    /// How often files that were overtaken while they were read are read again.
+    /// The number of times that files or values are read again after they were replaced during the reading.
     static var maximumRereads: Int { 16 }
     /// The same for files that are refused together, before anything is opened.
     private static var maximumUnjudged: Int { 4 }

@@ -253,9 +253,6 @@ extension Vault {
         }
     }
 
-    /// The number of times that a value is read again after it was replaced during the reading.
-    private static var maximumRereads: Int { 16 }
-
     /// Lends a value. Between reading the index and reading the value file, a writer may replace the value and remove
     /// the old file; then the new value is read.
     private func withCurrentValue<Result: ~Copyable>(

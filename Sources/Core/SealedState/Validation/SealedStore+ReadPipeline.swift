@@ -1,6 +1,6 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
-package import KeyVault
+internal import KeyVault
 internal import PropertyLists
 package import Sealing
 internal import SharedFiles

@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import AuditReports
+public import ArgumentParser
+public import AuditReports
 internal import CryptoPrimitives
 internal import SharedFiles
 

@@ -1,4 +1,5 @@
 internal import AuditReports
+internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SealedState
 internal import SystemPackage
