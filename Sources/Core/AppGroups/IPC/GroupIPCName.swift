@@ -83,7 +83,7 @@ extension GroupIPCName {
     /// nearest is a socket.
     ///
     /// For programs that use sem_open(3) or shm_open(3) themselves. ``GroupSemaphore`` and ``GroupSharedMemory`` do not, and
-    /// take every name (`docs/ipc.md` says why).
+    /// take every name (`docs/guides/coordination-and-ipc.md`).
     /// - Returns: nil for a service.
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func linuxName(for mechanism: Mechanism) throws(AppGroupError) -> String? {

@@ -4,8 +4,8 @@ internal import SharedFiles
 /// A counting semaphore between the programs of an app group.
 ///
 /// It lives in the kernel from the moment the first program opens it until the machine is switched off, ``unlink()`` is
-/// called, or the system removes it (`docs/ipc.md`). Nothing that a member does to files of the container changes one
-/// that is open.
+/// called, or the system removes it (`docs/guides/coordination-and-ipc.md`). Nothing that a member does to files of the
+/// container changes one that is open.
 ///
 /// ```swift
 /// let semaphore = try GroupSemaphore("refresh", in: container, startingAt: 1)

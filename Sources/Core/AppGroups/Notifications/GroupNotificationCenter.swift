@@ -14,7 +14,7 @@ internal import Synchronization
 /// - The container may be removed and made again, and need not exist when observing begins.
 ///
 /// Names have 1 to 128 bytes of UTF-8, any characters, and are compared by their bytes. A notification costs one small
-/// file in the container, which stays. `docs/notifications.md` compares all this with Apple's.
+/// file in the container, which stays. `docs/guides/watching-and-settings.md` describes notifications.
 public final class GroupNotificationCenter: Sendable {
     /// The group whose programs hear each other.
     public let group: AppGroup
