@@ -1,5 +1,5 @@
 """Watermarks, access logs and token digests: a second implementation, written from docs/watermarks.md, docs/access-log.md and
-docs/data-protection.md alone. It needs reader.py and vault.py.
+docs/token-digests.md alone. It needs reader.py and vault.py.
 
 Rule names are those of the documents: M of watermarks, L of access logs, T of token digests.
 """
@@ -245,7 +245,7 @@ def check_log(older, current, keys, noted):
     return check.result()
 
 
-# --- docs/data-protection.md, section "Token digests"
+# --- docs/token-digests.md, section "The format"
 
 def token_hash(key, salt, token):
     return H(32, H(32, key, b"tks1", salt), b"tkd1", token)

@@ -5,7 +5,7 @@ internal import SharedFiles
 /// A counting semaphore between the programs of an app group.
 ///
 /// The semaphore exists in the kernel from the first opening until the machine is switched off, ``unlink()`` is called,
-/// or the system removes it (`docs/ipc.md`). Changes of a member to files of the container do not affect an open one.
+/// or the system removes it (`docs/guides/coordination-and-ipc.md`). Changes of a member to files of the container do not affect an open one.
 ///
 /// ```swift
 /// let semaphore = try GroupSemaphore("refresh", in: container, startingAt: 1)

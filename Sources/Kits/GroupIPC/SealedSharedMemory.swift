@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// What lies in the memory is one sealed blob, bound to group, name and this start of the machine. Every read is authenticated
 /// and validated as a record's. No file is written and nothing is synced: what was written is lost with the machine's power, and
-/// when the system removes the memory (`docs/ipc.md`).
+/// when the system removes the memory (`docs/guides/coordination-and-ipc.md`).
 ///
 /// Order: a process never reads a value that is older than one that it has read or written under the name. It is remembered in
 /// memory only, so a process that was just started trusts what it finds.

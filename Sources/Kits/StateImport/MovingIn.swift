@@ -9,8 +9,7 @@ internal import SharedFiles
 /// compared, and only then is the plaintext removed, durably too. Killed or cut off anywhere, the same call once more goes
 /// on from there; nothing is lost, nothing is there twice. What lies in the target's place and differs is a conflict.
 ///
-/// Removing a file does not erase it: `docs/moving-in.md` says what is left on the disk. Programs that still write the
-/// plaintext are to be ended first.
+/// Removing a file does not erase it (`docs/guides/coming-from.md`). End programs that still write the plaintext first.
 public struct MovingIn: Sendable {
     /// Where it goes.
     public let store: SealedStore

@@ -95,7 +95,7 @@ import Testing
 
     // MARK: - The audit's own files
 
-    /// What `docs/audit.md` says, step by step, with everything in the audited directory.
+    /// What `docs/guides/audit.md` says, step by step, with everything in the audited directory.
     @Test func theWayOfTheDocumentEndsWithZero() throws {
         let sandbox = try Self.sandbox()
         let token = "AKIA" + "Q4ZB7MNTW2KRXHVJ"

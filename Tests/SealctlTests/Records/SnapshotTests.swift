@@ -188,7 +188,8 @@ struct MachineManifest: Decodable {
         for writer in writers { #expect(try writer.finish().exitCode == 0) }
     }
 
-    /// Brings a snapshot into a home of its own, with the vault, and reads all of it: as docs/snapshots.md says.
+    /// Restores a snapshot into a home of its own, with the vault, and reads all of it, as
+    /// docs/guides/rotation-and-backup.md describes.
     private func restored(_ sandbox: Sandbox, _ directory: String) throws {
         let result = try sandbox.shell(
             """

@@ -22,7 +22,7 @@ extension AppGroupError {
     static func malformedEntitlements(_ subject: String, _ reason: String) -> Self {
         Self(
             code: .malformedEntitlements, operation: readEntitlements, subject: DisplayText.identifier(subject),
-            reason: reason, advice: "Correct it; docs/entitlements.md has the keys, their types and an example.")
+            reason: reason, advice: "Correct it; docs/app-groups.md has the keys, their types and an example.")
     }
 
     static func unresolvedVariables(_ subject: String, _ reason: String) -> Self {

@@ -83,7 +83,7 @@ extension GroupIPCName {
     /// closest equivalent is a socket.
     ///
     /// For programs that use sem_open(3) or shm_open(3) themselves. ``GroupSemaphore`` and ``GroupSharedMemory`` do
-    /// not, and accept every name (`docs/ipc.md` explains why).
+    /// not, and accept every name (`docs/guides/coordination-and-ipc.md` explains why).
     /// - Returns: nil for a service.
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func linuxName(for mechanism: Mechanism) throws(AppGroupError) -> String? {

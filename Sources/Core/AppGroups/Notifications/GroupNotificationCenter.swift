@@ -14,7 +14,7 @@ internal import Synchronization
 /// - The container may be removed and created again, and need not exist when observing begins.
 ///
 /// Names have 1 to 128 bytes of UTF-8, any characters, and are compared by their bytes. A notification costs one small
-/// file in the container, which stays. `docs/notifications.md` compares this with Apple's notifications.
+/// file in the container, which stays. `docs/guides/watching-and-settings.md` compares this with Apple's notifications.
 public final class GroupNotificationCenter: Sendable {
     /// The group whose programs share the notifications.
     public let group: AppGroup

@@ -9,8 +9,8 @@ internal import Synchronization
 /// any process; there is no `synchronize()`. A change reads, changes and writes the suite under its lock, so that changes of
 /// other programs to other keys are never lost. It may be used from any thread.
 ///
-/// A file that is refused, or that is gone, is told as an error and never shows as an empty suite. `docs/defaults.md` has
-/// the details.
+/// A refused or missing file is an error and never shows as an empty suite.
+/// `docs/guides/watching-and-settings.md` has the details.
 public final class SealedDefaults: Sendable {
     /// The suite's name.
     public let suite: String

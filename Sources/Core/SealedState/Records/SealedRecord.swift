@@ -61,7 +61,7 @@ extension SealedRecord {
     public func validate() throws(ValidationFailure) {}
 }
 
-/// When records of a type can be read (`docs/data-protection.md`).
+/// When records of a type can be read (`docs/guides/keys-and-locking.md`).
 public enum RecordProtection: Sendable, Hashable {
     /// The class of the value that a write replaces. A new record is *when unlocked* where only persons open the vault, and
     /// *after first unlock* where an unattended program opens it as well.

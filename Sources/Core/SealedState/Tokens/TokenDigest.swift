@@ -21,7 +21,7 @@ internal import Sealing
 /// It is checked by every program that opens the group's vault, and by nobody else: without the vault's token key not even a
 /// token that is easy to guess can be tried. It outlives every rotation, and a backup that holds the keys.
 ///
-/// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/data-protection.md`).
+/// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/token-digests.md`).
 ///
 /// Equal digests are the same digest. Two that were made of one token are not equal: `matches(_:in:)` compares.
 public struct TokenDigest: Hashable, Sendable {

@@ -19,7 +19,7 @@ extension SealedStore {
     /// It waits for the system to tell of changes, and looks by itself only where the system cannot tell. It outlives
     /// whatever happens to the record's file, the directories above it and the whole container, also when they are removed
     /// and made anew; a value that expires is refused when its time is over, and setting the clock makes for another look.
-    /// `docs/watching.md` has the details.
+    /// `docs/guides/watching-and-settings.md` has the details.
     /// - Parameters:
     ///   - type: The record's type.
     ///   - name: Where it lies; the type's `recordName` unless stated.
