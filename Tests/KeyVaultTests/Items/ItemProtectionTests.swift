@@ -1,3 +1,4 @@
+import CryptoPrimitives
 import Glibc
 import TestSupport
 import Testing

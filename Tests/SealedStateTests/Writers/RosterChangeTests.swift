@@ -1,4 +1,5 @@
 import AppGroups
+import CryptoPrimitives
 import FoundationEssentials
 import Glibc
 import KeyVault

@@ -35,6 +35,7 @@ package enum EncodedObject {
     ///
     /// - Parameter head: Its first `headSize` bytes, or as many as there are before `end`.
     /// - Throws: `StructureFault` `.malformed`.
+    @inline(__always)
     package init(
         _ head: UnsafeRawBufferPointer, at position: Int, end: Int, referenceSize: Int
     ) throws(StructureFault) {
@@ -78,7 +79,7 @@ package enum EncodedObject {
         func number(at index: Int, size: Int) throws(StructureFault) -> UInt64 {
             guard size <= head.count - index else { throw .malformed("an object reaches beyond its end") }
             let skipped = max(0, size - 8)
-            return head[index + skipped..<index + size].reduce(0) { $0 << 8 | UInt64($1) }
+            return head.bigEndian(index + skipped..<index + size)
         }
 
         func range(from index: Int, size: Int) throws(StructureFault) -> Range<Int> {
@@ -131,7 +132,7 @@ package struct EncodedInteger: Sendable {
 /// All numbers are big-endian: header `bplist00`, objects, a table of their offsets, the trailer.
 package struct PropertyListTrailer: Sendable {
     package static let size = 32
-    static let header = Array("bplist00".utf8)
+    private static let header = Array("bplist00".utf8)
 
     /// The bytes of an entry in the table of offsets.
     package let offsetSize: Int
@@ -143,8 +144,8 @@ package struct PropertyListTrailer: Sendable {
     /// Where the table begins; all objects are before it.
     package let table: Int
 
-    /// Where the first object may be.
-    package static var firstOffset: Int { header.count }
+    /// Where the first object may be: behind the header.
+    package static let firstOffset = 8
 
     /// Header, trailer and table have to fill the file together with the objects, to the byte.
     init(parsing bytes: UnsafeRawBufferPointer) throws(StructureFault) {
@@ -181,18 +182,26 @@ package struct PropertyListTrailer: Sendable {
 
     /// The offset of an object, from its entry in the table.
     package func offset(_ entry: UnsafeRawBufferPointer) throws(StructureFault) -> Int {
-        guard let offset = entry.bigEndian(at: 0, size: offsetSize).flatMap(Int.init(exactly:)),
-            Self.firstOffset..<table ~= offset
-        else { throw .malformed("an object lies outside") }
-        return offset
+        try offset(entry.bigEndian(at: 0, size: offsetSize))
+    }
+
+    @inline(__always)
+    fileprivate func offset(_ number: UInt64?) throws(StructureFault) -> Int {
+        guard let number, number >= UInt64(Self.firstOffset), number < UInt64(table) else {
+            throw .malformed("an object lies outside")
+        }
+        return Int(number)
     }
 
     /// The number of an object, from a reference to it.
     package func number(_ reference: UnsafeRawBufferPointer) throws(StructureFault) -> Int {
-        guard let number = reference.bigEndian(at: 0, size: referenceSize).flatMap(Int.init(exactly:)),
-            number < objectCount
-        else { throw .malformed("a reference leads nowhere") }
-        return number
+        try number(reference.bigEndian(at: 0, size: referenceSize))
+    }
+
+    @inline(__always)
+    fileprivate func number(_ number: UInt64?) throws(StructureFault) -> Int {
+        guard let number, number < UInt64(objectCount) else { throw .malformed("a reference leads nowhere") }
+        return Int(number)
     }
 }
 
@@ -207,24 +216,19 @@ struct PropertyListTable {
     }
 
     func offset(of object: Int) throws(StructureFault) -> Int {
-        try trailer.offset(part(at: trailer.table + object * trailer.offsetSize, trailer.offsetSize))
+        try trailer.offset(bytes.bigEndian(at: trailer.table + object * trailer.offsetSize, size: trailer.offsetSize))
     }
 
     func reference(_ index: Int, from start: Int) throws(StructureFault) -> Int {
-        try trailer.number(part(at: start + index * trailer.referenceSize, trailer.referenceSize))
+        try trailer.number(bytes.bigEndian(at: start + index * trailer.referenceSize, size: trailer.referenceSize))
     }
 
     func object(_ number: Int) throws(StructureFault) -> PropertyListObject {
         let offset = try offset(of: number)
-        let head = part(at: offset, min(EncodedObject.headSize, trailer.table - offset))
+        let head = UnsafeRawBufferPointer(
+            rebasing: bytes[offset..<min(offset + EncodedObject.headSize, trailer.table)])
         return try PropertyListObject(
             EncodedObject(head, at: offset, end: trailer.table, referenceSize: trailer.referenceSize))
-    }
-
-    /// Fewer bytes, or none, if the file ends before.
-    private func part(at position: Int, _ size: Int) -> UnsafeRawBufferPointer {
-        guard position >= 0, position <= bytes.count - size else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + size])
     }
 }
 
@@ -232,6 +236,14 @@ extension UnsafeRawBufferPointer {
     /// An unsigned number of 1 to 8 bytes; nil where it does not lie inside.
     fileprivate func bigEndian(at position: Int, size: Int) -> UInt64? {
         guard position >= 0, 1...8 ~= size, position <= count - size else { return nil }
-        return self[position..<position + size].reduce(0) { $0 << 8 | UInt64($1) }
+        return bigEndian(position..<position + size)
+    }
+
+    /// An unsigned number of up to 8 bytes, which have to be there.
+    @inline(__always)
+    fileprivate func bigEndian(_ range: Range<Int>) -> UInt64 {
+        var number: UInt64 = 0
+        for index in range { number = number << 8 | UInt64(self[index]) }
+        return number
     }
 }

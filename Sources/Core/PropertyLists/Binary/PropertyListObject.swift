@@ -10,6 +10,7 @@ enum PropertyListObject {
     case dictionary(count: Int, references: Int)
 
     /// - Throws: `StructureFault` for what only archives have, and for numbers and dates that no value holds.
+    @inline(__always)
     init(_ object: EncodedObject) throws(StructureFault) {
         switch object {
         case .empty(0x00): self = .scalar(nil)

@@ -3,15 +3,13 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
-    /// The letters 62 and 63 of the alphabet for addresses.
-    private static let urlMarks = (UInt8(ascii: "-"), UInt8(ascii: "_"))
 
     /// The six bits of a letter of either alphabet; 255 for all other bytes.
     package static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
-        values[Int(urlMarks.0)] = 62
-        values[Int(urlMarks.1)] = 63
+        values[Int(UInt8(ascii: "-"))] = 62
+        values[Int(UInt8(ascii: "_"))] = 63
         return values
     }()
 
@@ -70,9 +68,11 @@ package enum Base64 {
     ///
     /// - Throws: `StructureFault` `.malformed`, also if padding is missing.
     static func decodeData(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> [UInt8] {
+        let values = values
         var (letters, pads) = (0, 0)
         for character in text where !XMLScanner.isSpace(character) {
-            let isLetter = values[Int(character)] < 64 && character != urlMarks.0 && character != urlMarks.1
+            let isOfURLs = character == UInt8(ascii: "-") || character == UInt8(ascii: "_")
+            let isLetter = values[Int(character)] < 64 && !isOfURLs
             guard character == padding ? letters % 4 >= 2 : isLetter && pads == 0 else {
                 throw .malformed("data that is not Base64")
             }
