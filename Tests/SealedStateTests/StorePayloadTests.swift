@@ -1,3 +1,4 @@
+import CryptoPrimitives
 import FoundationEssentials
 import Sealing
 import TestSupport
