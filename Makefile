@@ -6,7 +6,7 @@
 # make recall      what the audit finds of what was planted, beside detect-secrets where that is installed
 # make faults      the long sweep of crashes, failing calls and full disks
 # make fuzz        the long sweep of damaged and hostile input
-# make traits      build the products with no trait, with each trait alone and with all of them (minutes)
+# make traits      build the products with no trait, with each trait alone and with all of them (minutes; TRAIT_SETS="none all")
 # make signatures  build with swift-certificates (minutes), then test the check of who signed a profile
 # make vectors     regenerate the manifest and the files of Fixtures/vectors
 # make release     build sealctl for installation, with its completions; needs no root
@@ -44,11 +44,14 @@ $(SETUPS): setup-%:
 
 setup: setup-build
 
-# --- Run and test share one debug build
+# --- Run and test share one debug build. What the tests start is optimized; an index is for editors, which keep their own
+
+run test faults fuzz signatures vectors: export SEALED_OPTIMIZED_TESTS := 1
+DEBUG_BUILD = --disable-index-store
 
 run: setup-build
-	$(SWIFT) build
-	@bin=$$($(SWIFT) build --show-bin-path) && \
+	$(SWIFT) build $(DEBUG_BUILD)
+	@bin=$$($(SWIFT) build $(DEBUG_BUILD) --show-bin-path) && \
 	    SEALED_DEMO_BIN="$$bin" exec "$$bin/account-demo" $${STATE:+--state "$$STATE"}
 
 # Tests kill and crash their children on purpose; a backtrace of each would bury the results.
@@ -60,11 +63,11 @@ PARALLEL = $(if $(shell $(SWIFT) test --help-hidden | grep -- --experimental-max
     --experimental-maximum-parallelization-width 4)
 
 test: setup-test
-	$(SWIFT) test $(PARALLEL) $(TESTFLAGS)
+	$(SWIFT) test $(DEBUG_BUILD) $(PARALLEL) $(TESTFLAGS)
 
 # `swift test` counts a filter that matches nothing as a success; a sweep that has lost its tests is a failure.
 define sweep
-	$(SWIFT) build --build-tests
+	$(SWIFT) build $(DEBUG_BUILD) --build-tests
 	@$(SWIFT) test list --skip-build | grep $(1) >/dev/null || { echo "No test is named *$(1)*." >&2; exit 1; }
 	$(SWIFT) test --skip-build $(PARALLEL) --filter $(1) $(TESTFLAGS)
 endef
@@ -84,25 +87,31 @@ ALL_TRAITS = $(subst $(empty) $(empty),$(comma),Service $(TRAITS))
 LIBRARIES := SealedState KeyVault AppGroups SealedStateService SealedStateTestKit GroupFileCoordination GroupIPC \
     StateImport ContainerAudit AuditReports
 
+TRAIT_SETS ?= none Service $(TRAITS) all
+
 traits: setup-build
-	@for traits in --disable-default-traits --traits=Service; do \
-	    for product in $(LIBRARIES); do \
-	        echo "+ $(SWIFT) build $$traits --product $$product"; \
-	        $(SWIFT) build --scratch-path .build-traits $$traits --product $$product || exit 1; \
+	@for set in $(TRAIT_SETS); do \
+	    products=all; \
+	    case $$set in \
+	    none) traits=--disable-default-traits; products="$(LIBRARIES)" ;; \
+	    Service) traits=--traits=Service; products="$(LIBRARIES)" ;; \
+	    all) traits=--traits=$(ALL_TRAITS) ;; \
+	    *) traits=--traits=$$set ;; \
+	    esac; \
+	    for product in $$products; do \
+	        echo "+ $(SWIFT) build $$traits ($$product)"; \
+	        $(SWIFT) build $(DEBUG_BUILD) --scratch-path .build-traits $$traits \
+	            $$(test $$product = all || echo --product $$product) || exit 1; \
 	    done; \
-	done
-	@for traits in $(TRAITS:%=--traits=%) --traits=$(ALL_TRAITS); do \
-	    echo "+ $(SWIFT) build $$traits"; \
-	    $(SWIFT) build --scratch-path .build-traits $$traits || exit 1; \
 	done
 
 # With the trait only is there something to check. A build folder of its own leaves the other build as it is.
 signatures: setup-test
-	$(SWIFT) test $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
+	$(SWIFT) test $(DEBUG_BUILD) $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
 	    --filter 'XcodeEntitlementsTests\.(Profile|Provisioning|SignedMessage|Wildcard)' $(TESTFLAGS)
 
 vectors: setup-build
-	$(SWIFT) run sealed-probe vectors Fixtures/vectors
+	$(SWIFT) run $(DEBUG_BUILD) sealed-probe vectors Fixtures/vectors
 	python3 -B Fixtures/vectors/make_vectors.py Fixtures/vectors
 	python3 -B Fixtures/vectors/reader.py Fixtures/vectors
 

@@ -13,6 +13,11 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
+/// What `make run` and `make test` build with: tests spend most of their time in the programs that they start. Assertions stay
+/// on. A package that depends on this one never sees these flags, which SwiftPM would refuse it.
+let optimization: [SwiftSetting] =
+    Context.environment["SEALED_OPTIMIZED_TESTS"] == "1" ? [.unsafeFlags(["-O", "-assert-config", "Debug"])] : []
+
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 /// A product that only the trait "Tools" needs: `sealctl`, and `XcodeEntitlements`, which reads profiles.
@@ -285,3 +290,7 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
 )
+
+for target in package.targets where target.type == .regular || target.type == .executable {
+    target.swiftSettings = (target.swiftSettings ?? []) + optimization
+}

@@ -117,13 +117,16 @@ import Testing
     }
 
     @Test(arguments: [
-        String(repeating: "$(", count: 200_000),
-        String(repeating: "$(", count: 200_000) + String(repeating: ")", count: 200_000),
-        String(repeating: "$(A", count: 100_000), String(repeating: "$", count: 500_001),
-        String(repeating: "$(A)", count: 100_000), "$(" + String(repeating: ":", count: 300_000) + ")",
-        "$(A" + String(repeating: ":lower", count: 100_000) + ")",
+        (String(repeating: "$(", count: 200_000), false),
+        (String(repeating: "$(", count: 200_000) + String(repeating: ")", count: 200_000), false),
+        (String(repeating: "$(A", count: 100_000), false), (String(repeating: "$", count: 500_001), true),
+        (String(repeating: "$(A)", count: 100_000), false),
+        ("$(" + String(repeating: ":", count: 300_000) + ")", false),
+        ("$(A" + String(repeating: ":lower", count: 100_000) + ")", false),
     ])
-    func aHostileTextTakesNoLongTime(text: String) {
-        _ = Self.variables.expand(text)
+    func hostileTextIsGivenUp(text: String, isResolved: Bool) {
+        let expanded = Self.variables.expand(text)
+        #expect(expanded.isResolved == isResolved)
+        #expect(expanded.text.utf8.count <= text.utf8.count)
     }
 }

@@ -15,7 +15,7 @@ struct VaultFixture {
     let accessGroup: AccessGroup
 
     init(_ identifier: String = "group.com.example.vault") throws {
-        directory = try TemporaryDirectory(inMemory: true)
+        directory = try TemporaryDirectory()
         home = GroupsHome(root: directory.path)
         group = try AppGroup(identifier)
         accessGroup = AccessGroup(group)

@@ -20,7 +20,7 @@ struct ArgumentTests {
     func theVaultIsLocked() throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("correct horse".utf8))
-        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        try sandbox.succeed(["init", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         try sandbox.succeed(["vault", "unlock", "--passphrase-file", "pass"])
         defer { _ = try? sandbox.sealctl(["vault", "lock", "--everything"]) }
         try sandbox.succeed(["vault", "keys"])

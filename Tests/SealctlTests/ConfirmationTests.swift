@@ -21,7 +21,8 @@ struct ConfirmationTests {
         + "--add-writer app=$($S writer new w); echo '{}' | $S put a - --writer-key w; echo '{}' | $S put b -"
     private static let trash = "$S container trash list --json"
     private static let slots = "$S vault slot list --json --passphrase-file pass"
-    private static let addPassphrase = "echo secret > pass; $S vault slot add --new-passphrase-file pass"
+    private static let addPassphrase =
+        "echo secret > pass; $S vault slot add --new-passphrase-file pass --unlock-time 1ms"
     static let cases = [
         Case(words: "vault slot remove 1 --passphrase-file pass", preparation: addPassphrase, state: slots),
         Case(words: "vault rekey --keep 1 --passphrase-file pass", preparation: addPassphrase, state: slots),
@@ -60,7 +61,7 @@ struct ConfirmationTests {
             state: "find ../groups/Vaults ../groups/Containers | sort"),
         Case(
             words: "vault import b --set-vault-aside --backup-passphrase-file pass",
-            preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass",
+            preparation: "echo secret > pass; $S vault export b --backup-passphrase-file pass --unlock-time 1ms",
             state: "find ../groups/Vaults | sort"),
         Case(
             words: "vault import b --set-vault-aside --backup-passphrase-file pass --passphrase-file pass",

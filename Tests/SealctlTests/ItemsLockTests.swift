@@ -74,7 +74,7 @@ import Testing
             ["vault", "update", "-s", "db", "-a", "eve"], ["vault", "update", "-s", "db", "-a", "none"],
             ["exec", "--env", "A=db/eve", "--fd", "3=db/eve", "--", "./none"],
             ["vault", "find", "-s", "db", "-a", "eve"],
-            ["vault", "export", "backup", "--backup-passphrase-file", "pass"] + Self.person,
+            ["vault", "export", "backup", "--backup-passphrase-file", "pass", "--unlock-time", "1ms"] + Self.person,
         ] {
             let result = try sandbox.sealctl(arguments, input: Array(canary.utf8))
             shown += result.outputText + result.errorText

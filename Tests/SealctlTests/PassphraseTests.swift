@@ -9,7 +9,7 @@ import Testing
     private func locked() throws -> Sandbox {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("\(Self.passphrase)\n".utf8))
-        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        try sandbox.succeed(["init", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         return sandbox
     }
 

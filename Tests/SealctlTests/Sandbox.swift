@@ -9,8 +9,8 @@ final class Sandbox: Sendable {
     let directory: TemporaryDirectory
     let environment: [String: String]
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    init(onDisk: Bool = false) throws {
+        directory = try TemporaryDirectory(onDisk: onDisk)
         environment = [
             "SEALED_GROUPS_HOME": directory.path + "/groups", "HOME": directory.path + "/home",
             "SEALCTL_GROUP": Self.group, "SWIFT_BACKTRACE": "enable=no",
@@ -22,8 +22,8 @@ final class Sandbox: Sendable {
     }
 
     /// One with a group whose vault opens with its key file.
-    static func initialised() throws -> Sandbox {
-        let sandbox = try Sandbox()
+    static func initialised(onDisk: Bool = false) throws -> Sandbox {
+        let sandbox = try Sandbox(onDisk: onDisk)
         try sandbox.succeed(["init"])
         return sandbox
     }

@@ -103,11 +103,14 @@ import Testing
         #expect(try sandbox.keys().count == 1)
     }
 
-    @Test(arguments: ["1000", "10M"])
-    func aThrottledRotationComesToItsEnd(limit: String) throws {
+    /// The second record waits for the share of the first one: a fourth of a second of blobs, more than half of one of bytes.
+    @Test(arguments: [("4", 250), ("1K", 500)])
+    func throttledRotationTakesItsTime(limit: String, milliseconds: Int) throws {
         let sandbox = try Sandbox.initialised()
-        try sandbox.put("a", "{}")
+        for name in ["a", "b"] { try sandbox.put(name, "\"\(String(repeating: "x", count: 512))\"") }
+        let start = ContinuousClock.now
         try sandbox.succeed(["vault", "rotate", "--throttle", limit])
-        try sandbox.succeed(["get", "a"])
+        #expect(ContinuousClock.now - start > .milliseconds(milliseconds))
+        for name in ["a", "b"] { try sandbox.succeed(["get", name]) }
     }
 }

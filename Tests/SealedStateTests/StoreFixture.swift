@@ -12,7 +12,7 @@ struct StoreFixture {
     let group: AppGroup
 
     init(_ identifier: String = "group.com.example.store") throws {
-        place = try TemporaryDirectory(inMemory: true)
+        place = try TemporaryDirectory()
         home = GroupsHome(root: place.path)
         group = try AppGroup(identifier)
     }

@@ -45,7 +45,7 @@ struct SystemCallFaultTests {
         let sequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
         let traced = fixture.traced(["store-write", "7", "100", "durable", name])
         defer { traced.removeLog() }
-        let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+        let answer = try traced.run(failing: call, with: error)
             .outputText.trimmingNewlines
         let found = try fixture.probe("store-read", name)
         let isNew = ["written \(sequence + 1)", "durabilityUnknown", "lockLost"].contains(answer)

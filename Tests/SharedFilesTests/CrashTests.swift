@@ -41,7 +41,7 @@ import Testing
         var outcomes: Set<String> = []
         for call in calls where call.name != "exit_group" {
             try yard.file("x", "old")
-            _ = try traced.run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"])
+            _ = try traced.run(killedAt: call)
             outcomes.insert(try yard.text("x"))
             #expect(try yard.names().count <= 2)
             #expect(try traced.run().outputText == "done\n")

@@ -19,14 +19,12 @@ import Testing
 
     @Test func numbersAtTheirLimitsAreRefused() throws {
         for forgery in hostile.forgeries { try probe.expectRefusal(of: forgery.bytes, forgery.name) }
-        probe.report("numbers at their limits")
         try probe.restore()
     }
 
     @Test func numbersAtTheirLimitsInTheCompartmentOfPersonsAreRefused() throws {
         let probe = try VaultCostProbe(.person)
         for forgery in HostileVault(probe.good).forgeries { try probe.expectRefusal(of: forgery.bytes, forgery.name) }
-        probe.report("numbers at their limits in the compartment of persons")
         try probe.restore()
     }
 
@@ -34,7 +32,6 @@ import Testing
         // The short form turns one bit of each byte, another one in each.
         let bits = (0..<hostile.good.count * 8).filter { isLongForm || $0 % 8 == $0 / 8 % 8 }
         for bit in bits { try probe.expectRefusal(of: hostile.flipped(bit), "bit \(bit)") }
-        probe.report("turned bits")
         try probe.restore()
     }
 
@@ -49,7 +46,6 @@ import Testing
         let name = "\(passes) passes, \(memoryKiB) KiB"
         // Nothing is derived: the register lists other costs.
         try probe.expectRefusal(of: bytes, name, as: ["wrongPassphrase"], growing: VaultCostProbe.growthLimit)
-        probe.report(name)
     }
 
     @Test(arguments: [0, 1]) func whatIsHungOnAFileIsNotRead(_ filling: UInt8) throws {
@@ -66,7 +62,6 @@ import Testing
         try SystemFile.write(probe.path, hostile.file.with(UInt32(last + hung), at: entry))
         try lengthen(by: hung, filling: filling)
         try probe.expectRefusal("60 MiB and their size", as: ["corrupt"])
-        probe.report("60 MiB behind a good header")
         try SystemFile.write(probe.path, hostile.good)
         try #require(truncate(probe.path, 1 << 40) == 0)
         try probe.expectRefusal("1 TiB", as: ["corrupt"])

@@ -96,7 +96,7 @@ struct RekeyKillFaultTests {
             let fixture = try VaultFixture()
             let file = fixture.directory.path("passphrase")
             try SystemFile.write(file, Array("correct horse\n".utf8))
-            let words = ["vault", "create", "--passphrase-file", file]
+            let words = ["vault", "create", "--passphrase-file", file, "--unlock-time", "1ms"]
             let environment = RekeyedVault.environment(fixture)
             let traced = TracedProcess(words, of: "sealctl", log: fixture.directory.path + ".trace")
             defer { traced.removeLog() }

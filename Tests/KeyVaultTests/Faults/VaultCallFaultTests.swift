@@ -43,7 +43,7 @@ struct VaultCallFaultTests {
         let traced = swept.probe
         defer { traced.removeLog() }
         let answer =
-            try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+            try traced.run(failing: call, with: error)
             .outputText.split(separator: "\n").last.map(String.init) ?? ""
         let comment: Comment = "\(call) \(error): \(answer)"
         let isNew = try swept.wasChanged(old, comment)

@@ -32,8 +32,6 @@ final class VaultCostProbe {
     private var limit: Int { role == .person ? Self.growthLimit + 20 * 1024 : Self.growthLimit }
     private let keyFileProbe: ChildProcess
     private let passphraseProbe: ChildProcess
-    private(set) var largestGrowth = 0
-    private(set) var longestTime = 0
 
     init(_ role: CompartmentRole = .service) throws {
         self.role = role
@@ -80,8 +78,6 @@ final class VaultCostProbe {
         #expect(codes.contains(answer.text), "\(name): \(answer)")
         #expect(answer.growth < limit ?? self.limit, "\(name): \(answer)")
         #expect(try facts() == before, "\(name)")
-        largestGrowth = max(largestGrowth, answer.growth)
-        longestTime = max(longestTime, answer.microseconds)
     }
 
     /// Inode, type and mode, size, and time of the last change of what has the vault's name.
@@ -91,11 +87,6 @@ final class VaultCostProbe {
         return [
             Int(status.st_ino), Int(status.st_mode), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
         ]
-    }
-
-    /// The time is for people to see: how busy a machine is, is no test's to say.
-    func report(_ what: String) {
-        print("\(what): at most \(largestGrowth) KiB more, at most \(longestTime) microseconds")
     }
 
     func restore() throws {

@@ -26,7 +26,7 @@ import Testing
     @Test func withoutKeysNothingFoundIsNotNoFindings() throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("secret\n".utf8))
-        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        try sandbox.succeed(["init", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         try sandbox.succeed(["put", "a", "-", "--passphrase-file", "pass"], input: Array("{}".utf8))
         let text = try sandbox.succeed(["audit"]).outputText
         #expect(!text.contains("no findings") && text.contains("not opened"))

@@ -109,7 +109,7 @@ import Testing
     @Test func aLockedVaultIsAnErrorWhereKeysAreAskedFor() throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("secret\n".utf8))
-        try sandbox.succeed(["init", "--passphrase-file", "pass"])
+        try sandbox.succeed(["init", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         #expect(try sandbox.sealctl(["audit"]).exitCode == 0)
         #expect(try sandbox.sealctl(["audit", "--with-keys"]).exitCode == 36)
         #expect(try sandbox.sealctl(["audit", "--with-keys", "--passphrase-file", "pass"]).exitCode == 0)

@@ -14,8 +14,8 @@ final class EditSandbox: Sendable {
         return stat("/dev/shm", &facts) == 0 && facts.st_mode & S_ISVTX != 0
     }()
 
-    init(_ json: String = #"{"a":1}"#) throws {
-        sandbox = try Sandbox.initialised()
+    init(_ json: String = #"{"a":1}"#, onDisk: Bool = false) throws {
+        sandbox = try Sandbox.initialised(onDisk: onDisk)
         runtime = "/dev/shm/sealctl-tests.\(String(UInt64.random(in: .min ... .max), radix: 16))"
         guard mkdir(runtime, 0o700) == 0 else { throw PseudoTerminal.Unavailable() }
         try sandbox.put("a", json)

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aDiskIsNoPlaceForIt() throws {
-        let it = try EditSandbox()
+        let it = try EditSandbox(onDisk: true)
         try it.editor("dirname \"$1\" > seen")
         let disk = it.sandbox.path("home")
         try #require(try it.edit(["a"], ["XDG_RUNTIME_DIR": disk]).exitCode == 0)

@@ -42,7 +42,7 @@ struct ChangeCallFaultTests {
         let old = try prepare(change, store)
         let traced = fixture.traced(["store-change", change.rawValue, "2"])
         defer { traced.removeLog() }
-        let answer = try traced.run(injecting: ["\(call.name):error=\(error):when=\(call.ordinal)"])
+        let answer = try traced.run(failing: call, with: error)
             .outputText.trimmingNewlines
         let comment: Comment = "\(call.line) \(error): \(answer)"
         let isNew = ["done", "durabilityUnknown", "lockLost"].contains(answer)

@@ -16,7 +16,7 @@ struct MovingInCallFaultTests {
             try yard.file(place.name, bytes)
             let traced = place.traced
             defer { traced.removeLog() }
-            let failed = try traced.run(injecting: ["\(call.name):error=EIO:when=\(call.ordinal)"])
+            let failed = try traced.run(failing: call, with: "EIO")
             answers.insert(failed.outputText.trimmingNewlines)
             let plain = try place.plaintext()
             let sealed = try place.isSealed(bytes)

@@ -14,7 +14,7 @@ struct MovingInYard {
 
     init() throws {
         fixture = try StoreFixture()
-        plain = try TemporaryDirectory(inMemory: true)
+        plain = try TemporaryDirectory()
     }
 
     func path(_ name: String) -> String { plain.path(name) }

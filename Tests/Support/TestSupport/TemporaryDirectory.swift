@@ -7,13 +7,11 @@ package final class TemporaryDirectory: Sendable {
     /// Its absolute path, free of links.
     package let path: String
 
-    /// Makes one under `$TMPDIR` or `/tmp`.
-    ///
-    /// - Parameter inMemory: Whether a file system in memory is better: where a test writes durably over and over, each sync
-    ///   waits for the disk. Without one of some size the directory is an ordinary one.
-    package init(inMemory: Bool = false) throws {
+    /// Creates one in a file system in memory, where no sync waits for a disk. Where none of some size exists, and for a test
+    /// that needs what only a disk has, it is under `$TMPDIR` or `/tmp`.
+    package init(onDisk: Bool = false) throws {
         let usual = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let base = inMemory ? Self.memory ?? usual : usual
+        let base = onDisk ? usual : Self.memory ?? usual
         var template = Array("\(base)/sealed-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil, let real = realpath(template, nil) else { throw SystemFailure("mkdtemp") }
         defer { free(real) }

@@ -68,20 +68,40 @@ package struct TracedProcess: Sendable {
         try start(injecting: injections, everyThread: everyThread, environment: environment).finish()
     }
 
-    /// Runs the command and kills it when it enters that call.
+    /// Runs the command and kills it when it enters that call. The log has calls of that name only.
     ///
     /// - Parameter environment: added for the command alone, not for strace.
     package func run(killedAt call: Call, environment: [String: String] = [:]) throws -> ChildResult {
-        try run(injecting: ["\(call.name):signal=KILL:when=\(call.ordinal)"], environment: environment)
+        try run(changing: call, "signal=KILL", environment: environment)
+    }
+
+    /// Runs the command and fails that call with an error, such as `EIO`. The log has calls of that name only.
+    package func run(failing call: Call, with error: String) throws -> ChildResult {
+        try run(changing: call, "error=\(error)")
+    }
+
+    /// With a filter in the kernel the command stops at calls of that name only: most of what strace costs are the others.
+    private func run(
+        changing call: Call, _ injection: String, environment: [String: String] = [:]
+    ) throws -> ChildResult {
+        let options = ["-f", "--seccomp-bpf", "-e", "trace=\(call.name)"]
+        let injection = "\(call.name):\(injection):when=\(call.ordinal)"
+        return try start(options, injecting: [injection], environment: environment).finish()
     }
 
     /// Starts the command; its streams are those of the answered child.
     package func start(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        let options = (everyThread ? ["-f"] : []) + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
+        try start(everyThread ? ["-f"] : [], injecting: injections, environment: environment)
+    }
+
+    private func start(
+        _ options: [String], injecting injections: [String], environment: [String: String]
+    ) throws -> ChildProcess {
         let words =
-            options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
+            options + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
+            + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
             + [builtProduct(product)] + arguments
         return try ChildProcess(Self.strace ?? "", words, environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
@@ -91,7 +111,8 @@ package struct TracedProcess: Sendable {
         var counts: [String: Int] = [:]
         var calls: [Call] = []
         for line in try lines() {
-            let name = String(line.prefix { $0 != "(" })
+            // Where threads are followed, their number comes first.
+            let name = String(line.drop { $0.isNumber || $0 == " " }.prefix { $0 != "(" })
             guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { continue }
             counts[name, default: 0] += 1
             guard name != "execve", !calls.isEmpty || start.map({ line.contains($0) }) ?? true else { continue }

@@ -49,7 +49,7 @@ def attack(lab_):
     words = "correct horse battery staple"
     lab_.members()
     carol = lab_.rememberer("carol", words)
-    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", carol.file)
+    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", carol.file, "--unlock-time", "1ms")
     lab_.must_hold(carol.find("bank", "ada"), "carol opens with a passphrase")
     honest = lab_.copy()
     true = f.Compartment.parse((lab_.vault / "vault.person").read_bytes(), f.PERSON)

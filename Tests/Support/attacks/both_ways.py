@@ -97,7 +97,7 @@ def backups(lab_):
     credential = f.Credential.passphrase("backup words")
     vault = lab_.ada.open()
     there = lab_.base / "there.backup"
-    lab_.ada.must("vault", "export", there, "--backup-passphrase-file", words)
+    lab_.ada.must("vault", "export", there, "--backup-passphrase-file", words, "--unlock-time", "1ms")
     backup, values = f.open_backup(there.read_bytes(), lab.GROUP, credential)
     expected = {(i.service, i.account): vault.item(i.service, i.account) for c in (vault.service, vault.person) for i in c.items}
     lab_.hold(values == expected, f"vault.py reads every item of a backup of sealctl: {sorted(values)}")

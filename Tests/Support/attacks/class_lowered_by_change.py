@@ -153,7 +153,7 @@ def attack(lab_):
     other.must_hold(other.ada.add("bank", "ada", b"from the backup", "after-first-unlock"), "an item of the lower class")
     other.must_hold(other.ada.add("bank", "new", b"from the backup", "after-first-unlock"), "another")
     backup = lab_.base / "attack.backup"
-    other.ada.must("vault", "export", backup, "--items-only", "--backup-passphrase-file", words)
+    other.ada.must("vault", "export", backup, "--items-only", "--backup-passphrase-file", words, "--unlock-time", "1ms")
     other.finish()
     lab_.ada.ctl("vault", "import", backup, "--items-only", "--replace-items", "--yes", "--backup-passphrase-file", words)
     lab_.hold(lower_items(lab_, "ada") == [], "an import with --replace-items does not lower the class")

@@ -10,7 +10,7 @@ def attack(lab_):
     words.write_text("backup words\n")
     words.chmod(0o600)
     backup = lab_.base / "before.backup"
-    lab_.ada.must("vault", "export", backup, "--backup-passphrase-file", words)
+    lab_.ada.must("vault", "export", backup, "--backup-passphrase-file", words, "--unlock-time", "1ms")
     mallory, bob = lab_.mallory.open(), lab_.bob.open()
     for gone in (mallory.slot.id, bob.slot.id):
         lab_.rekey(gone)

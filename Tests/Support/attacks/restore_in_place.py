@@ -39,7 +39,7 @@ def copy_for(lab_, actor, name):
 
 
 def add_words(lab_, carol):
-    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", copy_for(lab_, carol, "carol"))
+    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", copy_for(lab_, carol, "carol"), "--unlock-time", "1ms")
 
 
 def restore(lab_, users, number, case):

@@ -58,7 +58,7 @@ def programs(lab_):
     robot = lab_.person("robot")
     lab_.ada.must("vault", "slot", "add", "--recipient", lab_.recipient(robot), "--unattended")
     carol = lab_.rememberer("carol", "correct horse")
-    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", carol.file)
+    lab_.ada.must("vault", "slot", "add", "--new-passphrase-file", carol.file, "--unlock-time", "1ms")
     return {"a key file": lab_.service, "a system credential": unit, "an unattended identity": robot, "a person's identity": lab_.bob,
             "a person's passphrase": carol}
 
