@@ -104,14 +104,13 @@ package struct VaultPlace: Sendable, Hashable {
     }
 
     /// The states that this user's programs have accepted of this vault's group.
-    func watermarks(vaultID: String, key: borrowing SecretBytes) -> WatermarkTable {
+    func watermarks(vaultID: String, key: SecretBytesBox) -> WatermarkTable {
         let leaf = marksLeaf(vaultID: vaultID)
-        let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key))"
-        let copy = SecretBytesBox(key.copied())
+        let name = "\(watermarksPath.appending(leaf)) \(WatermarkLog.identifier(of: key.secret))"
         return WatermarkTable.shared(name) {
-            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: copy.secret)
+            let marker = WatermarkMarker(in: directoryPath, for: watermarksPath.appending(leaf), key: key.secret)
             return WatermarkLog(
-                directoryPath: watermarksPath, leaf: leaf, key: copy.secret.copied(), marker: marker)
+                directoryPath: watermarksPath, leaf: leaf, key: key.secret.copied(), marker: marker)
         }
     }
 

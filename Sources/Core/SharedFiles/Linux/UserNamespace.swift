@@ -6,8 +6,8 @@ enum TrustedOwner {
     ///
     /// A sandbox that maps its own user only sees root's directories as belonging to nobody (user_namespaces(7),
     /// "overflow user ID"). Who that really is cannot be told from inside.
-    static func includes(_ owner: uid_t) -> Bool {
-        owner == geteuid() || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
+    static func includes(_ owner: uid_t, for user: uid_t = geteuid()) -> Bool {
+        owner == user || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
     }
 
     /// The kernel's default; `/proc/sys/kernel/overflowuid` is never changed in practice.
