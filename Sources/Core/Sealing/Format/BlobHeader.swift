@@ -82,7 +82,8 @@ package struct UnverifiedHeader: Hashable, Sendable {
     package init(parsing bytes: [UInt8]) throws(SealingError) { claimed = try BlobHeader(parsing: bytes) }
 }
 
-/// A header whose commitment fits the vault's key: every field is what the writer wrote. Only an opener makes one.
+/// A header whose commitment fits the vault's key: every field is what the writer wrote. Only an opener and a sealer
+/// make one.
 package struct VerifiedHeader: Hashable, Sendable {
     /// What the writer wrote.
     package let header: BlobHeader
