@@ -125,33 +125,33 @@ import Testing
 
     @Test func theNextChangeIsTheEarliestEnd() throws {
         try store.write(ClockRecord())
-        #expect(store.nextChange(of: try store.snapshot(of: ClockRecord.self)) == nil)
+        #expect(store.reader.nextChange(of: try store.snapshot(of: ClockRecord.self)) == nil)
         try store.write(ClockRecord(expiresAt: clock.now + 60))
         let snapshot = try store.snapshot(of: ClockRecord.self)
-        let change = try #require(store.nextChange(of: snapshot)).timeIntervalSince(clock.now)
+        let change = try #require(store.reader.nextChange(of: snapshot)).timeIntervalSince(clock.now)
         #expect(change > 59 && change <= 60.002)
         try store.write(Note(text: "x", expiresAt: clock.now + 7200))
         let note = try store.snapshot(of: Note.self)
-        let age = try #require(store.nextChange(of: note)).timeIntervalSince(clock.now)
+        let age = try #require(store.reader.nextChange(of: note)).timeIntervalSince(clock.now)
         #expect(age > 3590 && age <= 3600.002)
     }
 
     @Test func atTheNextChangeTheAnswerIsAnother() throws {
         try store.write(Note(text: "x"))
-        let change = try #require(store.nextChange(of: try store.snapshot(of: Note.self)))
+        let change = try #require(store.reader.nextChange(of: try store.snapshot(of: Note.self)))
         clock.advance(by: change.timeIntervalSince(clock.now))
         #expect(code { _ = try store.read(Note.self) } == .stale)
     }
 
     @Test func whatIsNotYetValidSaysWhenItWillBe() throws {
         try store.write(ClockRecord(expiresAt: clock.now + 600))
-        #expect(store.nextChange(ofRefused: "clock") == nil)
+        #expect(store.reader.nextChange(ofRefused: "clock") == nil)
         clock.advance(by: -100)
         #expect(refused == .notYetValid)
-        let change = try #require(store.nextChange(ofRefused: "clock"))
+        let change = try #require(store.reader.nextChange(ofRefused: "clock"))
         #expect(change.timeIntervalSince(clock.now) > 94 && change.timeIntervalSince(clock.now) <= 95)
         clock.advance(by: 95)
         #expect(refused == nil)
-        #expect(store.nextChange(ofRefused: "nothing") == nil)
+        #expect(store.reader.nextChange(ofRefused: "nothing") == nil)
     }
 }

@@ -34,10 +34,10 @@ import Testing
             #expect(try RecordName(reserved: name).text == name)
             #expect(try RecordName(stored: name).isReserved)
             let place = try store.places.place(reserved: name)
-            #expect(try store.write(Note(text: name), at: place, store.request()) == 1)
+            #expect(try store.writer.write(Note(text: name), at: place, store.writer.request()) == 1)
             // What was used once is no more known than before.
             #expect(code { _ = try store.read(Note.self, named: name) } == .invalidName)
-            #expect(try store.checkedSnapshot(of: Note.self, at: place).value.text == name)
+            #expect(try store.reader.checkedSnapshot(of: Note.self, at: place).value.text == name)
         }
         try store.write(Note(text: "x"))
         #expect(try store.list().map(\.name) == ["note"])

@@ -29,6 +29,17 @@ import Testing
         #expect(Set(texts).count == 50)
     }
 
+    @Test(arguments: [0, 1, 65_536, 65_537]) func theHeaderOfTheSealerIsTheOpeners(_ size: Int) throws {
+        let key = try SealingKey.random(epoch: 3)
+        let description = BlobDescription(
+            record: place, flags: .unsynced, schemaVersion: 2, sequence: 7, sealedAt: 8, notAfter: 9)
+        let sealed = [UInt8](repeating: 1, count: size).withRawBytes {
+            BlobSealer.sealWhole($0, as: description, key: key)
+        }
+        let verified = try sealed.bytes.withRawBytes { try BlobOpener.verifyHeader($0, context: place, keys: key) }
+        #expect(sealed.header == verified)
+    }
+
     /// What every reader refuses must not leave a writer as a success.
     @Test func aDescriptionThatContradictsItselfEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {

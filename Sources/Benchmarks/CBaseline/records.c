@@ -49,10 +49,10 @@ static int open_folder(const char *path) {
     return openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int is_named(int file, int directory, const char *name) {
-    struct stat mine, theirs;
-    return fstat(file, &mine) == 0 && fstatat(directory, name, &theirs, AT_SYMLINK_NOFOLLOW) == 0 &&
-           mine.st_ino == theirs.st_ino && mine.st_dev == theirs.st_dev;
+static int is_named(const struct stat *mine, int directory, const char *name) {
+    struct stat theirs;
+    return fstatat(directory, name, &theirs, AT_SYMLINK_NOFOLLOW) == 0 && mine->st_ino == theirs.st_ino &&
+           mine->st_dev == theirs.st_dev;
 }
 
 static int set_lock(int file, short kind, int64_t offset) {
@@ -77,13 +77,13 @@ static int is_line_empty(int file, int64_t offset) {
 }
 
 // The open and locked lock file, or -1.
-static int take_lock(const struct cbaseline_target *target) {
-    struct stat facts;
+static int take_lock(const struct cbaseline_target *target, struct stat *facts) {
     int file = open_beneath(target->container, target->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) return -1;
-    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink == 1 && facts.st_uid == geteuid() &&
-        (facts.st_mode & 0600) == 0600 && is_line_empty(file, target->lock_offset) &&
-        set_lock(file, F_WRLCK, target->lock_offset) == 0 && is_named(file, target->container, target->lock_name))
+    if (fstat(file, facts) == 0 && S_ISREG(facts->st_mode) && facts->st_nlink == 1 &&
+        (facts->st_uid == 0 || facts->st_uid == geteuid()) && (facts->st_mode & 0600) == 0600 &&
+        is_line_empty(file, target->lock_offset) && set_lock(file, F_WRLCK, target->lock_offset) == 0 &&
+        is_named(facts, target->container, target->lock_name))
         return file;
     close(file);
     return -1;
@@ -190,8 +190,8 @@ static int append_watermark(const struct cbaseline_target *target, const uint8_t
 }
 
 // The steps between taking the lock and giving it back.
-static int write_locked(const struct cbaseline_place *place, const struct cbaseline_target *target, int lock,
-                        const uint8_t *plaintext, size_t plaintext_size, int durable) {
+static int write_locked(const struct cbaseline_place *place, const struct cbaseline_target *target,
+                        const struct stat *lock, const uint8_t *plaintext, size_t plaintext_size, int durable) {
     size_t size = 0;
     int result = -1;
     if (look_for_watermarks(target) != 0 || !is_same_vault(target)) return -1;
@@ -208,9 +208,10 @@ static int write_locked(const struct cbaseline_place *place, const struct cbasel
 
 int cbaseline_write(const struct cbaseline_place *place, const struct cbaseline_target *target,
                     const uint8_t *plaintext, size_t plaintext_size, int durable) {
-    int lock = take_lock(target);
+    struct stat facts;
+    int lock = take_lock(target, &facts);
     if (lock < 0) return -1;
-    int result = write_locked(place, target, lock, plaintext, plaintext_size, durable);
+    int result = write_locked(place, target, &facts, plaintext, plaintext_size, durable);
     set_lock(lock, F_UNLCK, target->lock_offset);
     close(lock);
     return result;

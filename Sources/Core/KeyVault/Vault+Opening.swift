@@ -55,7 +55,7 @@ extension Vault {
         lasting: VaultOptions
     ) throws(VaultError) {
         let contents = opened.contents
-        let watermarks = place.watermarks(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
+        let watermarks = place.watermarks(vaultID: contents.vaultIDText, key: contents.watermarkKey)
         let log = AccessLog(
             directory: directory, mode: directory.fileMode, keys: contents.logKeys ?? AccessLogKeys.none)
         self.init(

@@ -243,28 +243,30 @@ final class VaultContents: Sendable {
         register = files.register
         vaultID = files.vaultID
         serviceSlots = files.serviceSlots
+        let service: CompartmentContents?
+        var key: SecretBytesBox?
         do throws(VaultError) {
             if let older { throw older }
-            opened = .success(try Self.service(files, root, place, memory))
+            let found = try Self.service(files, root, place, memory)
+            opened = .success(found.contents)
+            service = found.contents
+            key = found.watermarkKey
         } catch {
             guard person != nil else { throw error }
             opened = .failure(error)
+            service = nil
         }
-        let service = try? opened.get()
         let (known, minimum) = (memory?.minimum ?? .none, service?.minimum ?? .none)
         seenMinimum = known.merged(with: minimum)
         isMinimumLowered = known.refuses(minimum)
         marks = [service == nil ? [] : files.marks()[0], files.marks()[1]]
-        var persons: CompartmentContents?
         if service == nil, let file = files.person, let person {
-            persons = try CompartmentContents(file, root: person, place: place)
+            let persons = try CompartmentContents(file, root: person, place: place)
+            key = try Self.watermarkKey(of: persons, person, files.vaultID, place)
         }
-        guard let holder = service ?? persons, let entry = holder.secrets.last(.watermarkKey),
-            let holderRoot = service == nil ? person : root
-        else { throw .corrupt(place.path, "It has no watermark key.") }
-        let key = try entry.secret(vaultID: files.vaultID, root: holderRoot, path: place.path(of: holder.role))
-        tagger = NameTagger(watermarkKey: key)
-        watermarkKey = SecretBytesBox(key)
+        guard let key else { throw .corrupt(place.path, "It has no watermark key.") }
+        tagger = NameTagger(watermarkKey: key.secret)
+        watermarkKey = key
         // Keys that do not open, which a service may have planted, block nothing for a person.
         let isPerson = person != nil
         logKeys = try service.flatMap { service throws(VaultError) in
@@ -282,7 +284,7 @@ final class VaultContents: Sendable {
 
     private static func service(
         _ files: VaultFiles, _ root: RootKey, _ place: VaultPlace, _ memory: PlaceMemory?
-    ) throws(VaultError) -> CompartmentContents {
+    ) throws(VaultError) -> (contents: CompartmentContents, watermarkKey: SecretBytesBox) {
         guard let file = files.service else { throw files.serviceFailure ?? .missing(place.path, "It is gone.") }
         let isKnown =
             files.register.map { root.commitment == $0.serviceRoot(in: file.head.period) }
@@ -291,17 +293,23 @@ final class VaultContents: Sendable {
             throw .replaced(place.path, "Its root is not the one that the persons of the vault vouch for.")
         }
         let service = try CompartmentContents(file, root: root, place: place)
-        guard let entry = service.secrets.last(.watermarkKey) else {
-            throw .corrupt(place.path, "It has no watermark key.")
-        }
-        let key = try entry.secret(vaultID: files.vaultID, root: root, path: place.path)
-        guard files.register.map({ WatermarkCommitment.of(key) == $0.watermarkCommitment }) ?? true else {
+        let key = try watermarkKey(of: service, root, files.vaultID, place)
+        guard files.register.map({ WatermarkCommitment.of(key.secret) == $0.watermarkCommitment }) ?? true else {
             throw .replaced(place.path, "Its watermark key is not the one that the persons of the vault vouch for.")
         }
         if let register = files.register, register.person == nil {
             try service.checkSeed(root, register, path: place.path)
         }
-        return service
+        return (service, key)
+    }
+
+    private static func watermarkKey(
+        of contents: CompartmentContents, _ root: RootKey, _ vaultID: [UInt8], _ place: VaultPlace
+    ) throws(VaultError) -> SecretBytesBox {
+        guard let entry = contents.secrets.last(.watermarkKey) else {
+            throw .corrupt(place.path, "It has no watermark key.")
+        }
+        return SecretBytesBox(try entry.secret(vaultID: vaultID, root: root, path: place.path(of: contents.role)))
     }
 
     /// Returns the names, or their failure. A damaged list of names closes only *when unlocked* for a service, if this

@@ -89,11 +89,10 @@ package struct VaultPlace: Sendable, Hashable {
     }
 
     /// Returns the states that this user's programs have accepted of this vault's group.
-    func watermarks(vaultID: String, key: borrowing SecretBytes) -> WatermarkTable {
+    func watermarks(vaultID: String, key: SecretBytesBox) -> WatermarkTable {
         let path = watermarksPath.appending(marksLeaf(vaultID: vaultID))
-        let copy = SecretBytesBox(key.copied())
-        return WatermarkTable.shared("\(path) \(WatermarkLog.identifier(of: key))") {
-            watermarkLog(vaultID: vaultID, key: copy.secret)
+        return WatermarkTable.shared("\(path) \(WatermarkLog.identifier(of: key.secret))") {
+            watermarkLog(vaultID: vaultID, key: key.secret)
         }
     }
 
@@ -101,7 +100,7 @@ package struct VaultPlace: Sendable, Hashable {
     /// if there is no such period. Unlike the memory of the place, it remains known after damage to that memory.
     ///
     /// A mark from before a restart does not state its period, so the names of the next periods are compared.
-    func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: borrowing SecretBytes) -> UInt32? {
+    func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: SecretBytesBox) -> UInt32? {
         guard period < CompartmentHead.maximumPeriod else { return nil }
         let text = vaultID.withUnsafeBytes { $0.hexadecimal }
         let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))

@@ -11,10 +11,14 @@ extension Directory {
     /// - If it contains another user's shared directory, only root, the effective user and members of that same unix
     ///   group may write it. The sticky bit is not enough here: it prevents renames, not the creation of new names.
     /// - Throws: `wrongOwner`, `unsafeMode`.
-    package func requireSafeAncestors() throws(FileError) {
-        try forEachAncestor { (facts, child, descriptor) throws(FileError) in
-            try requireSafe(facts, at: descriptor)
-            if child.isOfStranger { try requireClosed(facts, to: child.gid, at: descriptor) }
+    package func requireSafeAncestors() throws(FileError) { try requireSafeAncestors(of: attributes(".")) }
+
+    /// The same for one whose facts are known.
+    func requireSafeAncestors(of facts: FileAttributes) throws(FileError) {
+        let user = geteuid()
+        try forEachAncestor(of: facts) { (facts, child, ancestor) throws(FileError) in
+            try requireSafe(facts, for: user, at: ancestor)
+            if child.isOfStranger(to: user) { try requireClosed(facts, to: child.gid, at: ancestor) }
         }
     }
 
@@ -25,28 +29,42 @@ extension Directory {
     /// by `requireSafeAncestors`.
     /// - Throws: `notShared`, `unsafeMode`.
     package func requireShareable(with group: gid_t) throws(FileError) {
-        try requireShareable(attributes("."), with: group, holding: geteuid(), at: descriptor.rawValue)
-        try forEachAncestor { (facts, child, descriptor) throws(FileError) in
-            try requireShareable(facts, with: group, holding: child.uid, at: descriptor)
+        let facts = try attributes(".")
+        try requireShareable(facts, with: group, holding: geteuid(), at: ".")
+        try forEachAncestor(of: facts) { (facts, child, ancestor) throws(FileError) in
+            try requireShareable(facts, with: group, holding: child.uid, at: ancestor)
         }
     }
 
+    /// Examines the real parents, not the path's: the way that a rename would have to take.
+    ///
+    /// - Parameter body: `ancestor` is the way to it from this directory, such as `../..`.
     private func forEachAncestor(
-        _ body: (_ facts: FileAttributes, _ child: FileAttributes, _ descriptor: Int32) throws(FileError) -> Void
+        of facts: FileAttributes,
+        _ body: (_ facts: FileAttributes, _ child: FileAttributes, _ ancestor: String) throws(FileError) -> Void
     ) throws(FileError) {
-        var current = try ancestor(of: descriptor.rawValue)
-        var child = try attributes(".")
+        var child = facts
+        var ancestor = ".."
         while true {
-            let facts = try current.attributes()
+            let facts = try attributes(ofAncestor: ancestor)
             if facts.isSameFile(as: child) { return }
-            try body(facts, child, current.rawValue)
+            try body(facts, child, ancestor)
             child = facts
-            current = try ancestor(of: current.rawValue)
+            ancestor += "/.."
         }
     }
 
-    private func requireSafe(_ facts: FileAttributes, at ancestor: Int32) throws(FileError) {
-        if !TrustedOwner.includes(facts.uid) && !facts.isSharedWithThisProcess {
+    private func attributes(ofAncestor ancestor: String) throws(FileError) -> FileAttributes {
+        var status = stat()
+        let result = uninterrupted { fstatat(descriptor.rawValue, ancestor, &status, 0) }
+        if result < 0 { throw error(-result, "examine what lies above", ".") }
+        return FileAttributes(status)
+    }
+
+    private func requireSafe(
+        _ facts: FileAttributes, for user: uid_t, at ancestor: String
+    ) throws(FileError) {
+        if !TrustedOwner.includes(facts.uid, for: user) && !facts.isSharedWithThisProcess {
             throw FileError(
                 .wrongOwner, operation: trusting, path: location(of: ancestor),
                 advice: "Run as its owner (uid \(facts.uid)), or choose another place with SEALED_GROUPS_HOME.")
@@ -56,7 +74,7 @@ extension Directory {
         }
     }
 
-    private func requireClosed(_ facts: FileAttributes, to group: gid_t, at ancestor: Int32) throws(FileError) {
+    private func requireClosed(_ facts: FileAttributes, to group: gid_t, at ancestor: String) throws(FileError) {
         if facts.mode & S_IWOTH != 0 {
             throw unsafe(at: ancestor, "Share directories elsewhere, or as its owner take that away", "chmod o-w")
         }
@@ -67,7 +85,7 @@ extension Directory {
     }
 
     private func requireShareable(
-        _ facts: FileAttributes, with group: gid_t, holding owner: uid_t, at place: Int32
+        _ facts: FileAttributes, with group: gid_t, holding owner: uid_t, at place: String
     ) throws(FileError) {
         let isOfSystem = facts.uid == 0 || (facts.uid != geteuid() && TrustedOwner.includes(facts.uid))
         guard isOfSystem || facts.sharing == .unixGroup(group) else {
@@ -81,7 +99,7 @@ extension Directory {
         if owner != 0 { try requireClosed(facts, to: group, at: place) }
     }
 
-    private func notShared(at place: Int32, _ sentence: String, _ command: String) -> FileError {
+    private func notShared(at place: String, _ sentence: String, _ command: String) -> FileError {
         let name = location(of: place)
         return FileError(
             .notShared, operation: "share what lies in", path: name,
@@ -90,24 +108,20 @@ extension Directory {
 
     private var trusting: String { "trust what lies in" }
 
-    private func unsafe(at ancestor: Int32, _ sentence: String, _ command: String) -> FileError {
+    private func unsafe(at ancestor: String, _ sentence: String, _ command: String) -> FileError {
         let name = location(of: ancestor)
         return FileError(
             .unsafeMode, operation: trusting, path: name, advice: "\(sentence): \(command) \(name.shellQuoted)")
     }
 
-    /// Opens the real parent, not the path's: a rename would affect that one.
-    private func ancestor(of directory: Int32) throws(FileError) -> Descriptor {
-        let opened = uninterrupted { openat(directory, "..", clinux_o_path | O_DIRECTORY | O_CLOEXEC, 0) }
-        if opened < 0 { throw error(-opened, "examine what lies above", ".") }
-        return Descriptor(owning: opened, path: display("."))
-    }
-
-    private func location(of directory: Int32) -> String {
+    private func location(of ancestor: String) -> String {
+        let opened = uninterrupted { openat(descriptor.rawValue, ancestor, clinux_o_path | O_DIRECTORY | O_CLOEXEC, 0) }
+        guard opened >= 0 else { return "a directory above \(display("."))" }
+        defer { close(opened) }
         let name = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { space in
                 guard let start = space.baseAddress else { return }
-                count = max(0, readlink("/proc/self/fd/\(directory)", start, space.count))
+                count = max(0, readlink("/proc/self/fd/\(opened)", start, space.count))
             }
         }
         return name.isEmpty ? "a directory above \(display("."))" : String(decoding: name, as: UTF8.self)
@@ -123,7 +137,7 @@ extension FileAttributes {
     /// `true` if another user created this directory, so that it was trusted because of its group.
     ///
     /// A shared directory of an owner that is unknown in this user namespace counts as well.
-    fileprivate var isOfStranger: Bool {
-        uid != geteuid() && uid != 0 && (sharing != .ownerOnly || !TrustedOwner.includes(uid))
+    fileprivate func isOfStranger(to user: uid_t) -> Bool {
+        uid != user && uid != 0 && (sharing != .ownerOnly || !TrustedOwner.includes(uid, for: user))
     }
 }

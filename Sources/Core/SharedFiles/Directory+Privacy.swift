@@ -11,7 +11,7 @@ extension Directory {
     }
 
     func requirePrivate(_ facts: FileAttributes) throws(FileError) {
-        if facts.uid != geteuid() && facts.uid != 0 { throw Self.foreign(display(".")) }
+        if facts.uid != 0 && facts.uid != geteuid() { throw Self.foreign(display(".")) }
         if facts.mode & (S_IWOTH | S_IWGRP) != 0 {
             throw FileError(
                 .unsafeMode, operation: "trust", path: display("."),

@@ -34,16 +34,17 @@ package final class LockFile: Sendable {
     ) throws(FileError) -> HeldLock {
         var wait = LockWait(timeout: timeout, isCancelled: isCancelled)
         var line = LockLine(range)
-        var file = try open()
+        var facts: FileAttributes?
+        var file = try open(&facts)
         if timeout > .zero && line.isFormed(file) { try wait.giveWay(directory.display(name)) }
         while true {
             let result = ByteRangeLock.attempt(file.rawValue, range, lockMode)
             // Checked while waiting too: a lock on a file that lost its name excludes no other process and may never be
             // released.
-            let isNamed = Self.isNamed(file, name, in: directory)
+            let isNamed = Self.isNamed(facts, name, in: directory)
             if result == 0 && isNamed {
                 line.leave(file)
-                return HeldLock(file, range, directory, name)
+                return HeldLock(file, facts, range, directory, name)
             }
             do throws(FileError) {
                 if result < 0 && result != -EAGAIN { throw directory.error(-result, "take the lock", name) }
@@ -54,19 +55,20 @@ package final class LockFile: Sendable {
             }
             if !isNamed {
                 line.leave(file)
-                file = try open()
+                file = try open(&facts)
             }
             if wait.isLong { line.join(file) }
         }
     }
 
-    private func open() throws(FileError) -> Descriptor {
+    private func open(_ facts: inout FileAttributes?) throws(FileError) -> Descriptor {
         _ = try LeafName(name)
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(name, flags, mode: mode, "open the lock file")
-        let facts = try file.attributes()
-        try requireLockFile(facts)
-        try widenMode(of: file, facts)
+        let opened = try file.attributes()
+        try requireLockFile(opened)
+        try widenMode(of: file, opened)
+        facts = opened
         return file
     }
 
@@ -78,7 +80,7 @@ package final class LockFile: Sendable {
         }
         // 0 links: removed since it was opened; the caller detects that and opens the new one.
         if facts.nlink > 1 { throw unsafeLockFile }
-        if facts.uid == geteuid() || facts.uid == 0 { return }
+        if facts.uid == 0 || facts.uid == geteuid() { return }
         let place = try directory.attributes(".")
         let isMembers = place.sharing == .unixGroup(facts.gid)
         if facts.uid != place.uid && !isMembers { throw unsafeLockFile }
@@ -93,18 +95,21 @@ package final class LockFile: Sendable {
 
     /// Restores permissions that were removed from this user's file, so that other members can lock it as well.
     private func widenMode(of file: borrowing Descriptor, _ facts: FileAttributes) throws(FileError) {
-        if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
+        if mode & ~facts.mode != 0 && facts.uid == geteuid() && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw directory.error(errno, "set the mode of", name)
         }
     }
 
-    /// Returns whether the open file is the one that its name currently refers to.
+    /// Whether the open file is the one that its name stands for now.
     package static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
-        do throws(FileError) {
-            return try file.attributes().isSameFile(as: directory.attributes(ofLeaf: name))
-        } catch {
-            return false
-        }
+        isNamed(try? file.attributes(), name, in: directory)
+    }
+
+    /// Whether the open file, which has these facts, is the one that its name stands for now.
+    static func isNamed(_ facts: FileAttributes?, _ name: String, in directory: Directory) -> Bool {
+        guard let named = try? directory.attributes(ofLeaf: name) else { return false }
+        // An open file keeps its inode, so its facts are not asked for again.
+        return facts?.isSameFile(as: named) ?? false
     }
 }
 
@@ -113,11 +118,16 @@ package struct HeldLock: ~Copyable, Sendable {
     /// The locked range.
     package let range: LockRange
     private let file: Descriptor
+    private let facts: FileAttributes?
     private let directory: Directory
     private let name: String
 
-    init(_ file: consuming Descriptor, _ range: LockRange, _ directory: Directory, _ name: String) {
+    init(
+        _ file: consuming Descriptor, _ facts: FileAttributes?, _ range: LockRange, _ directory: Directory,
+        _ name: String
+    ) {
         self.file = file
+        self.facts = facts
         self.range = range
         self.directory = directory
         self.name = name
@@ -126,7 +136,7 @@ package struct HeldLock: ~Copyable, Sendable {
     /// Returns whether the lock file still has its name. Checked just before a rename: if it is false, another process
     /// may hold "the same" lock on a new file, and the write must fail (`lockFileReplaced`).
     package func isStillNamed() -> Bool {
-        LockFile.isNamed(file, name, in: directory)
+        LockFile.isNamed(facts, name, in: directory)
     }
 
     /// Releases the lock.

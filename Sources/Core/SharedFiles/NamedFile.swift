@@ -91,7 +91,7 @@ extension Descriptor {
                 .notRegularFile, operation: operation, path: path,
                 advice: "Put a regular file there; this is a \(facts.kind.rawValue).")
         }
-        guard place == .stated || facts.uid == geteuid() || facts.uid == 0 else {
+        guard place == .stated || facts.uid == 0 || facts.uid == geteuid() else {
             throw FileError(
                 .wrongOwner, operation: operation, path: path,
                 advice: "It belongs to the user \(facts.uid); use a file of this user's own.")

@@ -74,8 +74,9 @@ extension Directory {
     /// - Returns: the directory's sharing.
     @discardableResult
     package func requireTrusted() throws(FileError) -> Sharing {
-        let sharing = try requirePrivateOrShared()
-        try requireSafeAncestors()
+        let facts = try attributes(".")
+        let sharing = try requirePrivateOrShared(facts)
+        try requireSafeAncestors(of: facts)
         return sharing
     }
 
@@ -86,13 +87,14 @@ extension Directory {
     /// - Returns: the directory's sharing.
     /// - Throws: `wrongOwner`, `unsafeMode`.
     @discardableResult
-    package func requirePrivateOrShared() throws(FileError) -> Sharing {
-        let facts = try attributes(".")
+    package func requirePrivateOrShared() throws(FileError) -> Sharing { try requirePrivateOrShared(attributes(".")) }
+
+    private func requirePrivateOrShared(_ facts: FileAttributes) throws(FileError) -> Sharing {
         guard case .unixGroup(let group) = facts.sharing else {
             try requirePrivate(facts)
             return .ownerOnly
         }
-        guard facts.uid == geteuid() || facts.uid == 0 || ProcessGroups.contain(group) else {
+        guard facts.uid == 0 || facts.uid == geteuid() || ProcessGroups.contain(group) else {
             let path = display(".").shellQuoted
             throw FileError(
                 .wrongOwner, operation: "trust", path: display("."),

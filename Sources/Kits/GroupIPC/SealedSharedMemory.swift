@@ -62,15 +62,15 @@ public final class SealedSharedMemory: Sendable {
     public func write<Record: SealedRecord>(
         _ value: Record, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        let payload = try store.encode(value, named: name.name)
+        let payload = try store.writer.encode(value, named: name.name)
         defer { payload.wipe() }
         guard payload.count <= capacity else {
             throw StoreError(
                 .tooLarge, "write", name.name, "It has \(payload.count) bytes; \(capacity) fit into the memory.")
         }
         let protection = Record.protection.stated ?? store.vault.defaultProtection
-        try store.prepareKey(for: protection)
-        let key = try store.activeKey(for: protection)
+        try store.reader.keys.prepareKey(for: protection)
+        let key = try store.reader.keys.activeKey(for: protection)
         var sequence: UInt64 = 0
         do throws(AppGroupError) {
             try memory.replace(timeout ?? store.options.lockTimeout) { standing in
@@ -91,15 +91,15 @@ public final class SealedSharedMemory: Sendable {
     ///   can have come to; `.retiredEpoch` after a rotation, until the next write; `.container` where the memory was removed.
     public func read<Record: SealedRecord>(_ type: Record.Type = Record.self) throws(StoreError) -> Record {
         let accepted = try accepted()
-        let snapshot = try store.decodedSnapshot(of: type, from: accepted, at: place)
-        try store.checkFreshness(of: snapshot, from: accepted, at: place)
-        try store.validate(snapshot.value, named: name.name)
+        let snapshot = try store.reader.decodedSnapshot(of: type, from: accepted, at: place)
+        try store.reader.checkFreshness(of: snapshot, from: accepted, at: place)
+        try store.reader.validate(snapshot.value, named: name.name)
         return snapshot.value
     }
 
     private func accepted() throws(StoreError) -> AcceptedBlob {
         var refused: Commitment?
-        for _ in 0..<SealedStore.maximumRereads {
+        for _ in 0..<RecordReader.maximumRereads {
             let blob = try current()
             let opened = try open(blob)
             try requirePossible(opened.header.header.sequence)
@@ -141,12 +141,12 @@ public final class SealedSharedMemory: Sendable {
     private static var latest: UInt64 { BootClock.milliseconds() << 10 + lead }
 
     private func open(_ blob: [UInt8]) throws(StoreError) -> BlobOpener.Opened {
-        let opened = try store.withKeys(for: blob, "read", place) { keys throws(SealingError) in
+        let opened = try store.reader.keys.withKeys(for: blob, "read", place) { keys throws(SealingError) in
             try blob.withRawBytes { bytes throws(SealingError) in
                 try BlobOpener.open(bytes, context: place.context, keys: keys, limit: memory.capacity)
             }
         }
-        try store.requireCurrent(opened.header.header, "read", place)
+        try store.reader.keys.requireCurrent(opened.header.header, "read", place)
         return opened
     }
 
@@ -162,7 +162,7 @@ public final class SealedSharedMemory: Sendable {
     /// Never below the time since the machine's start: after the memory was removed and made anew, programs that have seen the
     /// old one's values accept the new one's.
     private func next(after standing: [UInt8]?) -> UInt64 {
-        let claim = standing.flatMap { try? store.verifyHeader($0, "write", place) }?.header.sequence ?? 0
+        let claim = standing.flatMap { try? store.reader.keys.verifyHeader($0, "write", place) }?.header.sequence ?? 0
         let found = claim > Self.latest ? 0 : claim
         // Neither is beyond `latest`, so that the next one is a number.
         return max(max(found, order.highest) + 1, BootClock.milliseconds() << 10)

@@ -35,7 +35,7 @@ struct OpenAccessLog: ~Copyable, Sendable {
     private static func widenMode(
         of file: borrowing Descriptor, _ facts: FileAttributes, _ mode: mode_t
     ) throws(FileError) {
-        if facts.uid == geteuid() && mode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | mode) < 0 {
+        if mode & ~facts.mode != 0 && facts.uid == geteuid() && fchmod(file.rawValue, facts.mode | mode) < 0 {
             throw FileError(errno: errno, operation: "set the mode of", path: file.path)
         }
     }

@@ -124,7 +124,7 @@ struct Backup {
             let period = max(lowestPeriod, KeyringEntry.period(ofEpoch: keyring.map(\.epoch).max() ?? 0))
             return try VaultDraft(making: SecureRandom.bytes(count: 16), period: period, place: place)
         }
-        let key = try watermark.secret(vaultID: vaultID, root: root, path: path)
+        let key = SecretBytesBox(try watermark.secret(vaultID: vaultID, root: root, path: path))
         let known = max(register.period, knownPeriod)
         let last = place.lastAcceptedPeriod(after: known, vaultID: vaultID, key: key) ?? known
         guard last < CompartmentHead.maximumPeriod else {

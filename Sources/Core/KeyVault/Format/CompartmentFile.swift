@@ -44,19 +44,21 @@ final class CompartmentFile: Sendable {
     private static func openIfThere(
         _ role: CompartmentRole, in directory: Directory, _ path: String, passingMode: Bool
     ) throws(VaultError) -> CompartmentFile? {
-        let isThere: Bool
-        do throws(FileError) { isThere = try directory.exists(role.leaf) } catch {
-            throw VaultError(error, "open the vault")
+        let isThere = try VaultError.onFiles("open the vault") { () throws(FileError) in
+            try directory.exists(role.leaf)
         }
         guard isThere else { return nil }
         var fault: FileError?
+        var size: Int64 = 0
         let file = try VaultError.onFiles("open the vault") { () throws(FileError) in
             let file = try directory.openForReading(role.leaf)
-            fault = try modeFault(of: file, in: directory, role)
+            let facts = try file.attributes()
+            size = facts.size
+            fault = try modeFault(facts, in: directory, role)
             if let fault, !passingMode { throw fault }
             return file
         }
-        return try CompartmentFile(file, path: path, modeFault: fault)
+        return try CompartmentFile(file, size: size, path: path, modeFault: fault)
     }
 
     /// Opens a file by a path that the user gave.
@@ -66,22 +68,18 @@ final class CompartmentFile: Sendable {
         let file = try VaultError.onFiles("open the file") { () throws(FileError) in
             try Descriptor.openForReading(path: path)
         }
-        return try CompartmentFile(file, path: path)
+        let facts = try VaultError.onFiles("open the vault") { () throws(FileError) in try file.attributes() }
+        guard facts.kind == .regular else {
+            throw VaultError(FileError(.notRegularFile, operation: "open the vault", path: path), "open the vault")
+        }
+        return try CompartmentFile(file, size: facts.size, path: path)
     }
 
+    /// - Parameter file: A regular file.
     private init(
-        _ file: consuming Descriptor, path: String, modeFault: FileError? = nil
+        _ file: consuming Descriptor, size: Int64, path: String, modeFault: FileError? = nil
     ) throws(VaultError) {
-        let size: Int
-        do throws(FileError) {
-            let facts = try file.attributes()
-            guard facts.kind == .regular else {
-                throw FileError(.notRegularFile, operation: "open the vault", path: path)
-            }
-            size = Int(clamping: facts.size)
-        } catch {
-            throw VaultError(error, "open the vault")
-        }
+        let size = Int(clamping: size)
         var front = try Self.bytes(of: file, from: 0, count: min(size, Self.firstRead), path)
         if let needed = Self.headSize(front), needed > front.count, size > front.count {
             front = try Self.bytes(of: file, from: 0, count: min(size, needed), path)
@@ -156,9 +154,8 @@ final class CompartmentFile: Sendable {
     /// The advice has a command only if no other user can write the directory. Otherwise the path may lead to another
     /// file when the command runs.
     private static func modeFault(
-        of file: borrowing Descriptor, in directory: Directory, _ role: CompartmentRole
+        _ facts: FileAttributes, in directory: Directory, _ role: CompartmentRole
     ) throws(FileError) -> FileError? {
-        let facts = try file.attributes()
         let sharing = try directory.sharing
         let hasGroup = sharing == .unixGroup(facts.gid)
         guard facts.mode & (hasGroup ? 0o007 : 0o027) != 0 else { return nil }

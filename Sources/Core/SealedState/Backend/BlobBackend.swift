@@ -4,6 +4,8 @@ package import SharedFiles
 package struct BlobAddress: Hashable, Sendable {
     /// The record's checked name.
     package let name: RecordName
+    /// Where its file is stored below the container; for backends of files.
+    package let path: String
     /// Where its lock lies among the container's byte ranges.
     package let lock: LockRange
 }

@@ -27,24 +27,24 @@ struct FileBackend: BlobBackend {
     }
 
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
-        try root.read(path(address), limit: limit)
+        try root.read(address.path, limit: limit)
     }
 
     func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
-            return try root.readPrefix(path(address), count: count).bytes
+            return try root.readPrefix(address.path, count: count).bytes
         } catch {
             guard error.code == .notFound else { throw error }
             return nil
         }
     }
 
-    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob { try HeldFile(path(address), in: root) }
+    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob { try HeldFile(address.path, in: root) }
 
     func replace(
         _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
     ) throws(FileError) {
-        let path = path(address)
+        let path = address.path
         try quota.admit(path, size: blob.count, isDeletion: isDeletion)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
@@ -72,20 +72,20 @@ struct FileBackend: BlobBackend {
             path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
     }
 
-    func remove(_ address: BlobAddress) throws(FileError) { try root.remove(path(address), durability: .durable) }
+    func remove(_ address: BlobAddress) throws(FileError) { try root.remove(address.path, durability: .durable) }
 
-    func makeDurable(_ address: BlobAddress) throws(FileError) { try root.makeDurable(path(address)) }
+    func makeDurable(_ address: BlobAddress) throws(FileError) { try root.makeDurable(address.path) }
 
     func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String? {
-        let name = QuarantineName(of: address.name, try root.attributes(path(address)))
+        let name = QuarantineName(of: address.name, try root.attributes(address.path))
         if try root.exists(name.path) { return name.path }
         try makeDirectory(ContainerLayout.quarantine)
         let kept = try root.directory(ContainerLayout.quarantine).entries()
         guard kept.count(where: { name.isOfSameRecord($0.name) }) < QuarantineName.maximumPerRecord else { return nil }
         do throws(FileError) {
-            try root.link(path(address), as: name.path)
+            try root.link(address.path, as: name.path)
         } catch {
-            if error.code != .alreadyExists { try copy(path(address), as: name.path, limit: copyLimit) }
+            if error.code != .alreadyExists { try copy(address.path, as: name.path, limit: copyLimit) }
         }
         note(reason, about: address.name, beside: name)
         return name.path
@@ -157,8 +157,6 @@ struct FileBackend: BlobBackend {
         }
     }
 
-    private func path(_ address: BlobAddress) -> String { RecordFile.path(of: address.name) }
-
     private static func parent(of path: String) -> String {
         String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     }
@@ -177,7 +175,7 @@ package enum RecordFile {
     package static func path(of name: RecordName) -> String {
         let text = name.text
         let isSuite = text.utf8.starts(with: suites.utf8)
-        // Put together by hand, in one allocation: every read does this.
+        // Put together by hand, in one allocation.
         var path = isSuite ? preferences : records
         path.reserveCapacity(path.utf8.count + text.utf8.count + ContainerLayout.recordSuffix.utf8.count)
         if isSuite { path += text.dropFirst(suites.count) } else { path += text }

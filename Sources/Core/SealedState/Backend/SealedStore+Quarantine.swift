@@ -51,7 +51,7 @@ extension SealedStore {
 
     /// What was set aside with everything else when the vault was given up.
     private func abandoned(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
-        let path = "\(leaf)/\(RecordFile.path(of: place.name))"
+        let path = "\(leaf)/\(place.address.path)"
         guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
         return QuarantinedCopy(
             path: "\(ContainerLayout.quarantine)/\(path)", keptAt: Self.stamp(leaf.dropFirst("abandoned-".count)),

@@ -6,9 +6,6 @@ internal import Sealing
 
 /// Suites of defaults as records: what is written down, and what is believed of it.
 extension SealedStore {
-    /// The version of a suite's payload: a binary property list of one dictionary.
-    static var suiteVersion: UInt32 { 1 }
-
     /// This store with the limits of a suite.
     func forSuites(_ options: DefaultsOptions) -> SealedStore {
         var own = self.options
@@ -17,6 +14,11 @@ extension SealedStore {
         own.lockTimeout = options.lockTimeout ?? own.lockTimeout
         return SealedStore(self, on: container, options: own)
     }
+}
+
+extension RecordReader {
+    /// The version of a suite's payload: a binary property list of one dictionary.
+    static var suiteVersion: UInt32 { 1 }
 
     /// What an accepted blob of a suite holds: every check of a read from there on.
     ///
@@ -52,7 +54,9 @@ extension SealedStore {
             .check(
                 sealedAt: Date(milliseconds: contents.sealedAt), expiresAt: nil, maximumAge: nil, named: name)
     }
+}
 
+extension RecordWriter {
     /// A suite written down, ready to be sealed.
     ///
     /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for what no reader would take.
@@ -64,14 +68,14 @@ extension SealedStore {
             throw StoreError(writing: error, named: name)
         }
         defer { bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) } }
-        guard bytes.count <= options.maximumRecordSize else {
+        guard bytes.count <= reader.options.maximumRecordSize else {
             throw StoreError(
                 .tooLarge, "write", name,
-                "The suite has \(bytes.count) bytes; \(options.maximumRecordSize) are allowed.",
+                "The suite has \(bytes.count) bytes; \(reader.options.maximumRecordSize) are allowed.",
                 advice: "Keep what is large in records or files of its own; the old values stand.")
         }
         let payload = RecordPayload(
-            Data(bytes), codec: .binaryPropertyList, schemaVersion: Self.suiteVersion, notAfter: 0)
+            Data(bytes), codec: .binaryPropertyList, schemaVersion: RecordReader.suiteVersion, notAfter: 0)
         do throws(StoreError) { try requireSafeStructure(of: payload, named: name) } catch {
             payload.wipe()
             throw error

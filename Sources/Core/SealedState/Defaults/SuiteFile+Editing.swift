@@ -49,11 +49,12 @@ extension SuiteFile {
     }
 
     private func inContainer<Result>(
-        _ options: EditOptions, _ body: (SealedStore, borrowing RecordWriter) throws(StoreError) -> Result
+        _ options: EditOptions, _ body: (SealedStore, borrowing LockedRecord) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         for _ in 0..<Self.maximumFollowings {
             let store = try followed()
-            let result = try store.locked(place, request(options, store)) { writer throws(StoreError) -> Result? in
+            let result = try store.writer.locked(place, request(options, store)) {
+                writer throws(StoreError) -> Result? in
                 // It may have been moved away before the lock was taken, and the lock with it.
                 guard try store.following() === store else { return nil }
                 let result = try body(store, writer)
@@ -69,7 +70,7 @@ extension SuiteFile {
     }
 
     private func request(_ options: EditOptions, _ store: SealedStore) -> WriteRequest {
-        store.request(durability: options.durability, timeout: options.timeout, isCancelled: options.isCancelled)
+        store.writer.request(durability: options.durability, timeout: options.timeout, isCancelled: options.isCancelled)
     }
 
     /// What is there, and the accepted sequence of a file that is gone without a deletion: there is nothing left to keep.
@@ -85,7 +86,7 @@ extension SuiteFile {
     /// A write looks at headers only; what was done to the contents shows when they are opened.
     private func keepIfRefused(in store: SealedStore) {
         do throws(StoreError) { _ = try contents(in: store) } catch {
-            if error.isRejection && error.code.isEvidence { store.keepInQuarantine(error, at: place) }
+            if error.isRejection && error.code.isEvidence { store.reader.keepInQuarantine(error, at: place) }
         }
     }
 
@@ -97,10 +98,10 @@ extension SuiteFile {
     }
 
     private func write(
-        _ values: [String: PropertyListValue], to store: SealedStore, _ writer: borrowing RecordWriter,
+        _ values: [String: PropertyListValue], to store: SealedStore, _ writer: borrowing LockedRecord,
         _ options: EditOptions, isReduction: Bool = false
     ) throws(StoreError) {
-        let payload = try store.suitePayload(values, named: place.name.text)
+        let payload = try store.writer.suitePayload(values, named: place.name.text)
         defer { payload.wipe() }
         // Until the write is known to be done, what is in memory may be behind.
         keep(nil, of: store)
@@ -118,7 +119,7 @@ extension SuiteFile {
     ) -> SuiteContents? {
         guard let held = try? store.backend.hold(place.address),
             let prefix = try? store.backend.readPrefix(place.address, count: BlobLayout.headerSize),
-            let header = try? store.verifyHeader(prefix, "read", place), header.header.sequence == sequence,
+            let header = try? store.reader.keys.verifyHeader(prefix, "read", place), header.header.sequence == sequence,
             store.watermarks.verdict(on: header) == .same, held.isInPlace
         else { return nil }
         return SuiteContents(values, header.header, held: held)

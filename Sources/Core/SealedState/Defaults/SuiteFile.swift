@@ -36,8 +36,8 @@ package final class SuiteFile: Sendable {
         if let known, known.isCurrent(store.watermarks), known.hasBegun(store.options) { return known }
         let found = try followed()
         let contents = try contents(in: found)
-        do throws(StoreError) { try found.checkFreshness(of: contents, named: place.name.text) } catch {
-            found.notice(error, at: place)
+        do throws(StoreError) { try found.reader.checkFreshness(of: contents, named: place.name.text) } catch {
+            found.reader.notice(error, at: place)
             throw error
         }
         return contents
@@ -93,12 +93,12 @@ package final class SuiteFile: Sendable {
         do throws(StoreError) {
             // Before it is read: if the name stands for this file afterwards, it stood for it all the time.
             let held = try held(in: store)
-            let blob = try store.acceptedBlob(at: place)
-            let values = try store.suiteValues(in: blob, at: place)
+            let blob = try store.reader.acceptedBlob(at: place)
+            let values = try store.reader.suiteValues(in: blob, at: place)
             return Reading(
                 contents: SuiteContents(values, blob.header, held: held), isSettled: held?.isInPlace ?? false)
         } catch {
-            store.notice(error, at: place)
+            store.reader.notice(error, at: place)
             guard error.code == .absent else { throw error }
             return try absent(error, in: store)
         }
@@ -114,8 +114,8 @@ package final class SuiteFile: Sendable {
     /// A suite that was never written and one that was deleted are empty; one whose file is gone is not.
     private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
         let held = try held(in: store)
-        switch try store.standing(at: place) {
-        case .nothing where store.isMissing(place):
+        switch try store.reader.standing(at: place) {
+        case .nothing where store.reader.isMissing(place):
             throw StoreError(
                 .absent, "read", place.name.text, error.reason,
                 advice: "Find out what removed it; to begin anew, write a value or remove the suite.")
@@ -179,8 +179,8 @@ package enum SuiteStanding: Sendable {
 extension SuiteFile {
     func standing() throws(StoreError) -> SuiteStanding {
         let store = try followed()
-        return switch try store.standing(at: place) {
-        case .nothing: store.isMissing(place) ? .missing : .unknown
+        return switch try store.reader.standing(at: place) {
+        case .nothing: store.reader.isMissing(place) ? .missing : .unknown
         case .tombstone: .removed
         case .value, .refused: .present
         }

@@ -12,7 +12,9 @@ internal import SharedFiles
 /// | is stopped | waits, sees the time run out, takes lease 8 |
 /// | goes on; its write names fence 7: `leaseLost` | its write names fence 8: written |
 struct LeaseTable {
-    let store: SealedStore
+    let writer: RecordWriter
+
+    private var reader: RecordReader { writer.reader }
 
     static func place(_ name: String, group: String) throws(StoreError) -> RecordPlace {
         RecordPlace(
@@ -20,8 +22,8 @@ struct LeaseTable {
     }
 
     /// Where the lease's record lies, to wait for it.
-    static func path(of name: String, in store: SealedStore) -> String {
-        "\(store.containerPath)/\(ContainerLayout.records)/\(RecordName.reservedSegment)/leases/\(name)"
+    static func path(of name: String, in container: String) -> String {
+        "\(container)/\(ContainerLayout.records)/\(RecordName.reservedSegment)/leases/\(name)"
             + ContainerLayout.recordSuffix
     }
 
@@ -35,9 +37,9 @@ struct LeaseTable {
         _ name: String, for duration: Duration, waitedSince: UInt64?, timeout: Duration? = nil,
         isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> LeaseAttempt {
-        let place = try Self.place(name, group: store.group.identifier)
-        let request = store.request(timeout: timeout, isCancelled: isCancelled)
-        return try store.locked(place, request) { writer throws(StoreError) in
+        let place = try Self.place(name, group: reader.group.identifier)
+        let request = writer.request(timeout: timeout, isCancelled: isCancelled)
+        return try writer.locked(place, request) { locked throws(StoreError) in
             let record = try usable(place)
             if let record {
                 if let waitedSince, record.lastCompleted >= waitedSince { return .completed }
@@ -45,13 +47,13 @@ struct LeaseTable {
                     return .busy(number: record.number, remaining: record.remaining(at: .now))
                 }
             }
-            return try take(record, name, place, duration, writer)
+            return try take(record, name, place, duration, locked)
         }
     }
 
     private func take(
         _ previous: LeaseRecord?, _ name: String, _ place: RecordPlace, _ duration: Duration,
-        _ writer: borrowing RecordWriter
+        _ locked: borrowing LockedRecord
     ) throws(StoreError) -> LeaseAttempt {
         let lease = try freshLease(after: previous, name, place)
         let now = LeaseMoment.now
@@ -59,7 +61,7 @@ struct LeaseTable {
             number: lease.fence.number, state: .held, lastCompleted: previous?.lastCompleted ?? 0,
             endsAt: now.adding(duration),
             boot: now.boot, processID: getpid())
-        try write(record, place, writer)
+        try write(record, place, locked)
         return .taken(lease)
     }
 
@@ -69,7 +71,7 @@ struct LeaseTable {
     private func freshLease(
         after previous: LeaseRecord?, _ name: String, _ place: RecordPlace
     ) throws(StoreError) -> HeldLease {
-        let highest = max(previous?.number ?? 0, store.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0)
+        let highest = max(previous?.number ?? 0, reader.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0)
         guard highest < LeaseRecord.maximumNumber - Self.maximumPassedBy else {
             throw StoreError(.sequenceJump, "take the lease", name, "Its fence cannot grow any further.")
         }
@@ -89,14 +91,14 @@ struct LeaseTable {
     /// Gives a lease back. Returns whether it was still this one's.
     func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
         let (place, fence) = (lease.place, lease.fence)
-        return try store.locked(place, store.request()) { writer throws(StoreError) in
+        return try writer.locked(place, writer.request()) { locked throws(StoreError) in
             guard var record = try current(place), record.number == fence.number, record.state == .held else {
                 return false
             }
             let wasRunning = record.isRunning(at: .now)
             record.state = completed ? .completed : .failed
             if completed { record.lastCompleted = fence.number }
-            try write(record, place, writer)
+            try write(record, place, locked)
             return wasRunning
         }
     }
@@ -105,11 +107,11 @@ struct LeaseTable {
     ///
     /// - Throws: `StoreError` `.leaseLost`.
     func renew(_ fence: LeaseFence, for duration: Duration) throws(StoreError) {
-        let place = try Self.place(fence.lease, group: store.group.identifier)
-        try store.locked(place, store.request()) { writer throws(StoreError) in
+        let place = try Self.place(fence.lease, group: reader.group.identifier)
+        try writer.locked(place, writer.request()) { locked throws(StoreError) in
             var record = try require(fence, place)
             record.endsAt = LeaseMoment.now.adding(duration)
-            try write(record, place, writer)
+            try write(record, place, locked)
         }
     }
 
@@ -154,7 +156,7 @@ struct LeaseTable {
     private func presence(_ number: UInt64, _ place: RecordPlace) throws(StoreError) -> HeldLock {
         let slot = Self.hash(of: place) &+ number &* 0x9E37_79B9_7F4A_7C15
         return try StoreError.onFiles("hold the lease", place.name.text) { () throws(FileError) in
-            try store.backend.presence(LockRange(slot: slot))
+            try reader.backend.presence(LockRange(slot: slot))
         }
     }
 
@@ -174,23 +176,23 @@ struct LeaseTable {
     /// What the record says; nil where there is none. Whether it is fresh is not asked: leases do not look at the wall clock.
     private func current(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
         do throws(StoreError) {
-            let snapshot = try store.decodedSnapshot(
-                of: LeaseRecord.self, from: store.acceptedBlob(at: place), at: place)
+            let snapshot = try reader.decodedSnapshot(
+                of: LeaseRecord.self, from: reader.acceptedBlob(at: place), at: place)
             try snapshot.value.requirePlausible(sequence: snapshot.provenance.sequence)
             return snapshot.value
         } catch {
-            store.notice(error, at: place)
+            reader.notice(error, at: place)
             guard error.code == .absent else { throw error }
             return nil
         }
     }
 
     private func write(
-        _ record: LeaseRecord, _ place: RecordPlace, _ writer: borrowing RecordWriter
+        _ record: LeaseRecord, _ place: RecordPlace, _ locked: borrowing LockedRecord
     ) throws(StoreError) {
-        let payload = try store.encode(record, named: place.name.text)
+        let payload = try writer.encode(record, named: place.name.text)
         defer { payload.wipe() }
-        _ = try writer.write(payload, store.request())
+        _ = try locked.write(payload, writer.request())
     }
 }
 

@@ -31,7 +31,7 @@ struct LeaseWait {
                 guard left > .zero else { throw timeout("Holder \(number) kept it for the whole limit of \(limit).") }
                 guard let signal else {
                     // Looked at once more after the watch is in place: what happened before it wakes nobody.
-                    signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store))
+                    signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store.containerPath))
                     continue
                 }
                 await signal.wait(atMost: min(left, max(remaining, Self.shortestPause), Self.longestPause))
@@ -47,7 +47,7 @@ struct LeaseWait {
         let left = max(deadline - ContinuousClock.now, Self.shortestLimit)
         do throws(StoreError) {
             return try await SealedStore.offload(atMost: left) { (call) throws(StoreError) in
-                try LeaseTable(store: store).attempt(
+                try LeaseTable(writer: store.writer).attempt(
                     name, for: duration, waitedSince: waitedSince, timeout: call.remaining ?? left,
                     isCancelled: { call.isCancelled })
             }

@@ -50,20 +50,14 @@ extension SealedStore {
     /// - Throws: `StoreError` `.leaseLost` when it has ended already.
     public func renewLease(_ fence: LeaseFence, for duration: Duration) async throws(StoreError) {
         try await Self.offload { (_) throws(StoreError) in
-            try LeaseTable(store: self).renew(fence, for: duration)
+            try LeaseTable(writer: self.writer).renew(fence, for: duration)
         }
-    }
-
-    /// Refuses a fence whose time is up, or whose lease somebody else has taken since.
-    func requireLease(_ fence: LeaseFence) throws(StoreError) {
-        let place = try LeaseTable.place(fence.lease, group: group.identifier)
-        try LeaseTable(store: self).require(fence, place)
     }
 
     /// Cancellation does not keep a finished piece of work from being noted.
     private func end(_ lease: HeldLease, completed: Bool) async throws(StoreError) -> Bool {
         try await Self.offload { (_) throws(StoreError) in
-            try LeaseTable(store: self).end(lease, completed: completed)
+            try LeaseTable(writer: self.writer).end(lease, completed: completed)
         }
     }
 }

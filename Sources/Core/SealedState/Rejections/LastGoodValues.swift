@@ -78,7 +78,7 @@ final class LastGoodValues: Sendable {
 }
 
 /// The last value that this process accepted, in place of one that is refused.
-extension SealedStore {
+extension RecordReader {
     /// Remembers a blob whose value passed every check; a no-op unless the policy asks for it.
     func keepAsLastGood(_ blob: borrowing AcceptedBlob, at place: RecordPlace) {
         guard options.rejectionPolicy.keepsLastGood else { return }

@@ -123,7 +123,7 @@ struct BlobSurvey {
             if error.code == .locked { blob.claimedKey = claimed.keyID }
             blob.isKeyMissing =
                 error.code == .unknownKey && claimed.epoch >= lowestLosableEpoch(keys)
-                && !store.isKeyDestroyed(of: prefix.bytes)
+                && !store.reader.keys.isKeyDestroyed(of: prefix.bytes)
         }
         return blob
     }
@@ -149,11 +149,12 @@ struct BlobSurvey {
         }
         // Another program may have rotated since the walk began, or the key is one that is fetched for each use.
         let keys: Keyring
-        do throws(StoreError) { keys = try store.keyring(toOpen: bytes, "look at", path) } catch {
+        do throws(StoreError) { keys = try store.reader.keys.keyring(toOpen: bytes, "look at", path) } catch {
             return .failure(error)
         }
         do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
-            return .failure(store.destroyedKey(of: bytes, "look at", path) ?? StoreError(error, "look at", path))
+            return .failure(
+                store.reader.keys.destroyedKey(of: bytes, "look at", path) ?? StoreError(error, "look at", path))
         }
     }
 

@@ -32,7 +32,7 @@ struct Resealer {
         try throttle.take(blobs: 1, bytes: isLocked ? Int(blob.attributes?.size ?? 0) : 0)
         var opened: BlobIdentity?
         do throws(StoreError) {
-            try store.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
+            try store.reader.keys.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
             return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
@@ -77,7 +77,7 @@ struct Resealer {
         guard let context = blob.context(in: store.group) else { return .changed }
         let file = try OpenedBlob(blob.path, in: root)
         opened = file.identity
-        let keys = try store.keyring(toOpen: file.head, "reseal", blob.path)
+        let keys = try store.reader.keys.keyring(toOpen: file.head, "reseal", blob.path)
         let old = try OldBlob(file, context: context, keys: keys)
         let header = old.header.header
         // What has the name now need not be what the walk found there.
@@ -101,7 +101,7 @@ struct Resealer {
 
     /// The class stays: what needs the user goes on needing him.
     private func active(_ keys: Keyring, _ protection: ProtectionClass) throws(StoreError) -> SealingKey {
-        guard protection == .afterFirstUnlock else { return try store.activeKey(for: protection) }
+        guard protection == .afterFirstUnlock else { return try store.reader.keys.activeKey(for: protection) }
         guard let key = keys.active else {
             throw StoreError(.vault, "reseal with the keys of", store.group.identifier, "There is no active key.")
         }
@@ -122,9 +122,9 @@ struct Resealer {
     /// Who may write it is not asked: a roster may be out of reach, and left under a key that is retired next the record
     /// would be lost. A new key gives no writer a right, and its signature stays as it is.
     private func requireAccepted(_ old: OldBlob, _ place: RecordPlace) throws(StoreError) {
-        try store.requireCurrent(old.header.header, "reseal", place)
+        try store.reader.keys.requireCurrent(old.header.header, "reseal", place)
         store.watermarks.refresh()
-        try store.judge(store.watermarks.verdict(on: old.header), old.header.header, place)
+        try store.reader.judge(store.watermarks.verdict(on: old.header), old.header.header, place)
     }
 
     /// As every writer has accepted what it wrote. A lock that comes right after the write does not undo it: the next
@@ -132,14 +132,14 @@ struct Resealer {
     private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
         if let authority = store.authority, authority.governs(place.name.text) {
             // By its header alone anybody's blob could have been put there since: a read accepts it or says why not.
-            _ = try? store.acceptedBlob(at: place)
+            _ = try? store.reader.acceptedBlob(at: place)
             return
         }
         let bytes = try StoreError.onFiles("reseal", path) { () throws(FileError) in
             try root.readPrefix(path, count: BlobLayout.headerSize).bytes
         }
         do throws(StoreError) {
-            store.acknowledge(try store.verifyHeader(bytes, "reseal", place))
+            store.reader.acknowledge(try store.reader.keys.verifyHeader(bytes, "reseal", place))
         } catch {
             if error.code != .locked { throw error }
         }

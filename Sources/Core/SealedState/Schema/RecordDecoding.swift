@@ -60,7 +60,7 @@ package struct RecordDecoding {
     }
 }
 
-extension SealedStore {
+extension RecordReader {
     /// Refuses a schema version that the type does not read, before anything is decoded.
     func checkVersion<Record: SealedRecord>(
         _ header: BlobHeader, against type: Record.Type, named name: String

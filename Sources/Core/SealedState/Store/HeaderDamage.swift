@@ -7,15 +7,17 @@ internal import Sealing
 struct HeaderDamage {
     private let prefix: [UInt8]
     private let place: RecordPlace
-    private let store: SealedStore
+    private let watermarks: WatermarkTable
+    private let vault: Vault
     private let keyring: Keyring
 
     /// - Parameter prefix: The blob's first 176 bytes, or less where it is shorter.
-    init(_ prefix: [UInt8], _ place: RecordPlace, _ store: SealedStore) {
+    init(_ prefix: [UInt8], _ place: RecordPlace, _ reader: RecordReader) {
         self.prefix = prefix
         self.place = place
-        self.store = store
-        keyring = store.vault.keyring
+        watermarks = reader.watermarks
+        vault = reader.keys.vault
+        keyring = vault.keyring
     }
 
     /// What the header claims of the sequence, where it is this record's.
@@ -40,7 +42,7 @@ struct HeaderDamage {
 
     private var mendedClaim: RefusedBlob.Claim? {
         guard let mended else { return nil }
-        return store.watermarks.verdict(on: mended) == .jumps
+        return watermarks.verdict(on: mended) == .jumps
             ? RefusedBlob.Claim.none : .authentic(mended.header.sequence)
     }
 
@@ -49,11 +51,11 @@ struct HeaderDamage {
     /// was put back to an earlier state.
     private var isOfKnownTime: Bool {
         guard let header = claimed, header.nameTag == place.context.nameTag,
-            store.watermarks.mark(of: place.context.nameTag) != nil, let keys = try? store.vault.keySummaries()
+            watermarks.mark(of: place.context.nameTag) != nil, let keys = try? vault.keySummaries()
         else { return false }
         if keys.contains(where: { $0.id == header.keyID }) { return true }
         // Each class counts its own epochs: of neither may that epoch be yet to come. Without persons there is one class.
-        let hasPersons = (try? store.vault.slots())?.contains { $0.reach == .whenUnlocked } ?? true
+        let hasPersons = (try? vault.slots())?.contains { $0.reach == .whenUnlocked } ?? true
         return ProtectionClass.allCases.allSatisfy { protection in
             let epochs = keys.filter { $0.protection == protection }.map(\.epoch)
             return epochs.max().map { $0 >= header.epoch } ?? (protection == .whenUnlocked && !hasPersons)
@@ -80,7 +82,7 @@ extension HeaderDamage {
     }
 
     /// A key of *when unlocked*, for this one look; nil while it is locked.
-    private func lentKey(_ id: KeyID) -> SealingKey? { try? store.vault.keyring(toOpen: id).sealingKey(for: id) }
+    private func lentKey(_ id: KeyID) -> SealingKey? { try? vault.keyring(toOpen: id).sealingKey(for: id) }
 
     private func mended(by key: SealingKey) -> VerifiedHeader? {
         var header = prefix

@@ -19,25 +19,9 @@ public struct RecordListing: Sendable {
     package var rosterVersion: UInt64?
 }
 
-extension SealedStore {
-    /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
-    ///
-    /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
-    ///
-    /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. One that
-    /// the roster names and whose file is gone is listed as `.missing`.
-    public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
-
-    /// The same, with the library's own records on demand.
-    package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
-        let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
-        let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
-        let missing = missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
-        return (listed + missing).sorted().compactMap(listing)
-    }
-
+extension RecordReader {
     /// One record as the list shows it; nil where there is no file.
-    package func listing(_ name: String) -> RecordListing? {
+    func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(stored: name)
             guard let (listed, verdict) = try judgedHeader(place) else {
@@ -77,7 +61,7 @@ extension SealedStore {
             try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         }
         guard let prefix else { return nil }
-        return ListedHeader(header: try verifyHeader(prefix, "list", place), writer: nil, rosterVersion: nil)
+        return ListedHeader(header: try keys.verifyHeader(prefix, "list", place), writer: nil, rosterVersion: nil)
     }
 }
 

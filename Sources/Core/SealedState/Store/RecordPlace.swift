@@ -15,7 +15,8 @@ package struct RecordPlace: Sendable {
         self.name = name
         context = BlobContext(group: group, kind: .record, name: name.text)
         let slot = context.nameTag.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-        address = BlobAddress(name: name, lock: LockRange(slot: UInt64(littleEndian: slot)))
+        address = BlobAddress(
+            name: name, path: RecordFile.path(of: name), lock: LockRange(slot: UInt64(littleEndian: slot)))
     }
 }
 

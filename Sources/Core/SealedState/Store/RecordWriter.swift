@@ -1,285 +1,274 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
+internal import PropertyLists
 internal import Sealing
 internal import SharedFiles
 
-/// Writes one record while its lock is held.
-struct RecordWriter: ~Copyable {
-    private let store: SealedStore
-    private let place: RecordPlace
-    private let lock: HeldLock
-    /// The key of *after first unlock* by a look under the lock, or why there is none; nil where each write looks.
-    private let key: Result<SealingKey, StoreError>?
+/// Writes the records of one container, each under its own lock (docs/locking.md).
+///
+/// The vault is looked at and changed before a record's lock is taken: the vault's own lock comes first.
+struct RecordWriter: Sendable {
+    /// What says which blob a write replaces, and holds the backend, the keys, the watermarks and the options.
+    let reader: RecordReader
 
-    /// - Parameter isLooking: Whether the vault is looked at now, for the one write that follows at once.
-    init(store: SealedStore, place: RecordPlace, lock: consuming HeldLock, looking isLooking: Bool) {
-        self.store = store
-        self.place = place
-        self.lock = lock
-        key = isLooking ? store.lookedUpKey() : nil
-    }
+    private var keys: RecordKeys { reader.keys }
 
-    /// Refuses early what a write with that condition would refuse.
-    func require(_ condition: WriteCondition) throws(StoreError) {
-        guard condition != .always else { return }
-        try require(condition, try store.standing(at: place))
-    }
-
-    /// Whether a blob of *when unlocked* stands under a name that is not listed.
-    func isUnlisted() throws(StoreError) -> Bool {
-        guard store.vault.keyring.whenUnlockedEpoch != nil, !store.isProtected(place) else { return false }
-        return isUnlisted(try store.standing(at: place))
-    }
-
-    private func isUnlisted(_ standing: StandingBlob) -> Bool {
-        guard case .value(let header) = standing, !store.isProtected(place) else { return false }
-        return store.protection(of: header) == .whenUnlocked
-    }
-
-    /// Seals and writes the next value.
-    ///
-    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
-    func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64? {
-        guard payload.count <= store.options.maximumRecordSize else {
-            throw StoreError(
-                .tooLarge, "write", place.name.text,
-                "It has \(payload.count) bytes; \(store.options.maximumRecordSize) are allowed.")
-        }
-        let grant = try store.requireRight(to: place, deleting: false)
-        let standing = try store.standing(at: place)
-        try require(request.condition, standing)
-        try requireNoNewer(than: payload.schemaVersion, standing)
-        let sequence = try nextSequence(standing)
-        let stated = payload.protection ?? store.protection(of: standing, at: place)
-        let isListed = store.isProtected(place)
-        let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
-        if request.listsName, !isListed, protection == .whenUnlocked || isUnlisted(standing) && !payload.mayLowerClass {
-            return nil
-        }
-        keepIfRefused(standing)
-        return try payload.withUnsafeBytes { bytes in
-            put(
-                bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
-                notAfter: payload.notAfter, protection: protection, grant, request)
-        }.get()
-    }
-
-    /// Writes a tombstone.
-    ///
-    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
-    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64? {
-        let grant = try store.requireRight(to: place, deleting: true)
-        let standing = try store.standing(at: place)
-        try require(request.condition, standing)
-        // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
-        // value could be put back as well.
-        switch standing {
-        case .nothing where !store.isMissing(place):
-            throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
-        case .tombstone:
-            throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
-        case .value where request.listsName && isUnlisted(standing): return nil
-        default: break
-        }
-        let sequence = try nextSequence(standing)
-        keepIfRefused(standing)
-        return try putTombstone(sequence, grant, request)
-    }
-
-    /// Takes the tombstone of a deleted record away.
-    func purge(_ request: WriteRequest) throws(StoreError) {
-        let grant = try store.requireRight(to: place, deleting: true)
-        let standing = try store.standing(at: place)
-        let sequence: UInt64
-        switch standing {
-        // One that a power loss could take back is written durably first: what is remembered has to be true.
-        case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
-            sequence = try putTombstone(try nextSequence(standing), grant, request)
-        case .tombstone(let tombstone):
-            try acceptDeletion(tombstone)
-            sequence = tombstone.header.sequence
-        case .nothing: throw StoreError(.absent, "purge", place.name.text, "Nothing is left of a record of that name.")
-        case .value, .refused:
-            throw StoreError(
-                .conflict, "purge", place.name.text, "It is not deleted: \(standing.text).",
-                advice: "Delete it first.", cause: standing.rejection)
-        }
-        try requireLock("purge")
-        // Before the file goes: after a crash in between a tombstone is left, and not a record that is missed.
-        store.watermarks.notePurge(of: place.context.nameTag, at: sequence)
-        do throws(FileError) { try store.backend.remove(place.address) } catch {
-            throw StoreError(writing: error, place.name.text)
-        }
-    }
-
-    /// This user may never have read the deletion: unless it is accepted before its mark goes, what was deleted could be put
-    /// back.
-    private func acceptDeletion(_ tombstone: VerifiedHeader) throws(StoreError) {
-        let verdict = store.acknowledge(tombstone)
-        guard verdict == .advances || verdict == .same else {
-            throw StoreError(
-                .conflict, "purge", place.name.text, "It was written anew meanwhile.", advice: "Delete it first.")
-        }
-    }
-
-    // MARK: What has to hold
-
-    private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
-        switch (condition, standing) {
-        case (.always, _), (.absent, .nothing), (.absent, .tombstone): return
-        case (.sequence(let sequence), .value(let header)) where header.sequence == sequence: return
-        default:
-            throw StoreError(
-                .conflict, "write", place.name.text, "\(condition.text), but \(standing.text).",
-                cause: standing.rejection)
-        }
-    }
-
-    /// A program that cannot read what lies there would lose what it does not know of.
-    private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
-        guard case .value(let header) = standing, header.schemaVersion > version else { return }
-        throw StoreError(
-            .tooNew, "write", place.name.text,
-            "What is there has schema version \(header.schemaVersion); this program writes \(version).",
-            advice: "Update this program; to go back on purpose, delete the record first.")
-    }
-
-    /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
-    private static let trustedClaim: UInt64 = 1 << 16
-
-    /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
-    private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
-        let mark = store.watermarks.mark(of: place.context.nameTag)
-        var highest = mark?.sequence ?? 0
-        switch standing {
-        case .nothing: break
-        case .value(let header): highest = max(highest, header.sequence)
-        case .tombstone(let tombstone): highest = max(highest, tombstone.header.sequence)
-        case .refused(let blob):
-            switch blob.claim {
-            case .none: break
-            case .authentic(let sequence): highest = max(highest, sequence)
-            case .asserted(let sequence):
-                // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
-                // claim counts for much only where nothing better is known.
-                let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
-                if sequence > highest, sequence - highest <= trust { highest = sequence }
-            }
-        }
-        guard highest < UInt64.max - 1 else {
-            throw StoreError(.sequenceJump, "write", place.name.text, "Its sequence cannot grow any further.")
-        }
-        return highest + 1
-    }
-
-    /// A blob that readers refuse is not destroyed by a write: it is kept in quarantine first. Where that is impossible the
-    /// write goes on all the same, else whoever planted the blob could stop every writer.
-    private func keepIfRefused(_ standing: StandingBlob) {
-        guard case .refused(let blob) = standing, blob.isFile else { return }
-        store.keepInQuarantine(blob.rejection, at: place)
-    }
-
-    // MARK: The new blob
-
-    private func putTombstone(
-        _ sequence: UInt64, _ grant: WriteGrant, _ request: WriteRequest
+    func write<Record: SealedRecord>(
+        _ value: Record, at place: RecordPlace, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
-        try put(
-            UnsafeRawBufferPointer(start: nil, count: 0), sequence: sequence, flags: .tombstone, codec: .raw,
-            schemaVersion: 0, notAfter: 0, protection: store.deletionProtection(at: place), grant, request
-        ).get()
+        let payload = try encode(value, named: place.name.text)
+        defer { payload.wipe() }
+        return try write(payload, at: place, request)
     }
 
-    private func put(
-        _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
-        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, _ grant: WriteGrant,
-        _ request: WriteRequest
-    ) -> Result<UInt64, StoreError> {
-        do throws(StoreError) {
-            let key = try activeKey(for: protection)
-            // Asked again under the lock, after a look at the vault: a name may have been listed meanwhile.
-            if protection == .afterFirstUnlock, !request.lowersClass, store.isProtected(place) {
-                throw .downgraded(writing: place.name.text)
+    func write(
+        _ payload: RecordPayload, at place: RecordPlace, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        var request = request
+        request.listsName = true
+        let seen = SeenHeader()
+        let sequence = try lockedPlainly(place, request, payload.protection, seen) { record throws(StoreError) in
+            try record.write(payload, request)
+        }
+        if let sequence { return sequence }
+        lookAtVault()
+        request.lowersClass =
+            payload.mayLowerClass && payload.protection == .afterFirstUnlock && keys.isProtected(place)
+        if request.lowersClass {
+            try keys.requirePerson(place)
+            let sequence = try locked(place, request, seen) { record throws(StoreError) in
+                try record.write(payload, request)
             }
-            let description = BlobDescription(
-                record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
-                schemaVersion: schemaVersion, sequence: sequence,
-                sealedAt: store.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
-            let blob = grant.seal(plaintext, as: description, key: key, at: place, in: store.group)
-            try replace(with: blob, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
-            try remember(blob, key)
-            return .success(sequence)
-        } catch {
-            return .failure(error)
+            guard let sequence else { throw .downgraded(writing: place.name.text) }
+            // After the blob: a write that is refused or interrupted takes no protection away.
+            try keys.lowerClass(place)
+            return sequence
+        }
+        return try raisingToStanding(place, to: payload.protection ?? protection(at: place, seen), seen) {
+            place throws(StoreError) in
+            try locked(place, request, seen) { record throws(StoreError) in try record.write(payload, request) }
         }
     }
 
-    private func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
-        guard protection == .afterFirstUnlock, let key else { return try store.activeKey(for: protection) }
-        return try key.get()
+    func update<Record: SealedRecord>(
+        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ request: WriteRequest,
+        _ change: (inout Record) throws -> Void
+    ) throws(StoreError) -> UInt64 {
+        lookAtVault()
+        let seen = SeenHeader()
+        let protection = Record.protection.stated ?? protection(at: place, seen)
+        return try raisingToStanding(place, to: protection, seen) { place throws(StoreError) in
+            try locked(place, request, seen) { record throws(StoreError) -> UInt64? in
+                // Before the change: it runs once.
+                if try record.isUnlisted() { return nil }
+                try record.require(request.condition)
+                var value = try current(type, at: place, startingWith: initial, seen)
+                do { try change(&value) } catch { throw Self.declined(error, place) }
+                let payload = try encode(value, named: place.name.text)
+                defer { payload.wipe() }
+                return try record.write(payload, request)
+            }
+        }
     }
 
-    private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
-        // Under the record's lock: whoever has the lease by now writes after us or waits, and never before us.
-        if let fence = request.fence { try store.requireLease(fence) }
-        try requireLock("write")
+    func delete(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) -> UInt64 {
+        var request = request
+        request.listsName = true
+        let seen = SeenHeader()
+        let sequence = try lockedPlainly(place, request, .afterFirstUnlock, seen) { record throws(StoreError) in
+            try record.delete(request)
+        }
+        if let sequence { return sequence }
+        lookAtVault()
+        return try raisingToStanding(place, to: keys.deletionProtection(at: place), seen) { place throws(StoreError) in
+            try locked(place, request, seen) { record throws(StoreError) in try record.delete(request) }
+        }
+    }
+
+    func purge(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) {
+        lookAtVault()
+        try keys.prepareKey(for: keys.deletionProtection(at: place), named: place.name.text)
+        return try locked(place, request) { record throws(StoreError) in try record.purge(request) }
+    }
+
+    /// Refuses a fence whose time is up, or whose lease another program has taken since.
+    func requireLease(_ fence: LeaseFence) throws(StoreError) {
+        try LeaseTable(writer: self).require(fence, LeaseTable.place(fence.lease, group: reader.group.identifier))
+    }
+}
+
+// MARK: The lock and the class
+
+extension RecordWriter {
+    /// Takes a record's lock for `body`.
+    ///
+    /// - Parameters:
+    ///   - seen: The header that was verified before the lock; under it the bytes are read again and compared.
+    ///   - isLooking: Whether the vault is looked at before `body`, which then writes without another look.
+    func locked<Result>(
+        _ place: RecordPlace, _ request: WriteRequest, _ seen: SeenHeader = SeenHeader(),
+        looking isLooking: Bool = false, _ body: (borrowing LockedRecord) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let lock: HeldLock
         do throws(FileError) {
-            try store.backend.replace(
-                place.address, with: blob, durability: request.durability, isDeletion: isDeletion)
+            lock = try reader.backend.lock(place.address, timeout: request.timeout, isCancelled: request.isCancelled)
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
+        // What other processes accepted since: a write that stayed below it would be refused by them.
+        reader.watermarks.refresh()
+        let result = try body(LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking))
+        // The lock is free again: the next deletion's space is nothing that others wait for.
+        reader.backend.keepReserve()
+        return result
     }
 
-    /// A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
-    private func requireLock(_ operation: String) throws(StoreError) {
-        guard !lock.isStillNamed() else { return }
+    /// Writes a blob of *after first unlock* with one look at the vault, once the lock is taken. The vault's own lock comes
+    /// before a record's, so a write that may change the list of names has to look before it locks.
+    ///
+    /// - Parameter protection: The class that the write states; nil for the vault's default.
+    /// - Returns: Nil where the name is *when unlocked* or gets that class by now; nothing is written then.
+    private func lockedPlainly(
+        _ place: RecordPlace, _ request: WriteRequest, _ protection: ProtectionClass?, _ seen: SeenHeader,
+        _ body: (borrowing LockedRecord) throws(StoreError) -> UInt64?
+    ) throws(StoreError) -> UInt64? {
+        func isPlain() -> Bool {
+            (protection ?? keys.vault.defaultProtection) == .afterFirstUnlock && !keys.isProtected(place)
+        }
+        guard isPlain() else { return nil }
+        return try locked(place, request, seen, looking: true) { record throws(StoreError) in
+            isPlain() ? try body(record) : nil
+        }
+    }
+
+    /// Which names are *when unlocked* may have changed since the last look. A look that fails is told by the write.
+    private func lookAtVault() { _ = try? keys.vault.currentKeyring() }
+
+    /// The class of a value that states none, before the lock is taken, so that the key is at hand by then. What could not be
+    /// read is told by the write, and what changes meanwhile is seen by it.
+    private func protection(at place: RecordPlace, _ seen: SeenHeader) -> ProtectionClass {
+        if keys.isProtected(place) { return .whenUnlocked }
+        // Where a service opens the vault, a name that is not listed is *after first unlock* whatever its file holds.
+        guard keys.vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
+        return (try? reader.standing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
+            ?? .afterFirstUnlock
+    }
+
+    /// Writes as `raising` does. Where a blob of *when unlocked* stands under a name that is not listed, `body` returns nil
+    /// and runs once more with the name listed: a list of names that was restored from before the name's first write would
+    /// let the class fall.
+    private func raisingToStanding(
+        _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
+        _ body: (RecordPlace) throws(StoreError) -> UInt64?
+    ) throws(StoreError) -> UInt64 {
+        if let sequence = try raising(place, to: protection, seen, body) { return sequence }
+        if let sequence = try raising(place, to: .whenUnlocked, seen, body) { return sequence }
         throw StoreError(
-            .lockTimeout, operation, place.name.text, "The container's lock file was replaced meanwhile.",
+            .conflict, "write", place.name.text, "Another program took its name off the vault's list meanwhile.",
             advice: "Try again.")
     }
 
-    /// A writer has accepted what it wrote. Here it shows whether somebody else wrote at the same time: then the lock was
-    /// no lock.
-    private func remember(_ blob: [UInt8], _ key: SealingKey) throws(StoreError) {
-        let verdict = store.acknowledge(try store.verifyHeader(blob, sealedUnder: key, place))
-        guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
+    /// Sees to the key of a class, which lists a name that is raised, and writes. Where the write fails, a name that it has
+    /// raised is lowered again: else the value that stands could not be read any more.
+    private func raising<Result>(
+        _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
+        _ body: (RecordPlace) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var place = place
+        place.isBeingRaised = protection == .whenUnlocked && !keys.isProtected(place)
+        do throws(StoreError) {
+            try keys.prepareKey(for: protection, named: place.name.text)
+            return try body(place)
+        } catch {
+            if place.isBeingRaised, keys.isProtected(place),
+                case .value(let header)? = try? reader.standing(at: place, seen: seen),
+                keys.protection(of: header) == .afterFirstUnlock
+            {
+                try? keys.lowerClass(place)
+            }
+            throw error
+        }
+    }
+
+    private func current<Record: SealedRecord>(
+        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ seen: SeenHeader
+    ) throws(StoreError) -> Record {
+        let name = place.name.text
+        do throws(StoreError) {
+            let blob = try reader.acceptedBlob(at: place)
+            seen.note(blob.opened.header, of: blob.sealed)
+            let snapshot = try reader.decodedSnapshot(of: type, from: blob, at: place)
+            try Freshness(now: reader.options.now(), skew: reader.options.clockSkew)
+                .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
+            try reader.validate(snapshot.value, named: name)
+            return snapshot.value
+        } catch {
+            reader.notice(error, at: place)
+            guard error.code == .absent, let initial else { throw error }
+            return initial
+        }
+    }
+
+    private static func declined(_ error: any Error, _ place: RecordPlace) -> StoreError {
+        if let error = error as? StoreError { return error }
+        // The error's own words stay with its thrower: they may hold contents.
+        return StoreError(
+            .declined, "update", place.name.text, "The change was given up by the program itself.",
+            advice: "See the cause; nothing was written.", cause: error)
+    }
+}
+
+// MARK: What is written
+
+extension RecordWriter {
+    /// A value written down, valid and ready to be sealed.
+    ///
+    /// What readers with these options would refuse for its structure is not written.
+    func encode<Record: SealedRecord>(
+        _ value: Record, named name: String
+    ) throws(StoreError) -> RecordPayload {
+        try reader.validate(value, named: name, advice: "Correct the value; the old one stands.")
+        guard let schemaVersion = SchemaVersion.number(Record.schemaVersion) else {
             throw StoreError(
-                .lockLost, "write", place.name.text,
-                "It is written, but the container's lock file was replaced meanwhile: "
-                    + "another program may have written at the same moment, and one of the two is lost.",
-                advice: "Read it back, and find out what removes \(store.containerPath)'s lock file.")
+                .unencodable, "write", name, "Its schema version \(Record.schemaVersion) is out of range.",
+                advice: SchemaVersion.advice)
+        }
+        guard let notAfter = value.expiresAt.map({ $0.headerMilliseconds }) ?? 0 else {
+            throw StoreError(.unencodable, "write", name, "Its expiry is not a time that a header can hold.")
+        }
+        let codec = Record.format.codec
+        return RecordPayload(
+            try payload(of: value, as: codec, named: name), codec: codec, schemaVersion: schemaVersion,
+            notAfter: notAfter, protection: Record.protection.stated)
+    }
+
+    private func payload(
+        of value: some SealedRecord, as codec: PayloadCodec, named name: String
+    ) throws(StoreError) -> Data {
+        do { return try PayloadCoding.encode(value, as: codec, limits: reader.options.structureLimits) } catch {
+            guard let fault = error as? StructureFault else {
+                throw StoreError(.unencodable, "write", name, CodingFault.describe(error))
+            }
+            throw StoreError(writing: fault, named: name)
         }
     }
 }
 
-/// How one write is to be done: what the public calls' parameters come to.
-struct WriteRequest {
-    var condition: WriteCondition = .always
-    /// The lease that the writer relies on.
-    var fence: LeaseFence?
-    var durability: Durability
-    /// How long to wait for the record's lock.
-    var timeout: Duration
-    var isCancelled: (() -> Bool)?
-    /// Whether the write only takes settings away from a suite: then it is a deletion.
-    var isReduction = false
-    /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
-    var lowersClass = false
-    /// Whether nothing is written where a blob of *when unlocked* stands, or is to be written, under a name that is not
-    /// listed: the caller lists the name and writes again.
-    var listsName = false
-}
+extension RecordWriter {
+    /// Refuses to write a payload that no reader would give to a decoder.
+    func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
+        guard let fault = payload.fault(against: reader.options.structureLimits) else { return }
+        throw StoreError(writing: fault, named: name)
+    }
 
-extension SealedStore {
     /// A request with the store's own durability and time limit where the call gives none.
     func request(
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, isCancelled: (() -> Bool)? = nil
     ) -> WriteRequest {
         WriteRequest(
-            condition: condition, fence: fence, durability: durability ?? options.durability,
-            timeout: timeout ?? options.lockTimeout, isCancelled: isCancelled)
+            condition: condition, fence: fence, durability: durability ?? reader.options.durability,
+            timeout: timeout ?? reader.options.lockTimeout, isCancelled: isCancelled)
     }
 }

@@ -28,11 +28,9 @@ extension SealedStore {
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.write(
+            try self.writer.write(
                 value, at: self.places.place(name),
-                self.request(
-                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
-                    isCancelled: { call.isCancelled }))
+                self.request(call, onlyIf: condition, holding: fence, durability: durability))
         }
     }
 
@@ -44,11 +42,9 @@ extension SealedStore {
         timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Void
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.update(
+            try self.writer.update(
                 type, at: self.places.place(name), startingWith: initial,
-                self.request(
-                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
-                    isCancelled: { call.isCancelled }), change)
+                self.request(call, onlyIf: condition, holding: fence, durability: durability), change)
         }
     }
 
@@ -59,11 +55,9 @@ extension SealedStore {
         durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.delete(
+            try self.writer.delete(
                 at: self.places.place(name),
-                self.request(
-                    onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
-                    isCancelled: { call.isCancelled }))
+                self.request(call, onlyIf: condition, holding: fence, durability: durability))
         }
     }
 
@@ -79,10 +73,20 @@ extension SealedStore {
     /// Removes the tombstone of a deleted record; see the form without `async`.
     public func purge(named name: String, timeout: Duration? = nil) async throws(StoreError) {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.purge(
+            try self.writer.purge(
                 at: self.places.place(name),
-                self.request(durability: .durable, timeout: call.remaining, isCancelled: { call.isCancelled }))
+                self.request(call, durability: .durable))
         }
+    }
+
+    /// A request that waits as long as its call may, and no longer than its task.
+    private func request(
+        _ call: WaitingCall, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
+        durability: Durability?
+    ) -> WriteRequest {
+        writer.request(
+            onlyIf: condition, holding: fence, durability: durability, timeout: call.remaining,
+            isCancelled: { call.isCancelled })
     }
 
     // The caller's code runs on them as well, so they have a task thread's usual stack.

@@ -28,9 +28,9 @@ extension SealedStore {
         _ value: Record, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try write(
+        try writer.write(
             value, at: places.place(name),
-            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
@@ -55,9 +55,9 @@ extension SealedStore {
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
-        try update(
+        try writer.update(
             type, at: places.place(name), startingWith: initial,
-            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
+            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
     }
 
     /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone unseen.
@@ -69,9 +69,9 @@ extension SealedStore {
         named name: String, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
         durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try delete(
+        try writer.delete(
             at: places.place(name),
-            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
     /// Deletes the record of a type.
@@ -91,7 +91,7 @@ extension SealedStore {
     /// - Throws: `StoreError`: `.absent` when nothing is there; `.conflict` when something other than a tombstone is,
     ///   which is left as it is; `.durabilityUnknown` when it is gone and may come back after a power loss.
     public func purge(named name: String, timeout: Duration? = nil) throws(StoreError) {
-        try purge(at: places.place(name), request(durability: .durable, timeout: timeout))
+        try writer.purge(at: places.place(name), writer.request(durability: .durable, timeout: timeout))
     }
 }
 

@@ -1,8 +1,7 @@
 public import AppGroups
-internal import FoundationEssentials
 public import KeyVault
-package import Sealing
-package import SharedFiles
+internal import Sealing
+internal import SharedFiles
 internal import SystemPackage
 
 /// Reads and writes the records of one app group.
@@ -22,11 +21,12 @@ public final class SealedStore: Sendable {
     /// Where the container is looked for again when it was replaced.
     package let home: GroupsHome
     package let container: GroupContainer
-    package let backend: any BlobBackend
-    package let places: RecordPlaces
-    /// Which writers may write what; nil where no team key is known.
-    let authority: RosterAuthority?
-    let lastGood = LastGoodValues()
+    let reader: RecordReader
+    let writer: RecordWriter
+
+    package var backend: any BlobBackend { reader.backend }
+    package var places: RecordPlaces { reader.places }
+    var authority: RosterAuthority? { reader.authority }
 
     /// Opens the group's container and vault, and makes them where there are none yet.
     ///
@@ -41,33 +41,42 @@ public final class SealedStore: Sendable {
     /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that they
     ///   hold; `.entitlements` where those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
     ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`, `.lockTimeout`.
-    public init(
+    public convenience init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
     ) throws(StoreError) {
         let home = try Self.resolve(home)
-        let container: GroupContainer
+        package let container: GroupContainer
         do throws(AppGroupError) {
             container = try GroupContainer.open(
                 group, in: home, creating: creating, entitlements: options.entitlements)
         } catch {
             throw StoreError(error, "open the store of")
         }
-        vault = try Self.openVault(group, home, credential, container, options, creating: creating)
-        self.home = home
-        self.group = group
-        self.options = options
-        self.container = container
-        containerPath = container.path
-        backend = FileBackend(container: container)
-        places = RecordPlaces(group: group.identifier)
+        let vault = try Self.openVault(group, home, credential, container, options, creating: creating)
+        let authority: RosterAuthority?
         do throws(VaultError) {
             authority = try RosterAuthority.find(
                 group, in: container.root, home: home, teamKey: options.teamKey, vaultTeamKey: vault.teamKey)
         } catch {
             throw StoreError(roster: error, "find the roster of")
         }
-        try requireStateAboveFloor()
+        let reader = RecordReader(
+            container, places: RecordPlaces(group: group.identifier), vault: vault, authority: authority,
+            options: options)
+        self.init(vault, home, container, reader)
+        try reader.requireStateAboveFloor()
+    }
+
+    private init(_ vault: Vault, _ home: GroupsHome, _ container: GroupContainer, _ reader: RecordReader) {
+        group = reader.group
+        containerPath = reader.containerPath
+        options = reader.options
+        self.vault = vault
+        self.home = home
+        self.container = container
+        self.reader = reader
+        writer = RecordWriter(reader: reader)
     }
 
     /// The same store on the container that has the group's place now.
@@ -75,20 +84,18 @@ public final class SealedStore: Sendable {
     /// A store itself never changes its container: a writer that holds a lock in one must not write to another.
     ///
     /// - Parameter options: Other ones for the new store; nil for the same.
-    init(_ store: SealedStore, on container: GroupContainer, options: StoreOptions? = nil) {
-        vault = store.vault
-        home = store.home
-        group = store.group
-        self.options = options ?? store.options
-        self.container = container
-        containerPath = container.path
-        backend = FileBackend(container: container)
-        places = store.places
-        authority = container === store.container ? store.authority : store.authority?.moved(to: container.root)
+    convenience init(_ store: SealedStore, on container: GroupContainer, options: StoreOptions? = nil) {
+        let authority =
+            container === store.container ? store.authority : store.authority?.moved(to: container.root)
+        self.init(
+            store.vault, store.home, container,
+            RecordReader(
+                container, places: store.places, vault: store.vault, authority: authority,
+                options: options ?? store.options))
     }
 
     /// What this user's programs have accepted.
-    var watermarks: WatermarkTable { vault.watermarks }
+    var watermarks: WatermarkTable { reader.watermarks }
 
     /// What is known of the file that remembers accepted states across processes.
     public var watermarkCondition: WatermarkCondition { watermarks.condition }
@@ -139,8 +146,8 @@ extension SealedStore {
         of type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> RecordSnapshot<Record> {
         let place = try places.place(name)
-        do throws(StoreError) { return try checkedSnapshot(of: type, at: place) } catch {
-            return try answer(to: error, type, at: place)
+        do throws(StoreError) { return try reader.checkedSnapshot(of: type, at: place) } catch {
+            return try reader.answer(to: error, type, at: place)
         }
     }
 
@@ -152,51 +159,48 @@ extension SealedStore {
     }
 }
 
-/// Records without a type, for tools: the same bytes, locks and checks as the typed calls.
+/// Following a container that was removed, replaced or made anew while it was open.
 extension SealedStore {
-    /// Writes an encoded payload; the parameters are those of `write`.
+    /// This store where its container still has the group's place and may be trusted, else one on the container that has it
+    /// now.
     ///
-    /// - Throws: What `write` throws; `.unsafeStructure` or `.unencodable` for one that no reader gives to a decoder.
-    @discardableResult
-    package func write(
-        payload: RecordPayload, named name: String, onlyIf condition: WriteCondition = .always,
-        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
-    ) throws(StoreError) -> UInt64 {
-        let place = try places.place(name)
-        try requireSafeStructure(of: payload, named: place.name.text)
-        return try write(
-            payload, at: place,
-            request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
-    }
-
-    /// A fresh, authentic payload: every check of a typed read but those that need the type.
-    package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
-        let place = try places.place(name)
-        let blob = try acceptedBlob(at: place)
-        try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
-            try requireSafeStructure(of: bytes, codec: blob.header.codec, named: place.name.text)
+    /// The place is asked for anew, as when the store was opened: another directory may stand for the group by then.
+    /// Nothing is made.
+    /// - Throws: `StoreError` `.containerMissing`, or `.container` for one that cannot be used as it is.
+    package func following() throws(StoreError) -> SealedStore {
+        do throws(AppGroupError) {
+            // The registry's answer first: a container that was given up may still be open, and lie where it lay.
+            let isHere = try GroupContainer.place(of: group, in: home) == container.root.path
+            if isHere && isInPlace && isTrusted { return self }
+            return SealedStore(
+                self,
+                on: try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked))
+        } catch {
+            throw StoreError(error, "find the container of")
         }
-        try checkFreshness(of: blob, at: place)
-        return blob.opened
     }
 
-    /// What a verified header is, seen from what was accepted before; nothing is remembered.
-    package func verdict(on header: VerifiedHeader) -> Watermark.Verdict { watermarks.verdict(on: header) }
-
-    /// The highest accepted state of a record.
-    package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
-
-    /// Whether a record's deletion was purged, so that it is gone on purpose.
-    package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
-
-    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
-    /// one is gone on purpose.
-    package var acceptedNames: [NameTag] {
-        vault.acceptedRecords.filter { !watermarks.isPurged($0) }
+    /// Whether the open container is the directory of that name.
+    private var isInPlace: Bool {
+        do throws(FileError) {
+            let named = try Directory.open(container.root.path).attributes(".")
+            return named.isSameFile(as: try container.root.attributes("."))
+        } catch {
+            return false
+        }
     }
 
-    /// The context that a record's blob is bound to; of the library's own records as well.
-    package func context(ofRecord name: String) throws(StoreError) -> BlobContext {
-        try places.place(stored: name).context
+    /// Whether nobody else may change the open container by now: its modes may be others than when it was opened.
+    private var isTrusted: Bool { (try? container.root.requireTrusted()) != nil }
+
+    /// Where a record's file lies or would lie, whether or not any directory above it exists.
+    func watchedPath(of place: RecordPlace) -> String {
+        "\(containerPath)/\(place.address.path)"
     }
+
+    /// The registry's file: it changes when the group's container lies elsewhere, or is given up.
+    var watchedRegistryPath: String { GroupRegistry(group, in: home).path }
+
+    /// The vault's directory: it changes when the vault does, and when it is unlocked or locked.
+    var watchedVaultPath: String { FilePath(vault.path).removingLastComponent().string }
 }

@@ -30,12 +30,31 @@ package struct RefusedBlob {
     var isFile = true
 }
 
-extension SealedStore {
-    /// Looks at what lies in a place, whose lock is held.
+/// The header that was verified last under one name during a write. Bytes that are read again and are the same need no key;
+/// whether the header counts now is judged anew each time.
+final class SeenHeader {
+    private var bytes: [UInt8] = []
+    private var header: VerifiedHeader?
+
+    /// Remembers a verified header.
     ///
+    /// - Parameter blob: The blob that begins with it, or its first 176 bytes.
+    func note(_ header: VerifiedHeader, of blob: [UInt8]) {
+        bytes = Array(blob.prefix(BlobLayout.headerSize))
+        self.header = header
+    }
+
+    /// The verified header with these bytes, if it is the last one.
+    func header(of prefix: [UInt8]) -> VerifiedHeader? { prefix == bytes ? header : nil }
+}
+
+extension RecordReader {
+    /// Reads what is stored in a place.
+    ///
+    /// - Parameter seen: The header that was verified before the lock was taken, or before under the lock.
     /// - Throws: `StoreError` for a blob that must not be replaced, because it may be the vault or this program that is
     ///   wrong (docs/decisions/0004), and for a place that cannot be read.
-    package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+    func standing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> StandingBlob {
         if let authority, authority.governs(place.name.text) { return try governedStanding(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {
@@ -50,10 +69,23 @@ extension SealedStore {
         }
         guard let prefix else { return .nothing }
         let header: VerifiedHeader
-        do throws(StoreError) { header = try verifyHeader(prefix, "replace", place) } catch {
+        do throws(StoreError) { header = try verified(prefix, place, seen) } catch {
             return .refused(try replaceable(prefix, error, place))
         }
         return judged(header, place)
+    }
+
+    private func verified(
+        _ prefix: [UInt8], _ place: RecordPlace, _ seen: SeenHeader?
+    ) throws(StoreError) -> VerifiedHeader {
+        // A key of *when unlocked* is asked for each time: the vault may have been locked since.
+        if let known = seen?.header(of: prefix), keys.vault.keyring.sealingKey(for: known.header.keyID) != nil {
+            try keys.requireCurrent(known.header, "replace", place)
+            return known
+        }
+        let header = try keys.verifyHeader(prefix, "replace", place)
+        seen?.note(header, of: prefix)
+        return header
     }
 
     func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
@@ -88,7 +120,7 @@ extension SealedStore {
         _ prefix: [UInt8], _ rejection: StoreError, _ place: RecordPlace
     ) throws(StoreError) -> RefusedBlob {
         let damage = HeaderDamage(prefix, place, self)
-        if Self.replaceableCodes.contains(rejection.code) || isKeyDestroyed(of: prefix) {
+        if Self.replaceableCodes.contains(rejection.code) || keys.isKeyDestroyed(of: prefix) {
             let claim = rejection.code == .malformed ? damage.malformedClaim : damage.claim
             return RefusedBlob(rejection: rejection, claim: claim)
         }
@@ -126,7 +158,7 @@ extension WriteCondition {
     }
 }
 
-extension SealedStore {
+extension RecordReader {
     /// Whether a file is gone that has to be there: a state of the record was accepted, and it was not purged.
     func isMissing(_ place: RecordPlace) -> Bool {
         let name = place.context.nameTag

@@ -130,9 +130,9 @@ extension RecordWatch {
             place.context.nameTag, snapshot.provenance, rejection: snapshot.rejection, accepted: accepted)
         return Finding(
             outcome: .value(snapshot), mark: mark, accepted: accepted,
-            changesIn: store.secondsToChange(of: snapshot, at: place),
+            changesIn: store.reader.secondsToChange(of: snapshot, at: place),
             // What needs its user goes out of reach when the vault is locked.
-            hangsOnVault: Record.protection == .whenUnlocked || store.isProtected(place))
+            hangsOnVault: Record.protection == .whenUnlocked || store.reader.keys.isProtected(place))
     }
 
     private func finding(_ error: StoreError, _ store: SealedStore) -> Finding {
@@ -142,7 +142,7 @@ extension RecordWatch {
             accepted: accepted, mayPass: error.mayPass)
         switch error.code {
         case .absent, .containerMissing: finding.outcome = .absent(error)
-        case .notYetValid: finding.changesIn = store.secondsToBeginning(at: place)
+        case .notYetValid: finding.changesIn = store.reader.secondsToBeginning(at: place)
         default: finding.hangsOnVault = error.isOfVault
         }
         return finding

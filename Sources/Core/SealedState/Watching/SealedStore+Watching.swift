@@ -39,7 +39,7 @@ extension SealedStore {
 }
 
 /// How long a watcher waits for what the time alone changes.
-extension SealedStore {
+extension RecordReader {
     /// A change that is due and has not come yet must not keep a watcher busy.
     private static let shortestWait = 0.02
 

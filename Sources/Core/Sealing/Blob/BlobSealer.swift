@@ -12,19 +12,31 @@ package enum BlobSealer {
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, fixedSalt: Salt? = nil
     ) -> [UInt8] {
+        sealWhole(plaintext, as: description, key: key, fixedSalt: fixedSalt).bytes
+    }
+
+    /// The same with its header, which a writer believes without another derivation of the key.
+    package static func sealWhole(
+        _ plaintext: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, fixedSalt: Salt? = nil
+    ) -> SealedBlob {
         precondition(
             BlobOpener.isPossible(plaintextSize: plaintext.count, description.flags),
             "a tombstone has no contents, and a signed blob has room for its signature")
         let size = BlobLayout.blobSize(plaintextSize: plaintext.count)
-        return [UInt8](unsafeUninitializedCapacity: size) { blob, count in
+        var header = description.header(key: key)
+        let blob = [UInt8](unsafeUninitializedCapacity: size) { blob, count in
             let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(blob)[0..<size])
-            let header = UnsafeMutableRawBufferPointer(rebasing: bytes[0..<BlobLayout.headerSize])
-            withSealedHeader(description, key: key, fixedSalt: fixedSalt, into: header) { cipher in
+            let start = UnsafeMutableRawBufferPointer(rebasing: bytes[0..<BlobLayout.headerSize])
+            withSealedHeader(description, key: key, fixedSalt: fixedSalt, into: start) { cipher in
                 cipher.sealAll(
                     plaintext, into: UnsafeMutableRawBufferPointer(rebasing: bytes[BlobLayout.headerSize...]))
             }
+            header.salt = Salt(bytes: Bytes32(UnsafeRawBufferPointer(rebasing: start[BlobLayout.saltOffset...])))
+            header.commitment = Commitment(
+                bytes: Bytes32(UnsafeRawBufferPointer(rebasing: start[BlobLayout.commitmentOffset...])))
             count = size
         }
+        return SealedBlob(bytes: blob, header: VerifiedHeader(verified: header))
     }
 
     /// Writes a complete header and lends the cipher of its chunks; the single-use key is wiped afterwards.
@@ -56,7 +68,14 @@ package enum BlobSealer {
     }
 }
 
-/// A writer's description of a blob before it is sealed. Times are milliseconds since 1970.
+/// A blob that this process has just sealed.
+package struct SealedBlob: Sendable {
+    /// The whole file.
+    package let bytes: [UInt8]
+    package let header: VerifiedHeader
+}
+
+/// What a writer says about a blob before it is sealed; times are milliseconds since 1970.
 package struct BlobDescription: Sendable {
     package var context: BlobContext
     package var flags: BlobFlags

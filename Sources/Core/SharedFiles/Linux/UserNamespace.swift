@@ -7,8 +7,8 @@ enum TrustedOwner {
     ///
     /// A sandbox that maps only its own user sees root's directories as owned by the "overflow user ID"
     /// (user_namespaces(7)). The real owner cannot be determined from inside.
-    static func includes(_ owner: uid_t) -> Bool {
-        owner == geteuid() || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
+    static func includes(_ owner: uid_t, for user: uid_t = geteuid()) -> Bool {
+        owner == user || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
     }
 
     /// The kernel's default; `/proc/sys/kernel/overflowuid` is never changed in practice.

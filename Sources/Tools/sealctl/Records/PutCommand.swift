@@ -4,6 +4,7 @@ internal import AuditReports
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
+internal import PropertyLists
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -89,24 +90,27 @@ struct PutCommand: SealctlCommand {
 
     private func readPayload(_ input: InputFile, _ options: StoreOptions) throws(Failure) -> RecordPayload {
         let limit = options.maximumRecordSize
-        let json = try input.withContents(limit: limit) { bytes throws(Failure) in
+        let limits = options.structureLimits
+        let (json, excess) = try input.withContents(limit: limit) { bytes throws(Failure) in
             guard bytes.count <= limit else {
                 throw Failure(
                     .dataError, "tooLarge", "cannot put \(input.name): it has over \(limit) bytes",
                     hint: "Seal larger data with sealctl encrypt.")
             }
-            try Self.check(bytes, input.name, options)
-            return Data(bytes)
+            let excess = try Self.check(bytes, input.name, limits, options)
+            return (Data(bytes), excess)
         }
         return RecordPayload(
             json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: accessible?.protection,
-            mayLowerClass: true)
+            mayLowerClass: true, scan: RecordPayload.Scan(limits, excess: excess))
     }
 
     private static func check(
-        _ json: UnsafeRawBufferPointer, _ name: String, _ options: StoreOptions
-    ) throws(Failure) {
-        do throws(JSONFault) { try JSONChecker.check(json, maximumDepth: options.maximumDepth) } catch {
+        _ json: UnsafeRawBufferPointer, _ name: String, _ limits: StructureLimits, _ options: StoreOptions
+    ) throws(Failure) -> StructureFault? {
+        do throws(JSONFault) {
+            return try JSONChecker.check(json, against: limits, maximumDepth: options.maximumDepth)
+        } catch {
             throw Failure(
                 .dataError, "notJSON",
                 "cannot put \(name): line \(error.line), column \(error.column) (byte \(error.offset)): \(error.reason)",

@@ -75,10 +75,12 @@ enum OpeningTalk {
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }
-        let opener = vault.openingSlot.map { id in
-            let kind = try? vault.slots().first { $0.id == id }?.kind
-            return "slot \(id)" + (kind.map { " (\($0))" } ?? "")
-        }
-        Talk.detail("opened the vault \(vault.path) with \(opener ?? "what a person unlocked before")")
+        Talk.detail("opened the vault \(vault.path) with \(opener(of: vault))")
+    }
+
+    private static func opener(of vault: Vault) -> String {
+        guard let id = vault.openingSlot else { return "what a person unlocked before" }
+        let kind = try? vault.slots().first { $0.id == id }?.kind
+        return "slot \(id)" + (kind.map { " (\($0))" } ?? "")
     }
 }

@@ -121,7 +121,7 @@ extension ChangesObserver {
 
     private mutating func look(at name: String) async -> RecordChange? {
         let isInitial = initial.remove(name) != nil
-        let look = missing.map { store.look(at: name, missing: $0) } ?? store.look(at: name)
+        let look = missing.map { store.reader.look(at: name, missing: $0) } ?? store.reader.look(at: name)
         let former = states[name]
         // Of what is gone nothing is kept, but for a record that was asked for.
         states[name] = look.isNothing && names == nil ? nil : look

@@ -26,7 +26,7 @@ struct RecordLook: Sendable {
     }
 }
 
-extension SealedStore {
+extension RecordReader {
     /// Reads a record as far as that goes without its type; what is read is accepted.
     func look(at name: String) -> RecordLook {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
@@ -69,7 +69,7 @@ extension SealedStore {
                 place.context.nameTag, provenance, rejection: nil, accepted: watermarks.mark(of: place.context.nameTag)),
             changesAt: end(of: header, at: place),
             // What needs its user goes out of reach when the vault is locked.
-            hangsOnVault: protection(of: header) == .whenUnlocked)
+            hangsOnVault: keys.protection(of: header) == .whenUnlocked)
     }
 
     /// Nil where a deletion was replaced while it was looked at.

@@ -1,9 +1,9 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import KeyVault
-package import Sealing
+internal import Sealing
 
 /// Time within a boot: `docs/decisions/0012-time-within-a-boot.md`.
-extension SealedStore {
+extension RecordReader {
     /// Refuses a value that is not of the present, by the wall clock or by what it would show had nobody set it since.
     package func checkFreshness<Record: SealedRecord>(
         of snapshot: RecordSnapshot<Record>, from blob: borrowing AcceptedBlob, at place: RecordPlace
@@ -30,7 +30,7 @@ extension SealedStore {
     /// - Parameters:
     ///   - name: What the rejection is to name.
     ///   - now: The wall clock.
-    package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
+    func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
         try checkFreshness(
             ValidityPeriod(header), of: header, anchor: .unknown, named: name, at: now, isRemembered: false)
     }
@@ -60,7 +60,7 @@ extension SealedStore {
 
 // MARK: What comes
 
-extension SealedStore {
+extension RecordReader {
     /// When the answer that a read gave will change with time alone, for who waits for it; nil for never.
     ///
     /// A valid value turns stale then; where it stands in for one that is not valid yet, that one becomes valid. By the
@@ -76,7 +76,7 @@ extension SealedStore {
     func nextChange(ofRefused name: String) -> Date? {
         guard let place = try? places.place(name),
             let prefix = try? backend.readPrefix(place.address, count: BlobLayout.headerSize),
-            let header = try? verifyHeader(prefix, "read", place)
+            let header = try? keys.verifyHeader(prefix, "read", place)
         else { return nil }
         let begins = Date(milliseconds: header.header.sealedAt) - options.clockSkew.seconds
         return begins > options.now() ? begins : nil

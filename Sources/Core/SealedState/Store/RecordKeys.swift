@@ -2,8 +2,13 @@ internal import CryptoPrimitives
 package import KeyVault
 package import Sealing
 
+/// The keys that records are opened and sealed with, as their vault has them.
+struct RecordKeys: Sendable {
+    let vault: Vault
+}
+
 /// Which keys a blob is opened with.
-extension SealedStore {
+extension RecordKeys {
     /// Opens a blob with the keys at hand; where they do not know its key another program may have rotated, and the
     /// vault is looked at once more. A key of *when unlocked* is never at hand: it comes from the vault for this one opening.
     ///
@@ -39,20 +44,6 @@ extension SealedStore {
         return header
     }
 
-    /// The header of a blob that was just sealed, without asking the vault: a lock that comes meanwhile does not undo the
-    /// write.
-    func verifyHeader(
-        _ blob: [UInt8], sealedUnder key: SealingKey, _ place: RecordPlace
-    ) throws(StoreError) -> VerifiedHeader {
-        do throws(SealingError) {
-            return try blob.withRawBytes { bytes throws(SealingError) in
-                try BlobOpener.verifyHeader(bytes, context: place.context, keys: key)
-            }
-        } catch {
-            throw StoreError(error, "write", place.name.text)
-        }
-    }
-
     /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded` for
     ///   one of *after first unlock* under a name that is *when unlocked*.
     package func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
@@ -63,7 +54,7 @@ extension SealedStore {
                 .retiredEpoch, operation, place.name.text,
                 "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
         }
-        guard !keyring.isPersonMissing || watermarks.mark(of: header.nameTag) != nil else {
+        guard !keyring.isPersonMissing || vault.watermarks.mark(of: header.nameTag) != nil else {
             throw StoreError(
                 .vaultMissing, operation, place.name.text,
                 "The vault's compartment of persons is gone, so nothing says whether the name is protected.",
@@ -122,7 +113,7 @@ extension SealedStore {
 }
 
 /// Keys that are not at hand although the vault knows them.
-extension SealedStore {
+extension RecordKeys {
     /// The keyring after a look at the vault; where a blob claims a key of *when unlocked*, with that one in it.
     ///
     /// - Parameter blob: The blob, or its first 176 bytes.
@@ -159,5 +150,59 @@ extension SealedStore {
 
     private func destroyedKey(_ id: KeyID) -> KeySummary? {
         (try? vault.keySummaries())?.first { $0.id == id && $0.state == .destroyed }
+    }
+}
+
+/// Of which class the keys are that records were sealed under.
+extension RecordKeys {
+    /// The class of a blob's key, by its verified header; nil for a key that the vault does not hold.
+    func protection(of header: BlobHeader) -> ProtectionClass? {
+        let keyring = vault.keyring
+        guard keyring.isLocked(header.keyID) || keyring.ids.contains(header.keyID) else { return nil }
+        return keyring.protection(of: header.keyID)
+    }
+
+    /// The class of a value that states none: *when unlocked* for a listed name, else that of the value that it replaces,
+    /// else the vault's default.
+    func protection(of standing: StandingBlob, at place: RecordPlace) -> ProtectionClass {
+        if isProtected(place) { return .whenUnlocked }
+        guard case .value(let header) = standing else {
+            if case .nothing = standing { return vault.defaultProtection }
+            return .afterFirstUnlock
+        }
+        return protection(of: header) ?? .afterFirstUnlock
+    }
+
+    /// The class of a tombstone: a deletion of what is *when unlocked* takes a person as well.
+    func deletionProtection(at place: RecordPlace) -> ProtectionClass {
+        isProtected(place) ? .whenUnlocked : .afterFirstUnlock
+    }
+
+    /// Whether a name is *when unlocked*: then so is every blob under it, whatever the class of a record's type.
+    func isProtected(_ place: RecordPlace) -> Bool { vault.isListed(record: place.name.text, in: vault.keyring) }
+
+    /// - Throws: `StoreError` `.downgraded` where no person is there who could state the lower class.
+    func requirePerson(_ place: RecordPlace) throws(StoreError) {
+        do throws(VaultError) { _ = try vault.activeKey(for: .whenUnlocked) } catch {
+            guard error.code == .locked else { throw StoreError(error, "write with") }
+            throw .downgraded(writing: place.name.text)
+        }
+    }
+
+    /// Ends the protection of a name under which a person has written a value of the lower class.
+    func lowerClass(_ place: RecordPlace) throws(StoreError) {
+        do throws(VaultError) { try vault.lowerClass(ofRecord: place.name.text) } catch {
+            throw StoreError(
+                .file, "end the protection of", place.name.text, error.reason,
+                advice: "The value is written, and readers refuse it until this is done: write it again.", cause: error)
+        }
+    }
+}
+
+extension StoreError {
+    static func downgraded(writing name: String) -> StoreError {
+        StoreError(
+            .downgraded, "write", name,
+            "The name is protected \"when unlocked\", and only a person may give it a lower class.")
     }
 }

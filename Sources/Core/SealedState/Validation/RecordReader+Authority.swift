@@ -2,32 +2,20 @@ internal import AppGroups
 internal import CryptoPrimitives
 internal import FoundationEssentials
 package import KeyVault
-package import Sealing
+internal import Sealing
 internal import SharedFiles
 
 /// Who may write a record: the group's roster, where a team key is known (docs/writers.md).
-extension SealedStore {
-    /// What is known of the group's roster; nil where no team key is known.
-    package var rosterStanding: RosterAuthority.Standing? { authority?.standing() }
-
-    /// Whether records of a name are judged by the roster, or would be if there were one.
-    package func isGoverned(_ name: String) -> Bool { authority?.governs(name) ?? false }
-
-    /// What the roster says of an opened record; nothing is remembered.
-    package func authorisation(of opened: borrowing BlobOpener.Opened, named name: String) -> Authorisation {
-        guard let authority, let place = try? places.place(stored: name) else { return .notGoverned }
-        return authorisation(of: opened, at: place, authority)
-    }
-
+extension RecordReader {
     /// Refuses a vault that the roster has ended, however long it stays in its place.
     ///
     /// - Throws: `StoreError` `.vaultRolledBack`.
     func requireStateAboveFloor() throws(StoreError) {
-        guard let floor = authority?.standing().roster?.roster.floor, floor.isAbove(vault.state) else { return }
+        guard let floor = authority?.standing().roster?.roster.floor, floor.isAbove(keys.vault.state) else { return }
         // The roster may be newer than the last look at the vault.
-        _ = try? vault.currentKeyring()
-        guard floor.isAbove(vault.state) else { return }
-        throw StoreError(VaultError.belowFloor(vault.path, vault.state, floor), "use the vault of")
+        _ = try? keys.vault.currentKeyring()
+        guard floor.isAbove(keys.vault.state) else { return }
+        throw StoreError(VaultError.belowFloor(keys.vault.path, keys.vault.state, floor), "use the vault of")
     }
 
     /// Refuses a record that its roster does not let its writer write. Called before anything of it is remembered.
@@ -43,7 +31,7 @@ extension SealedStore {
         return try require(authorisation(of: opened, at: place, authority), place)
     }
 
-    private func authorisation(
+    func authorisation(
         of opened: borrowing BlobOpener.Opened, at place: RecordPlace, _ authority: RosterAuthority
     ) -> Authorisation {
         let header = opened.header.header
@@ -82,7 +70,7 @@ extension SealedStore {
 
 // MARK: What a write has to know
 
-extension SealedStore {
+extension RecordReader {
     /// The verified header and the writer of a governed record, which is opened whole for it.
     func governedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
         let blob: [UInt8]
@@ -167,9 +155,9 @@ enum WriteGrant {
     func seal(
         _ contents: UnsafeRawBufferPointer, as description: BlobDescription, key: SealingKey, at place: RecordPlace,
         in group: AppGroup
-    ) -> [UInt8] {
+    ) -> SealedBlob {
         guard case .signed(let writer, let version, let authority) = self else {
-            return BlobSealer.seal(contents, as: description, key: key)
+            return BlobSealer.sealWhole(contents, as: description, key: key)
         }
         var description = description
         description.flags.insert(.signed)
@@ -184,7 +172,7 @@ enum WriteGrant {
             UnsafeMutableRawBufferPointer(rebasing: bytes[..<contents.count]).copyMemory(from: contents)
             UnsafeMutableRawBufferPointer(rebasing: bytes[contents.count...]).copyBytes(from: trailer)
         }
-        return plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+        return plaintext.withUnsafeBytes { BlobSealer.sealWhole($0, as: description, key: key) }
     }
 }
 
@@ -199,46 +187,5 @@ extension Authorisation {
         case .rosterBehind(let version, _):
             (.rosterBehind, "It was signed under version \(version) of the roster.")
         }
-    }
-}
-
-extension SealedStore {
-    /// A record opened by its key alone: a person who looks at it decides whether to believe it.
-    ///
-    /// - Throws: `StoreError` for what is absent, damaged or sealed under a key that is not at hand.
-    package func openUnjudged(named name: String) throws(StoreError) -> BlobOpener.Opened {
-        let place = try places.place(stored: name)
-        let blob: [UInt8]
-        do throws(FileError) {
-            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
-        } catch {
-            throw error.code == .notFound ? absent(place) : StoreError(error, "read", name)
-        }
-        return try openWhole(blob, "read", place, limit: maximumBlobSize)
-    }
-
-    /// What a roster that does not count yet says of a record.
-    package func authorisation(ofRecord name: String, by roster: SignedRoster) throws(StoreError) -> Authorisation {
-        let opened = try openUnjudged(named: name)
-        let (header, trailer) = (opened.header.header, opened.trailer)
-        return opened.plaintext.withUnsafeBytes { contents in
-            roster.authorise(
-                RecordEvidence(
-                    group: group.identifier, name: name, header: header, trailer: trailer, contents: contents))
-        }
-    }
-
-    /// A record as a roster lists it that keeps the records of a retired writer; nil for an unsigned one.
-    package func retainedRecord(named name: String) throws(StoreError) -> (WriterID, Roster.RetainedRecord)? {
-        let opened = try openUnjudged(named: name)
-        guard let trailer = opened.trailer else { return nil }
-        let header = opened.header.header
-        let digest = opened.plaintext.withUnsafeBytes {
-            SignedRecord(header, group: group.identifier, name: name)
-                .digest(rosterVersion: trailer.rosterVersion, contents: $0)
-        }
-        return (
-            header.writer, Roster.RetainedRecord(name: name, sequence: header.sequence, signedDigest: digest)
-        )
     }
 }

@@ -4,40 +4,6 @@ package import KeyVault
 package import PropertyLists
 package import Sealing
 
-extension SealedStore {
-    /// A value written down, valid and ready to be sealed.
-    ///
-    /// What readers with these options would refuse for its structure is not written.
-    package func encode<Record: SealedRecord>(
-        _ value: Record, named name: String
-    ) throws(StoreError) -> RecordPayload {
-        try validate(value, named: name, advice: "Correct the value; the old one stands.")
-        guard let schemaVersion = SchemaVersion.number(Record.schemaVersion) else {
-            throw StoreError(
-                .unencodable, "write", name, "Its schema version \(Record.schemaVersion) is out of range.",
-                advice: SchemaVersion.advice)
-        }
-        guard let notAfter = value.expiresAt.map({ $0.headerMilliseconds }) ?? 0 else {
-            throw StoreError(.unencodable, "write", name, "Its expiry is not a time that a header can hold.")
-        }
-        let codec = Record.format.codec
-        return RecordPayload(
-            try payload(of: value, as: codec, named: name), codec: codec, schemaVersion: schemaVersion,
-            notAfter: notAfter, protection: Record.protection.stated)
-    }
-
-    private func payload(
-        of value: some SealedRecord, as codec: PayloadCodec, named name: String
-    ) throws(StoreError) -> Data {
-        do { return try PayloadCoding.encode(value, as: codec, limits: options.structureLimits) } catch {
-            guard let fault = error as? StructureFault else {
-                throw StoreError(.unencodable, "write", name, CodingFault.describe(error))
-            }
-            throw StoreError(writing: fault, named: name)
-        }
-    }
-}
-
 /// A record encoded and about to be sealed; `wipe()` ends it.
 package final class RecordPayload {
     private var bytes: Data
@@ -49,14 +15,29 @@ package final class RecordPayload {
     let protection: ProtectionClass?
     /// Whether a person has stated the class of this write: only then does a protected name lose its protection.
     let mayLowerClass: Bool
+    private let scan: Scan?
+
+    /// What a scan of the bytes has found that was made before.
+    package struct Scan: Sendable {
+        let limits: StructureLimits
+        /// The first limit that is exceeded; nil for none.
+        let excess: StructureFault?
+
+        /// - Parameter limits: What the bytes were compared with.
+        package init(_ limits: StructureLimits, excess: StructureFault?) {
+            self.limits = limits
+            self.excess = excess
+        }
+    }
 
     /// - Parameters:
     ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program that
     ///     does not know the record's type must not move it to a lesser one.
     ///   - mayLowerClass: Whether a person has stated the class of this write.
+    ///   - scan: What is known of these bytes' structure, so that it is not scanned again.
     package init(
         _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
-        protection: ProtectionClass? = .afterFirstUnlock, mayLowerClass: Bool = false
+        protection: ProtectionClass? = .afterFirstUnlock, mayLowerClass: Bool = false, scan: Scan? = nil
     ) {
         self.bytes = bytes
         self.codec = codec
@@ -64,6 +45,16 @@ package final class RecordPayload {
         self.notAfter = notAfter
         self.protection = protection
         self.mayLowerClass = mayLowerClass
+        self.scan = scan
+    }
+
+    /// The first limit that the bytes exceed, or why they are not what the codec says; nil for none.
+    func fault(against limits: StructureLimits) -> StructureFault? {
+        if let scan, scan.limits == limits { return scan.excess }
+        return bytes.withUnsafeBytes { bytes -> StructureFault? in
+            do throws(StructureFault) { try PayloadCoding.check(bytes, codec, limits) } catch { return error }
+            return nil
+        }
     }
 
     package var count: Int { bytes.count }

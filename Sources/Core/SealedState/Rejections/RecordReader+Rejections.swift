@@ -2,7 +2,7 @@ internal import Sealing
 internal import SharedFiles
 
 /// What follows a refused read besides the error: the hook, the copy in quarantine, the last good value.
-extension SealedStore {
+extension RecordReader {
     /// What a read that failed answers, by the store's policy.
     func answer<Record: SealedRecord>(
         to error: StoreError, _ type: Record.Type, at place: RecordPlace

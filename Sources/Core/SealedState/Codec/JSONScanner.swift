@@ -1,0 +1,396 @@
+package import PropertyLists
+
+/// Checks that bytes are one JSON text, exactly as RFC 8259 has it: no comments, no trailing commas, no byte order mark,
+/// valid UTF-8, whole surrogate pairs. It builds nothing and looks at each byte once.
+package enum JSONChecker {
+    /// - Throws: The first fault.
+    package static func check(_ text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONFault) {
+        var scanner = JSONScanner(text, StructureLimits(depth: 0, values: .max, size: .max), depth: maximumDepth)
+        try scanner.text()
+    }
+
+    /// The same, and counts what decoders are limited to in the same pass.
+    ///
+    /// - Returns: The first limit that the text exceeds, other than its depth; nil for none.
+    /// - Throws: The first fault, a text that is nested too deep included.
+    package static func check(
+        _ text: UnsafeRawBufferPointer, against limits: StructureLimits, maximumDepth: Int
+    ) throws(JSONFault) -> StructureFault? {
+        var scanner = JSONScanner(text, limits, depth: maximumDepth)
+        try scanner.text()
+        if scanner.deepest > limits.depth { return .tooDeep(limit: limits.depth) }
+        return scanner.excess
+    }
+}
+
+/// What JSON may look like before the decoder sees it: one pass, no allocation.
+///
+/// Whether it is JSON is the decoder's concern; for what is JSON, depth and values are counted exactly.
+package enum JSONStructure {
+    /// - Throws: `StructureFault`: `.tooDeep`, `.tooManyValues`, `.longKey`, `.stackedMarks`.
+    package static func check(
+        _ json: UnsafeRawBufferPointer, against limits: StructureLimits
+    ) throws(StructureFault) {
+        if isHarmless(json, limits) { return }
+        var scanner = JSONScanner(json, limits, depth: limits.depth)
+        try scanner.tokens()
+    }
+
+    /// Whether it is too short, too flat and too plain to reach any limit: the usual record, told at a glance.
+    ///
+    /// Each value and each byte of a key takes a byte, each level an opening bracket, and each mark a byte beyond ASCII or
+    /// an escape.
+    private static func isHarmless(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits) -> Bool {
+        guard json.count <= min(limits.values, StructureLimits.longestKey) else { return false }
+        var openings = 0
+        var allBits: UInt8 = 0
+        var hasEscape = false
+        for byte in json {
+            // Both brackets, and nothing else, with that bit set.
+            if byte | 0x20 == UInt8(ascii: "{") { openings += 1 }
+            if byte == UInt8(ascii: "\\") { hasEscape = true }
+            allBits |= byte
+        }
+        return openings <= limits.depth && !hasEscape && allBits < 0x80
+    }
+}
+
+/// Goes through JSON once: by its grammar, where the first fault ends it, or from token to token, where anything may follow
+/// anything. Both count values, the bytes of keys and combining marks in the same way.
+private struct JSONScanner {
+    private let json: UnsafeRawBufferPointer
+    private let limits: StructureLimits
+    /// How many levels the grammar goes down.
+    private let maximumDepth: Int
+    private var position = 0
+    private var values = 0
+    /// The most levels that were open at once.
+    private(set) var deepest = 0
+    /// The first limit that is exceeded, but for the depth.
+    private(set) var excess: StructureFault?
+
+    init(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits, depth: Int) {
+        self.json = json
+        self.limits = limits
+        maximumDepth = depth
+    }
+
+    private var next: UInt8? { position < json.count ? json[position] : nil }
+
+    private mutating func countValue() {
+        values += 1
+        if values > limits.values { exceed(.tooManyValues(limit: limits.values)) }
+    }
+
+    private mutating func countKey(_ size: Int) {
+        if size > StructureLimits.longestKey { exceed(.longKey) }
+    }
+
+    private mutating func exceed(_ fault: StructureFault) { excess = excess ?? fault }
+}
+
+// MARK: By the grammar
+
+extension JSONScanner {
+    /// - Throws: The first fault.
+    mutating func text() throws(JSONFault) {
+        skipSpace()
+        if next == nil { throw fault("it is empty") }
+        try value(depth: 0)
+        skipSpace()
+        if next != nil { throw fault("something follows the value") }
+    }
+
+    private func fault(_ reason: String) -> JSONFault { JSONFault(reason, at: position, in: json) }
+
+    private mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let byte = next, UInt32(byte) == character.value else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(JSONFault) {
+        guard let byte = next else { throw fault("a value is expected") }
+        countValue()
+        switch byte {
+        case UInt8(ascii: "{"): try object(depth: depth + 1)
+        case UInt8(ascii: "["): try array(depth: depth + 1)
+        case UInt8(ascii: "\""): _ = try string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
+        case UInt8(ascii: "t"): try literal("true")
+        case UInt8(ascii: "f"): try literal("false")
+        case UInt8(ascii: "n"): try literal("null")
+        case 0xEF: throw fault("a value is expected, not a byte order mark or other character")
+        default: throw fault("a value is expected")
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONFault) {
+        try enter(depth)
+        if take("}") { return }
+        while true {
+            skipSpace()
+            guard next == UInt8(ascii: "\"") else { throw fault("a name in double quotes is expected") }
+            countValue()
+            countKey(try string())
+            skipSpace()
+            guard take(":") else { throw fault("a colon is expected") }
+            skipSpace()
+            try value(depth: depth)
+            skipSpace()
+            if take("}") { return }
+            guard take(",") else { throw fault("a comma or the object's end is expected") }
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONFault) {
+        try enter(depth)
+        if take("]") { return }
+        while true {
+            skipSpace()
+            try value(depth: depth)
+            skipSpace()
+            if take("]") { return }
+            guard take(",") else { throw fault("a comma or the array's end is expected") }
+        }
+    }
+
+    private mutating func enter(_ depth: Int) throws(JSONFault) {
+        guard depth <= maximumDepth else { throw fault("it is nested deeper than \(maximumDepth) levels") }
+        deepest = max(deepest, depth)
+        position += 1
+        skipSpace()
+    }
+
+    private mutating func literal(_ word: StaticString) throws(JSONFault) {
+        let bytes = UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        guard json[position...].starts(with: bytes) else { throw fault("a value is expected") }
+        position += bytes.count
+    }
+
+    private mutating func number() throws(JSONFault) {
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+    }
+
+    private mutating func digits() throws(JSONFault) {
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        if position == start { throw fault("a digit is expected") }
+    }
+
+    /// - Returns: How many bytes the text has as UTF-8.
+    private mutating func string() throws(JSONFault) -> Int {
+        position += 1
+        var content = JSONContent()
+        while let byte = next {
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                if content.isStacked { exceed(.stackedMarks) }
+                return content.size
+            case UInt8(ascii: "\\"): content.take(try escape())
+            case 0..<0x20: throw fault("a control character must be escaped")
+            case 0x20..<0x80:
+                content.takePlain()
+                position += 1
+            default:
+                guard let length = UTF8Sequence.length(in: json[position...]) else { throw fault("it is not UTF-8") }
+                content.take(scalar(at: position))
+                position += length
+            }
+        }
+        throw fault("a string has no end")
+    }
+
+    /// - Returns: The scalar that the escape stands for.
+    private mutating func escape() throws(JSONFault) -> UInt32 {
+        position += 1
+        guard take("u") else {
+            guard let byte = next, #""\/bfnrt"#.utf8.contains(byte) else { throw fault("no such escape") }
+            position += 1
+            return 0
+        }
+        let unit = try codeUnit()
+        if (0xDC00...0xDFFF).contains(unit) { throw fault("half of a surrogate pair") }
+        guard (0xD800...0xDBFF).contains(unit) else { return unit }
+        guard take("\\"), take("u") else { throw fault("half of a surrogate pair") }
+        let low = try codeUnit()
+        guard (0xDC00...0xDFFF).contains(low) else { throw fault("half of a surrogate pair") }
+        return 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+    }
+
+    private mutating func codeUnit() throws(JSONFault) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw fault("four hexadecimal digits are expected")
+            }
+            unit = unit * 16 + UInt32(digit)
+            position += 1
+        }
+        return unit
+    }
+}
+
+// MARK: From token to token
+
+extension JSONScanner {
+    /// - Throws: The first limit that is exceeded.
+    mutating func tokens() throws(StructureFault) {
+        var isInWord = false
+        var depth = 0
+        // The bytes of the last text, which is a key where a colon follows.
+        var lastText = 0
+        while position < json.count {
+            let byte = json[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: ","): break
+            case UInt8(ascii: ":"): countKey(lastText)
+            case UInt8(ascii: "\""):
+                countValue()
+                lastText = skipText()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                countValue()
+                depth += 1
+                if excess == nil, depth > limits.depth { throw .tooDeep(limit: limits.depth) }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
+            default:
+                if !isInWord { countValue() }
+                isInWord = true
+                if excess == nil { continue }
+            }
+            isInWord = false
+            if let excess { throw excess }
+        }
+    }
+
+    /// Goes behind the quotation mark that ends the text; returns how many bytes the text has as UTF-8.
+    private mutating func skipText() -> Int {
+        var content = JSONContent()
+        scan: while position < json.count, !content.isStacked {
+            let byte = json[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): break scan
+            case UInt8(ascii: "\\"): content.take(escaped())
+            // The rest of a character that was counted at its first byte.
+            case 0x80..<0xC0: content.size += 1
+            case 0xC0...:
+                content.size += 1
+                content.mark(scalar(at: position - 1))
+            default: content.takePlain()
+            }
+        }
+        if content.isStacked { exceed(.stackedMarks) }
+        return content.size
+    }
+
+    /// The scalar behind a backslash, which is skipped; 0 for one that is no mark.
+    private mutating func escaped() -> UInt32 {
+        guard position < json.count else { return 0 }
+        position += 1
+        guard json[position - 1] == UInt8(ascii: "u"), let unit = hexadecimal(at: position) else { return 0 }
+        position += 4
+        guard 0xD800..<0xDC00 ~= unit, position + 2 <= json.count, json[position] == UInt8(ascii: "\\"),
+            json[position + 1] == UInt8(ascii: "u"), let low = hexadecimal(at: position + 2), 0xDC00..<0xE000 ~= low
+        else { return unit }
+        position += 6
+        return 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+    }
+
+    private func hexadecimal(at start: Int) -> UInt32? {
+        guard start + 4 <= json.count else { return nil }
+        var value: UInt32 = 0
+        for byte in json[start..<start + 4] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+
+    /// The scalar whose UTF-8 begins at a position; anything where it is none, for then the decoder refuses the text.
+    private func scalar(at start: Int) -> UInt32 {
+        let first = json[start]
+        let more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3
+        guard start + more < json.count else { return 0 }
+        var value = UInt32(first) & (0x3F >> UInt32(more))
+        for offset in 1...more { value = value << 6 | UInt32(json[start + offset]) & 0x3F }
+        return value
+    }
+}
+
+/// What is counted of one text: its bytes as UTF-8, and its combining marks in a row.
+private struct JSONContent {
+    var size = 0
+    private(set) var isStacked = false
+    private var run = MarkRun()
+
+    mutating func takePlain() {
+        size += 1
+        run.end()
+    }
+
+    mutating func take(_ scalar: UInt32) {
+        size += StructureLimits.size(of: scalar)
+        mark(scalar)
+    }
+
+    mutating func mark(_ scalar: UInt32) {
+        if run.exceeds(with: scalar) { isStacked = true }
+    }
+}
+
+/// Where and why text is not JSON; it never repeats the text, which may be secret.
+package struct JSONFault: Error, Equatable {
+    /// Bytes from the start.
+    package let offset: Int
+    /// From 1.
+    package let line: Int
+    /// From 1, in characters.
+    package let column: Int
+    /// What was expected or found, as the end of a sentence.
+    package let reason: String
+
+    package init(_ reason: String, at offset: Int, in text: UnsafeRawBufferPointer) {
+        self.reason = reason
+        self.offset = offset
+        let before = text.prefix(offset)
+        line = before.count { $0 == 0x0A } + 1
+        let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        // Bytes that continue a character begin with the bits 10.
+        column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
+    }
+}
+
+/// One character beyond ASCII in UTF-8 (RFC 3629, section 4).
+package enum UTF8Sequence {
+    /// Its length in bytes; nil when the bytes do not begin with a valid one: overlong forms, surrogates and what lies
+    /// beyond U+10FFFF are not.
+    package static func length(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard let lead = bytes.first, let second = bytes.dropFirst().first else { return nil }
+        let (count, allowed): (Int, ClosedRange<UInt8>)
+        switch lead {
+        case 0xC2...0xDF: (count, allowed) = (2, 0x80...0xBF)
+        case 0xE0: (count, allowed) = (3, 0xA0...0xBF)
+        case 0xED: (count, allowed) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: (count, allowed) = (3, 0x80...0xBF)
+        case 0xF0: (count, allowed) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (count, allowed) = (4, 0x80...0xBF)
+        case 0xF4: (count, allowed) = (4, 0x80...0x8F)
+        default: return nil
+        }
+        guard bytes.count >= count, allowed.contains(second) else { return nil }
+        return bytes.dropFirst(2).prefix(count - 2).allSatisfy { $0 & 0xC0 == 0x80 } ? count : nil
+    }
+}

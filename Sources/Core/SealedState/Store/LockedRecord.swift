@@ -1,0 +1,286 @@
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+/// A record whose lock is held: compares what is stored, seals the next sequence and replaces the file.
+struct LockedRecord: ~Copyable {
+    private let writer: RecordWriter
+    private let reader: RecordReader
+    private let keys: RecordKeys
+    private let place: RecordPlace
+    private let lock: HeldLock
+    /// The header that was verified before the lock was taken, or before under the lock.
+    private let seen: SeenHeader
+    /// The key of *after first unlock* by a look under the lock, or why there is none; nil where each write looks.
+    private let key: Result<SealingKey, StoreError>?
+
+    /// - Parameter isLooking: Whether the vault is looked at now, for the one write that follows at once.
+    init(
+        _ place: RecordPlace, of writer: RecordWriter, lock: consuming HeldLock, seen: SeenHeader,
+        looking isLooking: Bool
+    ) {
+        let keys = writer.reader.keys
+        self.writer = writer
+        self.keys = keys
+        reader = writer.reader
+        self.place = place
+        self.lock = lock
+        self.seen = seen
+        key = isLooking ? keys.lookedUpKey() : nil
+    }
+
+    private func standing() throws(StoreError) -> StandingBlob { try reader.standing(at: place, seen: seen) }
+
+    /// Refuses early what a write with that condition would refuse.
+    func require(_ condition: WriteCondition) throws(StoreError) {
+        guard condition != .always else { return }
+        try require(condition, try standing())
+    }
+
+    /// Whether a blob of *when unlocked* stands under a name that is not listed.
+    func isUnlisted() throws(StoreError) -> Bool {
+        guard keys.vault.keyring.whenUnlockedEpoch != nil, !keys.isProtected(place) else { return false }
+        return isUnlisted(try standing())
+    }
+
+    private func isUnlisted(_ standing: StandingBlob) -> Bool {
+        guard case .value(let header) = standing, !keys.isProtected(place) else { return false }
+        return keys.protection(of: header) == .whenUnlocked
+    }
+
+    /// Seals and writes the next value.
+    ///
+    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64? {
+        guard payload.count <= reader.options.maximumRecordSize else {
+            throw StoreError(
+                .tooLarge, "write", place.name.text,
+                "It has \(payload.count) bytes; \(reader.options.maximumRecordSize) are allowed.")
+        }
+        let grant = try reader.requireRight(to: place, deleting: false)
+        let standing = try standing()
+        try require(request.condition, standing)
+        try requireNoNewer(than: payload.schemaVersion, standing)
+        let sequence = try nextSequence(standing)
+        let stated = payload.protection ?? keys.protection(of: standing, at: place)
+        let isListed = keys.isProtected(place)
+        let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
+        if request.listsName, !isListed, protection == .whenUnlocked || isUnlisted(standing) && !payload.mayLowerClass {
+            return nil
+        }
+        keepIfRefused(standing)
+        return try payload.withUnsafeBytes { bytes in
+            put(
+                bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
+                notAfter: payload.notAfter, protection: protection, grant, request)
+        }.get()
+    }
+
+    /// Writes a tombstone.
+    ///
+    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64? {
+        let grant = try reader.requireRight(to: place, deleting: true)
+        let standing = try standing()
+        try require(request.condition, standing)
+        // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
+        // value could be put back as well.
+        switch standing {
+        case .nothing where !reader.isMissing(place):
+            throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
+        case .tombstone:
+            throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
+        case .value where request.listsName && isUnlisted(standing): return nil
+        default: break
+        }
+        let sequence = try nextSequence(standing)
+        keepIfRefused(standing)
+        return try putTombstone(sequence, grant, request)
+    }
+
+    /// Takes the tombstone of a deleted record away.
+    func purge(_ request: WriteRequest) throws(StoreError) {
+        let grant = try reader.requireRight(to: place, deleting: true)
+        let standing = try standing()
+        let sequence: UInt64
+        switch standing {
+        // One that a power loss could take back is written durably first: what is remembered has to be true.
+        case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
+            sequence = try putTombstone(try nextSequence(standing), grant, request)
+        case .tombstone(let tombstone):
+            try acceptDeletion(tombstone)
+            sequence = tombstone.header.sequence
+        case .nothing: throw StoreError(.absent, "purge", place.name.text, "Nothing is left of a record of that name.")
+        case .value, .refused:
+            throw StoreError(
+                .conflict, "purge", place.name.text, "It is not deleted: \(standing.text).",
+                advice: "Delete it first.", cause: standing.rejection)
+        }
+        try requireLock("purge")
+        // Before the file goes: after a crash in between a tombstone is left, and not a record that is missed.
+        reader.watermarks.notePurge(of: place.context.nameTag, at: sequence)
+        do throws(FileError) { try reader.backend.remove(place.address) } catch {
+            throw StoreError(writing: error, place.name.text)
+        }
+    }
+
+    /// This user may never have read the deletion: unless it is accepted before its mark goes, what was deleted could be put
+    /// back.
+    private func acceptDeletion(_ tombstone: VerifiedHeader) throws(StoreError) {
+        let verdict = reader.acknowledge(tombstone)
+        guard verdict == .advances || verdict == .same else {
+            throw StoreError(
+                .conflict, "purge", place.name.text, "It was written anew meanwhile.", advice: "Delete it first.")
+        }
+    }
+
+    // MARK: What has to hold
+
+    private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
+        switch (condition, standing) {
+        case (.always, _), (.absent, .nothing), (.absent, .tombstone): return
+        case (.sequence(let sequence), .value(let header)) where header.sequence == sequence: return
+        default:
+            throw StoreError(
+                .conflict, "write", place.name.text, "\(condition.text), but \(standing.text).",
+                cause: standing.rejection)
+        }
+    }
+
+    /// A program that cannot read what lies there would lose what it does not know of.
+    private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
+        guard case .value(let header) = standing, header.schemaVersion > version else { return }
+        throw StoreError(
+            .tooNew, "write", place.name.text,
+            "What is there has schema version \(header.schemaVersion); this program writes \(version).",
+            advice: "Update this program; to go back on purpose, delete the record first.")
+    }
+
+    /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
+    private static let trustedClaim: UInt64 = 1 << 16
+
+    /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
+    private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
+        let mark = reader.watermarks.mark(of: place.context.nameTag)
+        var highest = mark?.sequence ?? 0
+        switch standing {
+        case .nothing: break
+        case .value(let header): highest = max(highest, header.sequence)
+        case .tombstone(let tombstone): highest = max(highest, tombstone.header.sequence)
+        case .refused(let blob):
+            switch blob.claim {
+            case .none: break
+            case .authentic(let sequence): highest = max(highest, sequence)
+            case .asserted(let sequence):
+                // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
+                // claim counts for much only where nothing better is known.
+                let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
+                if sequence > highest, sequence - highest <= trust { highest = sequence }
+            }
+        }
+        guard highest < UInt64.max - 1 else {
+            throw StoreError(.sequenceJump, "write", place.name.text, "Its sequence cannot grow any further.")
+        }
+        return highest + 1
+    }
+
+    /// A blob that readers refuse is not destroyed by a write: it is kept in quarantine first. Where that is impossible the
+    /// write goes on all the same, else whoever planted the blob could stop every writer.
+    private func keepIfRefused(_ standing: StandingBlob) {
+        guard case .refused(let blob) = standing, blob.isFile else { return }
+        reader.keepInQuarantine(blob.rejection, at: place)
+    }
+
+    // MARK: The new blob
+
+    private func putTombstone(
+        _ sequence: UInt64, _ grant: WriteGrant, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        try put(
+            UnsafeRawBufferPointer(start: nil, count: 0), sequence: sequence, flags: .tombstone, codec: .raw,
+            schemaVersion: 0, notAfter: 0, protection: keys.deletionProtection(at: place), grant, request
+        ).get()
+    }
+
+    private func put(
+        _ plaintext: UnsafeRawBufferPointer, sequence: UInt64, flags: BlobFlags, codec: PayloadCodec,
+        schemaVersion: UInt32, notAfter: UInt64, protection: ProtectionClass, _ grant: WriteGrant,
+        _ request: WriteRequest
+    ) -> Result<UInt64, StoreError> {
+        do throws(StoreError) {
+            let key = try activeKey(for: protection)
+            // Asked again under the lock, after a look at the vault: a name may have been listed meanwhile.
+            if protection == .afterFirstUnlock, !request.lowersClass, keys.isProtected(place) {
+                throw .downgraded(writing: place.name.text)
+            }
+            let description = BlobDescription(
+                record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
+                schemaVersion: schemaVersion, sequence: sequence,
+                sealedAt: reader.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
+            let blob = grant.seal(plaintext, as: description, key: key, at: place, in: reader.group)
+            try replace(with: blob.bytes, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
+            try remember(blob.header)
+            return .success(sequence)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+        guard protection == .afterFirstUnlock, let key else { return try keys.activeKey(for: protection) }
+        return try key.get()
+    }
+
+    private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
+        // Under the record's lock: whoever has the lease by now writes after us or waits, and never before us.
+        if let fence = request.fence { try writer.requireLease(fence) }
+        try requireLock("write")
+        do throws(FileError) {
+            try reader.backend.replace(
+                place.address, with: blob, durability: request.durability, isDeletion: isDeletion)
+        } catch {
+            throw StoreError(writing: error, place.name.text)
+        }
+    }
+
+    /// A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
+    private func requireLock(_ operation: String) throws(StoreError) {
+        guard !lock.isStillNamed() else { return }
+        throw StoreError(
+            .lockTimeout, operation, place.name.text, "The container's lock file was replaced meanwhile.",
+            advice: "Try again.")
+    }
+
+    /// A writer has accepted what it wrote. Here it shows whether somebody else wrote at the same time: then the lock was
+    /// no lock.
+    private func remember(_ header: VerifiedHeader) throws(StoreError) {
+        let verdict = reader.acknowledge(header)
+        guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
+            throw StoreError(
+                .lockLost, "write", place.name.text,
+                "It is written, but the container's lock file was replaced meanwhile: "
+                    + "another program may have written at the same moment, and one of the two is lost.",
+                advice: "Read it back, and find out what removes \(reader.containerPath)'s lock file.")
+        }
+    }
+}
+
+/// How one write is to be done: what the public calls' parameters come to.
+struct WriteRequest {
+    var condition: WriteCondition = .always
+    /// The lease that the writer relies on.
+    var fence: LeaseFence?
+    var durability: Durability
+    /// How long to wait for the record's lock.
+    var timeout: Duration
+    var isCancelled: (() -> Bool)?
+    /// Whether the write only takes settings away from a suite: then it is a deletion.
+    var isReduction = false
+    /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
+    var lowersClass = false
+    /// Whether nothing is written where a blob of *when unlocked* stands, or is to be written, under a name that is not
+    /// listed: the caller lists the name and writes again.
+    var listsName = false
+}

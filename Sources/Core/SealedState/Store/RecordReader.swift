@@ -1,0 +1,276 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import PropertyLists
+internal import Sealing
+internal import SharedFiles
+
+/// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and says what
+/// a write has to know of the blob that it replaces. It takes no lock.
+final class RecordReader: Sendable {
+    let group: AppGroup
+    /// Where the container lies, for messages.
+    let containerPath: String
+    let options: StoreOptions
+    let backend: any BlobBackend
+    let places: RecordPlaces
+    let keys: RecordKeys
+    /// What this user's programs have accepted.
+    let watermarks: WatermarkTable
+    /// Which writers may write what; nil where no team key is known.
+    let authority: RosterAuthority?
+    let lastGood = LastGoodValues()
+
+    init(
+        _ container: GroupContainer, places: RecordPlaces, vault: Vault, authority: RosterAuthority?,
+        options: StoreOptions
+    ) {
+        group = container.group
+        containerPath = container.path
+        backend = FileBackend(container: container)
+        self.options = options
+        self.places = places
+        keys = RecordKeys(vault: vault)
+        watermarks = vault.watermarks
+        self.authority = authority
+    }
+}
+
+/// Size, shape, place, key, commitment, contents, authority and order: what can be said of a blob without its type.
+extension RecordReader {
+    /// How often a blob that was overtaken while it was read is read again.
+    static var maximumRereads: Int { 16 }
+
+    /// Size, shape, place, key, commitment, contents, authority and watermark; a tombstone is an absent record.
+    func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        var previous: Commitment?
+        var attempts = 0
+        while true {
+            var blob = try openAuthentic(place)
+            let header = blob.header
+            // Before the order: no watermark of a governed name moves by a blob that fails.
+            blob.writer = try requireAuthority(of: blob.opened, at: place)
+            let acceptance = watermarks.accept(blob.opened.header, at: { options.now().timeIntervalSince1970 })
+            let verdict = acceptance.verdict
+            blob.anchor = acceptance.anchor
+            // Another thread may have accepted a newer blob after this one was read: then the file has changed since,
+            // and reading it again ends the race. A blob that is still there is a replay; so is a row of old ones that
+            // somebody keeps exchanging.
+            if verdict == .replayed, header.commitment != previous, attempts < Self.maximumRereads {
+                previous = header.commitment
+                attempts += 1
+                continue
+            }
+            try judge(verdict, header, place)
+            guard !header.flags.contains(.tombstone) else {
+                throw StoreError(.absent, "read", place.name.text, "It was deleted (sequence \(header.sequence)).")
+            }
+            return blob
+        }
+    }
+
+    private func openAuthentic(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        let limit = maximumBlobSize
+        let blob: [UInt8]
+        do throws(FileError) {
+            blob = try backend.read(place.address, limit: limit + BlobOpener.signedAllowance)
+        } catch {
+            throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
+        }
+        return AcceptedBlob(opened: try openWhole(blob, "read", place, limit: limit), sealed: blob)
+    }
+
+    /// Opens a whole blob, its epoch included.
+    func openWhole(
+        _ blob: [UInt8], _ operation: String, _ place: RecordPlace, limit: Int
+    ) throws(StoreError) -> BlobOpener.Opened {
+        let opened = try keys.withKeys(for: blob, operation, place) { keyring throws(SealingError) in
+            try blob.withRawBytes { blob throws(SealingError) in
+                try BlobOpener.open(blob, context: place.context, keys: keyring, limit: limit)
+            }
+        }
+        try keys.requireCurrent(opened.header.header, operation, place)
+        return opened
+    }
+
+    /// The largest unsigned blob that is read; a signed one may be `BlobOpener.signedAllowance` larger.
+    var maximumBlobSize: Int {
+        // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
+        BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
+    }
+
+    /// Why there is no file in a record's place.
+    func absent(_ place: RecordPlace) -> StoreError {
+        if backend.isRemoved {
+            return StoreError(
+                .containerMissing, "read", place.name.text, "\(containerPath) was removed while it was open.",
+                advice: "Open the store again.")
+        }
+        guard let mark = watermarks.mark(of: place.context.nameTag) else {
+            return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
+        }
+        if watermarks.isPurged(place.context.nameTag) {
+            return StoreError(.absent, "read", place.name.text, "It was deleted, and the mark of that was purged.")
+        }
+        if let authority, authority.governs(place.name.text) {
+            return StoreError(
+                .missing, "read", place.name.text,
+                "Its file is gone, without a signed deletion; sequence \(mark.sequence) had been accepted.")
+        }
+        return StoreError(
+            .absent, "read", place.name.text,
+            "Its file is gone, without a deletion; sequence \(mark.sequence) had been accepted.")
+    }
+}
+
+/// The checks of a read, in the order of `ReadCheck`: what costs least and trusts least comes first.
+extension RecordReader {
+    /// The value at a place after every check.
+    func checkedSnapshot<Record: SealedRecord>(
+        of type: Record.Type, at place: RecordPlace
+    ) throws(StoreError) -> RecordSnapshot<Record> {
+        let blob = try acceptedBlob(at: place)
+        do throws(StoreError) {
+            let snapshot = try decodedSnapshot(of: type, from: blob, at: place)
+            try checkFreshness(of: snapshot, from: blob, at: place)
+            try validate(snapshot.value, named: place.name.text)
+            keepAsLastGood(blob, at: place)
+            return snapshot
+        } catch {
+            noteRefused(blob, at: place)
+            throw error
+        }
+    }
+
+    /// The value of an accepted blob, of a readable version; whether it is of the present was not asked.
+    func decodedSnapshot<Record: SealedRecord>(
+        of type: Record.Type, from blob: borrowing AcceptedBlob, at place: RecordPlace
+    ) throws(StoreError) -> RecordSnapshot<Record> {
+        let header = blob.header
+        try checkVersion(header, against: type, named: place.name.text)
+        let value = try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            try decode(type, from: bytes, header, named: place.name.text)
+        }
+        return RecordSnapshot(value: value, provenance: Provenance(header, writer: blob.writer))
+    }
+}
+
+extension RecordReader {
+    /// Both kinds of a record's own rules, on every read and before every write; all that are broken are told.
+    ///
+    /// - Parameter advice: For a value of this program's own; that of the code unless stated.
+    func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
+        guard let failure = ValidationFailure(of: value) else { return }
+        throw StoreError(
+            .invalid, "validate", name, "It breaks its own rules: \(failure).", advice: advice, cause: failure)
+    }
+}
+
+extension RecordReader {
+    /// The value in a payload of any readable version.
+    func decode<Record: SealedRecord>(
+        _ type: Record.Type, from bytes: UnsafeRawBufferPointer, _ header: BlobHeader, named name: String
+    ) throws(StoreError) -> Record {
+        try RecordDecoding(
+            bytes: bytes, codec: header.codec, schemaVersion: Int(header.schemaVersion),
+            limits: options.structureLimits, name: name
+        ).value(of: type)
+    }
+
+    /// Refuses a payload that no decoder may see.
+    func requireSafeStructure(
+        of bytes: UnsafeRawBufferPointer, codec: PayloadCodec, named name: String
+    ) throws(StoreError) {
+        do throws(StructureFault) { try PayloadCoding.check(bytes, codec, options.structureLimits) } catch {
+            throw StoreError(error.code, "read", name, error.reason)
+        }
+    }
+}
+
+extension StoreError {
+    /// What a writer says of a payload that readers refuse.
+    init(writing fault: StructureFault, named name: String) {
+        let code = fault.code == .undecodable ? .unencodable : fault.code
+        self.init(code, "write", name, fault.reason, advice: fault.writingAdvice)
+    }
+}
+
+extension RecordReader {
+    /// Turns what a blob is against the watermark into the rejection, if it is one.
+    func judge(_ verdict: Watermark.Verdict, _ header: BlobHeader, _ place: RecordPlace) throws(StoreError) {
+        // Left early: the texts below cost more than all of the checks above.
+        if verdict == .advances || verdict == .same { return }
+        let name = place.name.text
+        let accepted = watermarks.mark(of: place.context.nameTag).map { "\($0.epoch).\($0.sequence)" } ?? "none"
+        let found = "\(header.epoch).\(header.sequence)"
+        switch verdict {
+        case .advances, .same: return
+        case .replayed:
+            throw StoreError(.replayed, "read", name, "It is \(found); \(accepted) was accepted before.")
+        case .forked:
+            throw StoreError(.forked, "read", name, "Another blob of \(found) was accepted before.")
+        case .jumps:
+            throw StoreError(.sequenceJump, "read", name, "It is \(found), too far ahead of \(accepted).")
+        }
+    }
+
+    /// A writer has accepted what it wrote. Called when the write is known to be done: what was written durably then holds
+    /// across a restart as well.
+    ///
+    /// - Returns: Anything but `advances` and `same` says that somebody else wrote at the same time.
+    @discardableResult
+    func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
+        watermarks.acknowledge(header, at: options.now().timeIntervalSince1970)
+    }
+}
+
+extension RecordReader {
+    /// Every check of a read that needs no type; nothing is accepted.
+    func checkWithoutType(
+        _ place: RecordPlace, _ contents: (UnsafeRawBufferPointer, PayloadCodec) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let blob = try examinedBlob(place)
+        let header = blob.header
+        try judge(watermarks.verdict(on: blob.opened.header), header, place)
+        guard !header.flags.contains(.tombstone) else {
+            throw StoreError(.absent, "read", place.name.text, "It was deleted (sequence \(header.sequence)).")
+        }
+        try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            try requireSafeStructure(of: bytes, codec: header.codec, named: place.name.text)
+            try contents(bytes, header.codec)
+        }
+        try checkFreshness(of: blob, at: place)
+    }
+
+    private func examinedBlob(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        let limit = maximumBlobSize + BlobOpener.signedAllowance
+        let blob: [UInt8]
+        do throws(FileError) { blob = try backend.read(place.address, limit: limit) } catch {
+            throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
+        }
+        return try opened(blob, at: place)
+    }
+
+    /// Opens a blob's bytes as those of a place.
+    func opened(_ blob: [UInt8], at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        let opened = try openWhole(blob, "read", place, limit: maximumBlobSize)
+        let writer = try requireAuthority(of: opened, at: place)
+        return AcceptedBlob(opened: opened, sealed: blob, writer: writer)
+    }
+}
+
+/// A blob that is authentic, in its place and in order; what it says was not looked at yet.
+struct AcceptedBlob: ~Copyable {
+    /// The header to believe, and the plaintext, which is wiped with this value.
+    let opened: BlobOpener.Opened
+    /// The file's bytes, as sealed.
+    let sealed: [UInt8]
+    /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
+    var anchor = ClockAnchor.unknown
+
+    /// The writer whose signature was verified; nil for a name that no roster governs.
+    var writer: WriterID?
+
+    var header: BlobHeader { opened.header.header }
+}

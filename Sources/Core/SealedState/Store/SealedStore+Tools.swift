@@ -1,0 +1,187 @@
+internal import AppGroups
+internal import CryptoPrimitives
+package import FoundationEssentials
+package import KeyVault
+internal import PropertyLists
+package import Sealing
+package import SharedFiles
+
+/// Records without a type, for tools: the same bytes, locks and checks as the typed calls.
+extension SealedStore {
+    /// Writes an encoded payload; the parameters are those of `write`.
+    ///
+    /// - Throws: What `write` throws; `.unsafeStructure` or `.unencodable` for one that no reader gives to a decoder.
+    @discardableResult
+    package func write(
+        payload: RecordPayload, named name: String, onlyIf condition: WriteCondition = .always,
+        holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
+    ) throws(StoreError) -> UInt64 {
+        let place = try places.place(name)
+        try writer.requireSafeStructure(of: payload, named: place.name.text)
+        return try writer.write(
+            payload, at: place,
+            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+    }
+
+    /// A fresh, authentic payload: every check of a typed read but those that need the type.
+    package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
+        let place = try places.place(name)
+        let blob = try reader.acceptedBlob(at: place)
+        try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            try reader.requireSafeStructure(of: bytes, codec: blob.header.codec, named: place.name.text)
+        }
+        try reader.checkFreshness(of: blob, at: place)
+        return blob.opened
+    }
+
+    /// What a verified header is, seen from what was accepted before; nothing is remembered.
+    package func verdict(on header: VerifiedHeader) -> Watermark.Verdict { watermarks.verdict(on: header) }
+
+    /// The highest accepted state of a record.
+    package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
+
+    /// Whether a record's deletion was purged, so that it is gone on purpose.
+    package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
+
+    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
+    /// one is gone on purpose.
+    package var acceptedNames: [NameTag] {
+        vault.acceptedRecords.filter { !watermarks.isPurged($0) }
+    }
+
+    /// The context that a record's blob is bound to; of the library's own records as well.
+    package func context(ofRecord name: String) throws(StoreError) -> BlobContext {
+        try places.place(stored: name).context
+    }
+
+    /// The class of a blob's key, by its verified header; nil for a key that the vault does not hold.
+    package func protection(of header: BlobHeader) -> ProtectionClass? { reader.keys.protection(of: header) }
+
+    /// Makes every check of a read that needs no type. Nothing is accepted, reported or kept.
+    ///
+    /// - Parameters:
+    ///   - name: The record's name; also one of the library's own, such as `_sealed/leases/refresh`.
+    ///   - contents: What a tool can say of a payload without its type; a rejection that it throws counts as the payload's.
+    /// - Throws: `StoreError` where there is no blob to judge, such as `.absent`; a rejection, or `.locked`, is in the result.
+    package func examine(
+        _ name: String, contents: (UnsafeRawBufferPointer, PayloadCodec) throws(StoreError) -> Void
+    ) throws(StoreError) -> ReadExamination {
+        let place = try places.place(stored: name)
+        let suites = DefaultsOptions()
+        if DefaultsSuite(holding: place.name) != nil, options.maximumRecordSize < suites.maximumSize {
+            return try forSuites(suites).examine(name, contents: contents)
+        }
+        do throws(StoreError) {
+            try reader.checkWithoutType(place, contents)
+            return ReadExamination(error: nil)
+        } catch {
+            guard error.code.check != nil else { throw error }
+            return ReadExamination(error: error)
+        }
+    }
+
+    /// What a read would say of the times of a header that was verified before. Nothing is remembered.
+    ///
+    /// - Parameters:
+    ///   - name: What the rejection is to name.
+    ///   - now: The wall clock.
+    package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
+        try reader.checkFreshness(of: header, named: name, at: now)
+    }
+}
+
+extension SealedStore {
+    /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
+    ///
+    /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
+    ///
+    /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. One that
+    /// the roster names and whose file is gone is listed as `.missing`.
+    public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
+
+    /// The same, with the library's own records on demand.
+    package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
+        let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
+        let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
+        let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
+        return (listed + missing).sorted().compactMap(reader.listing)
+    }
+
+    /// One record as the list shows it; nil where there is no file.
+    package func listing(_ name: String) -> RecordListing? { reader.listing(name) }
+}
+
+/// The roster's judgement, for tools.
+extension SealedStore {
+    /// What is known of the group's roster; nil where no team key is known.
+    package var rosterStanding: RosterAuthority.Standing? { authority?.standing() }
+
+    /// Whether records of a name are judged by the roster, or would be if there were one.
+    package func isGoverned(_ name: String) -> Bool { authority?.governs(name) ?? false }
+
+    /// What the roster says of an opened record; nothing is remembered.
+    package func authorisation(of opened: borrowing BlobOpener.Opened, named name: String) -> Authorisation {
+        guard let authority, let place = try? places.place(stored: name) else { return .notGoverned }
+        return reader.authorisation(of: opened, at: place, authority)
+    }
+
+    /// A record opened by its key alone: a person who looks at it decides whether to believe it.
+    ///
+    /// - Throws: `StoreError` for what is absent, damaged or sealed under a key that is not at hand.
+    package func openUnjudged(named name: String) throws(StoreError) -> BlobOpener.Opened {
+        let place = try places.place(stored: name)
+        let blob: [UInt8]
+        do throws(FileError) {
+            blob = try backend.read(place.address, limit: reader.maximumBlobSize + BlobOpener.signedAllowance)
+        } catch {
+            throw error.code == .notFound ? reader.absent(place) : StoreError(error, "read", name)
+        }
+        return try reader.openWhole(blob, "read", place, limit: reader.maximumBlobSize)
+    }
+
+    /// What a roster that does not count yet says of a record.
+    package func authorisation(ofRecord name: String, by roster: SignedRoster) throws(StoreError) -> Authorisation {
+        let opened = try openUnjudged(named: name)
+        let (header, trailer) = (opened.header.header, opened.trailer)
+        return opened.plaintext.withUnsafeBytes { contents in
+            roster.authorise(
+                RecordEvidence(
+                    group: group.identifier, name: name, header: header, trailer: trailer, contents: contents))
+        }
+    }
+
+    /// A record as a roster lists it that keeps the records of a retired writer; nil for an unsigned one.
+    package func retainedRecord(named name: String) throws(StoreError) -> (WriterID, Roster.RetainedRecord)? {
+        let opened = try openUnjudged(named: name)
+        guard let trailer = opened.trailer else { return nil }
+        let header = opened.header.header
+        let digest = opened.plaintext.withUnsafeBytes {
+            SignedRecord(header, group: group.identifier, name: name)
+                .digest(rosterVersion: trailer.rosterVersion, contents: $0)
+        }
+        return (
+            header.writer, Roster.RetainedRecord(name: name, sequence: header.sequence, signedDigest: digest)
+        )
+    }
+}
+
+/// What the import of plaintext state looks at and writes.
+extension SealedStore {
+    func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
+
+    func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob { try reader.acceptedBlob(at: place) }
+
+    func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+        try reader.keys.activeKey(for: protection)
+    }
+
+    func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
+        try writer.requireSafeStructure(of: payload, named: name)
+    }
+
+    func suitePayload(
+        _ values: [String: PropertyListValue], named name: String
+    ) throws(StoreError) -> RecordPayload {
+        try writer.suitePayload(values, named: name)
+    }
+}
