@@ -1,7 +1,7 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// A row for each finding, as RFC 4180 has it, that a spreadsheet opens without calculating anything.
+/// The report as CSV (RFC 4180): one row for each finding. Cells are written so that a spreadsheet calculates nothing.
 struct AuditCSV {
     private static let columns = [
         "severity", "confidence", "id", "title", "path", "place", "line", "column", "offset", "length", "detail",
@@ -34,15 +34,17 @@ struct AuditCSV {
 
 /// Comma-separated values (RFC 4180).
 enum CSVText {
-    /// What makes spreadsheets take a cell for a formula, in both widths: they run it when the file is opened.
+    /// The characters, in both widths, that make a spreadsheet treat a cell as a formula and run it when it opens the
+    /// file.
     private static let formulaMarks: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
 
-    /// A row with its end.
+    /// Returns a row with its line end.
     static func row(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") + "\r\n" }
 
-    /// An apostrophe in front makes a would-be formula text. Control characters are escaped, so a row is one line.
+    /// Returns the text of a cell. An apostrophe in front makes a would-be formula text. Control characters are
+    /// escaped, so a row is one line.
     private static func cell(_ text: String) -> String {
         let plain = text.printable
         let first = plain.unicodeScalars.first { $0 != " " }

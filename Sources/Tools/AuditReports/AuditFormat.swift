@@ -4,17 +4,17 @@ public import ContainerAudit
 public enum AuditFormat: String, Sendable, CaseIterable {
     /// For a person at a terminal.
     case table
-    /// One object with everything.
+    /// One JSON object with everything.
     case json
-    /// One object a line, for pipes.
+    /// One JSON object per line, for pipes.
     case jsonl
     /// SARIF 2.1.0, for code hosts.
     case sarif
-    /// For servers that show tests.
+    /// JUnit XML, for servers that show tests.
     case junit
-    /// RFC 4180, for spreadsheets.
+    /// CSV (RFC 4180), for spreadsheets.
     case csv
-    /// One page for a browser.
+    /// One HTML page for a browser.
     case html
 
     /// Writes the report piece by piece.
@@ -64,7 +64,7 @@ public struct AuditView: Sendable {
         least == .info ? report.findings : report.findings.filter { $0.severity >= least }
     }
 
-    /// The report's notes and ours.
+    /// The report's notes and the notes of this run.
     var notes: [String] { report.notes + ownNotes }
 
     /// All findings, listed or not.
@@ -73,7 +73,7 @@ public struct AuditView: Sendable {
     /// How many findings are at the threshold or above, listed or not.
     public var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
 
-    /// Findings that are counted and not listed, being below the least severity.
+    /// The number of findings that are counted but not listed, because they are below the least severity.
     var hidden: Int { least == .info ? 0 : report.findings.count { $0.severity < least } }
 
     var plaintextShare: Double? { Self.share(of: report.plaintextBytes, in: totalBytes) }
@@ -86,7 +86,7 @@ public struct AuditView: Sendable {
 }
 
 extension Severity {
-    /// From the gravest down, as every format lists them.
+    /// The severities from the highest down, as every format lists them.
     static let descending: [Severity] = allCases.reversed()
 }
 

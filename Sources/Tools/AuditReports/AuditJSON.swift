@@ -1,9 +1,9 @@
 internal import ContainerAudit
 internal import FoundationEssentials
 
-/// The report as one object: the fields of `AuditReport`, in the order of their names.
+/// The report as one JSON object: the fields of `AuditReport`, sorted by name.
 ///
-/// It is written file by file; `AuditReport(json:)` reads it, whatever it was filtered by.
+/// It is written file by file. `AuditReport(json:)` reads it, with any filter that was applied.
 struct AuditJSON {
     private let view: AuditView
 
@@ -38,11 +38,11 @@ struct AuditJSON {
     }
 }
 
-/// A finding for machines.
+/// A finding as JSON.
 enum FindingJSON {
     static func json(_ finding: Finding) -> JSONText { .object(fields(finding)) }
 
-    /// Every field, null for what is not known.
+    /// Returns every field; unknown values are null.
     static func fields(_ finding: Finding) -> [(String, JSONText)] {
         [
             ("confidence", .string(finding.confidence.rawValue)), ("detail", .string(finding.detail)),
@@ -65,11 +65,11 @@ enum FindingJSON {
     }
 }
 
-/// A file for machines.
+/// A file as JSON.
 enum AuditedFileJSON {
     static func json(_ file: AuditedFile) -> JSONText { .object(fields(file)) }
 
-    /// Every field, null for what is not known.
+    /// Returns every field; unknown values are null.
     static func fields(_ file: AuditedFile) -> [(String, JSONText)] {
         [
             ("isPlaintext", .bool(file.isPlaintext)), ("kind", .string(file.kind.rawValue)),
@@ -80,7 +80,7 @@ enum AuditedFileJSON {
         ]
     }
 
-    /// At least four octal digits.
+    /// Returns a mode in octal, with at least four digits.
     static func octal(_ mode: UInt32) -> String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
@@ -105,7 +105,7 @@ enum AuditedFileJSON {
     }
 }
 
-/// What was left out, for machines.
+/// The omissions of an audit as JSON.
 enum OmissionsJSON {
     static func json(_ omissions: AuditOmissions) -> JSONText {
         let unlisted = omissions.unlisted.map { entry in
@@ -121,9 +121,9 @@ enum OmissionsJSON {
     }
 }
 
-/// One object a line: first the container, then a line for each finding and each file, at last what was counted.
+/// The report as one JSON object per line: the container, then each finding and each file, and the counts at the end.
 ///
-/// Each has a `type`: `audit`, `finding`, `file`, `note`, `summary`. Without a `summary` the output was cut off.
+/// Each object has a `type`: `audit`, `finding`, `file`, `note` or `summary`. Output without a `summary` is incomplete.
 struct AuditJSONLines {
     private let view: AuditView
 

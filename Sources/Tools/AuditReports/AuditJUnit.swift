@@ -1,10 +1,10 @@
 internal import ContainerAudit
 internal import FoundationEssentials
 
-/// The findings as tests, for servers that show those: each check is a class, each finding a test that failed.
+/// The findings as tests, for servers that show tests: each check is a class, each finding a failed test.
 ///
-/// A check without findings is one test that passed, so a clean container has results too. A finding below the threshold
-/// passes and says what it is.
+/// A check without findings is one test that passed, so a clean container has results too. A finding below the
+/// threshold passes and keeps its message.
 struct AuditJUnit {
     private let view: AuditView
     private let byCheck: [String: [Finding]]
@@ -34,7 +34,7 @@ struct AuditJUnit {
         sink.writeLine("  </testsuite>")
     }
 
-    /// When the audit began, as `xs:dateTime`, and how many seconds it took: what each suite took of it is not known.
+    /// The start of the audit, as `xs:dateTime`, and its duration in seconds. The duration of each suite is not known.
     private var times: String {
         let seconds = view.report.finishedAt.timeIntervalSince(view.report.auditedAt)
         let milliseconds = String(Int((seconds * 1000).rounded()) % 1000 + 1000).dropFirst()
@@ -91,7 +91,7 @@ extension AuditJUnit {
     }
 }
 
-/// A test as JUnit's servers read it.
+/// A test case as JUnit's servers read it.
 private struct JUnitCase {
     struct Problem {
         let type: String
@@ -125,7 +125,7 @@ private struct JUnitCase {
         }
     }
 
-    /// Between tags line ends may stand as they are.
+    /// Escapes text between tags, where line ends may remain as they are.
     private func lines(_ text: String) -> String {
         text.split(separator: "\n").map { XMLText.escaped(String($0)) }.joined(separator: "\n")
     }

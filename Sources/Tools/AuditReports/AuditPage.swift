@@ -1,10 +1,10 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// The report as one page that needs nothing but itself: no network, no other file.
+/// The report as one self-contained page: it needs no network and no other file.
 ///
-/// Everything that comes from a container is escaped, and the page's own policy forbids every script and style but these
-/// two, so that a file name that got through could not do anything.
+/// Everything that comes from a container is escaped. The page's content security policy forbids every script and style
+/// but these two, so a file name that escaped the escaping would still have no effect.
 struct AuditPage {
     private let view: AuditView
 
@@ -72,7 +72,7 @@ struct AuditPage {
     }
 }
 
-/// The top of the page: the verdict, and what was looked at.
+/// The top of the page: the verdict and the subject of the audit.
 struct PageHeader {
     private let view: AuditView
     private var report: AuditReport { view.report }
@@ -94,7 +94,7 @@ struct PageHeader {
         """
     }
 
-    /// The group's, or the directory's.
+    /// The name of the group or directory.
     var name: String { report.group ?? report.containerPath }
 
     private static let mark =
@@ -127,7 +127,7 @@ struct PageHeader {
     }
 }
 
-/// Paths that may be broken behind each part.
+/// Paths as HTML that may be broken behind each part.
 enum PathText {
     static func html(_ path: String) -> String {
         path.printable.split(separator: "/", omittingEmptySubsequences: false).map { XMLText.escaped(String($0)) }
@@ -135,11 +135,11 @@ enum PathText {
     }
 }
 
-/// Kinds of files as people call them.
+/// Kinds of files as readable words.
 enum KindText {
     private static let special = ["json": "JSON", "sqlite": "SQLite"]
 
-    /// `binaryPropertyList` is a binary property list.
+    /// Returns the words of a kind; `binaryPropertyList` is "binary property list".
     static func text(_ kind: FileClass) -> String {
         special[kind.rawValue]
             ?? kind.rawValue.printable.reduce(into: "") { text, character in
@@ -147,15 +147,15 @@ enum KindText {
             }
     }
 
-    /// The class of its colour.
+    /// Returns the CSS class of the kind's colour.
     static func group(_ kind: FileClass) -> String {
         kind.isSealed ? "sealed" : kind.isPlaintext || kind == .keyFile ? "open" : "other"
     }
 }
 
-/// Text inside XML 1.0 and HTML, between tags or in a quoted attribute.
+/// Text for XML 1.0 and HTML, between tags or in a quoted attribute.
 enum XMLText {
-    /// What has a meaning in markup becomes a reference; what XML cannot hold becomes U+FFFD.
+    /// Returns the text with markup characters as references, and with U+FFFD for characters that XML cannot contain.
     static func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { !isPlain($0) }) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -165,7 +165,7 @@ enum XMLText {
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
-            // As references, since an attribute's value would lose them.
+            // As references, because parsers normalise them in an attribute's value.
             case "\t", "\n", "\r": result += "&#\(scalar.value);"
             default: result.unicodeScalars.append(isAllowed(scalar) ? scalar : "\u{FFFD}")
             }
@@ -179,7 +179,8 @@ enum XMLText {
         }
     }
 
-    /// The characters of XML 1.0, section 2.2, without the controls that it advises against.
+    /// Checks that a scalar is a character of XML 1.0, section 2.2, without the controls that the standard advises
+    /// against.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0xFFFE...0xFFFF: false

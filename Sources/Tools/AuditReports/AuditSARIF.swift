@@ -1,9 +1,9 @@
 internal import ContainerAudit
 internal import SystemPackage
 
-/// The findings for code hosts.
+/// The findings in SARIF, for code hosts.
 struct AuditSARIF {
-    /// GitHub refuses more than 25,000 results of a run and shows 5,000.
+    /// The largest number of results. GitHub refuses more than 25,000 results of a run and shows 5,000.
     private static let limit = 5000
 
     private let view: AuditView
@@ -29,7 +29,7 @@ struct AuditSARIF {
                 ? ["\(FindingText.count(beyond, "finding")) beyond the first \(Self.limit) left out here."] : [])
     }
 
-    /// Those of this version; a finding of another one brings its rule along.
+    /// The rules of this version, and the rules of findings from another version.
     private var rules: [SARIFRule] {
         var seen: Set<String> = []
         let foreign = view.findings.filter { AuditCheck.named($0.id) == nil && seen.insert($0.id).inserted }
@@ -63,7 +63,7 @@ struct AuditSARIF {
         }
     }
 
-    /// - Parameter identity: The same from one machine to the next, which the finding's own fingerprint is not.
+    /// - Parameter identity: An identifier that is the same on every machine, unlike the finding's own fingerprint.
     private func result(_ finding: Finding, _ identity: String) -> SARIFResult {
         SARIFResult(
             rule: finding.id, level: Self.level(finding.severity),
@@ -93,15 +93,15 @@ struct AuditSARIF {
     }
 }
 
-/// Which directory the paths of a SARIF report are below: the current one where the audited one lies in it, since hosts take
-/// that for the root of the checked-out source; else the audited one.
+/// The directory that the paths of a SARIF report are relative to. This is the current directory if it contains the
+/// audited one, because hosts take it for the root of the checked-out source. Otherwise it is the audited directory.
 struct SARIFPaths {
-    /// Absolute.
+    /// The absolute path of the directory.
     let base: String
-    /// What leads from the base to the audited directory; empty where they are the same.
+    /// The path from the base to the audited directory; empty if they are the same.
     private let prefix: String
 
-    /// - Parameter root: The audited directory as the report has it.
+    /// - Parameter root: The audited directory as the report contains it.
     init(root: String) {
         let root = FilePath(WorkingDirectory.absolute(SARIFPath.original(root))).lexicallyNormalized().string
         let here = WorkingDirectory.absolute(".")
@@ -115,7 +115,7 @@ struct SARIFPaths {
         }
     }
 
-    /// The path of a finding below the base; absolute for what lies outside.
+    /// Returns the path of a finding below the base, or the absolute path of a file outside the base.
     func path(_ printed: String) -> String {
         let path = SARIFPath.original(printed)
         if path.hasPrefix("/") || prefix.isEmpty { return path }
@@ -123,12 +123,12 @@ struct SARIFPaths {
     }
 }
 
-/// Where the controls of OWASP MASVS are on the web.
+/// The web pages of the OWASP MASVS controls.
 enum MASReference {
-    /// The first of the references that has a page; nil where none has.
+    /// Returns the page of the first reference that has one, or `nil`.
     static func uri(_ references: [String]) -> String? { references.lazy.compactMap(uri).first }
 
-    /// The page of a control.
+    /// Returns the page of a control.
     static func uri(_ reference: String) -> String? {
         guard reference.hasPrefix("MASVS-"), reference.utf8.allSatisfy(isPlain) else { return nil }
         return "https://mas.owasp.org/MASVS/controls/\(reference)/"

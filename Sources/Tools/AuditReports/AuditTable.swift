@@ -1,7 +1,7 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// The report for people: what there is and how much is wrong with it, then each file with its findings.
+/// The report for people: the files and the number of findings by kind, then each file with its findings.
 struct AuditTable {
     private static let indent = 12
 
@@ -88,7 +88,7 @@ struct AuditTable {
         sink.writeLine("")
     }
 
-    /// The places of what is the same otherwise stand below each other.
+    /// Writes a block of findings that differ only in their places, with the places aligned below each other.
     private func write(_ block: FindingBlock, to sink: any ReportSink) {
         let name = block.first.severity.rawValue
         let space = String(repeating: " ", count: Self.indent - 2 - name.count)
@@ -120,7 +120,7 @@ struct AuditTable {
     // MARK: - The end
 
     private var notes: [String] {
-        // Where nothing was found, the first note stands in the last line.
+        // If nothing was found, the first note is shown in the last line.
         let notes = isUnopened ? view.notes.dropFirst() : view.notes[...]
         return notes.map { "note: \($0.printable)" } + omissions
     }
@@ -133,7 +133,7 @@ struct AuditTable {
         ].filter { $0.0 > 0 }.map { "note: \(FindingText.count($0.0, "finding")) \($0.1)" }
     }
 
-    /// Blobs that nobody opened are no clean ones.
+    /// True if sealed blobs were not opened. They do not count as clean.
     private var isUnopened: Bool { !report.withKeys && view.total == 0 }
 
     private var conclusion: String {
@@ -147,7 +147,7 @@ struct AuditTable {
     }
 }
 
-/// The colours of severities on a terminal; without colours the words alone.
+/// The colours of severities on a terminal, or plain words.
 struct AuditPalette {
     let isOn: Bool
 

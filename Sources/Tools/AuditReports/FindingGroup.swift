@@ -3,10 +3,10 @@ internal import ContainerAudit
 /// The findings of one file.
 struct FindingGroup {
     let path: String
-    /// The gravest first.
+    /// The findings, the most severe first.
     let findings: [Finding]
 
-    /// By file, in the order of each file's gravest finding.
+    /// Returns the findings by file, in the order of each file's most severe finding.
     static func all(in findings: [Finding]) -> [FindingGroup] {
         var order: [String] = []
         var byPath: [String: [Finding]] = [:]
@@ -19,7 +19,7 @@ struct FindingGroup {
 }
 
 extension FindingGroup {
-    /// Neighbours that differ in their places only are one block.
+    /// The blocks of neighbouring findings that differ only in their places.
     var blocks: [FindingBlock] {
         findings.reduce(into: []) { blocks, finding in
             if let last = blocks.last, last.first.isAlike(finding) {
@@ -31,7 +31,7 @@ extension FindingGroup {
     }
 }
 
-/// Findings of one file that differ in their places only.
+/// Findings of one file that differ only in their places.
 struct FindingBlock {
     let first: Finding
     var findings: [Finding]
@@ -43,7 +43,7 @@ extension Finding {
     }
 }
 
-/// What there is of one kind of file, and what was found in it.
+/// The files of one kind and their findings.
 struct KindSummary {
     let total: KindTotal
     var findings = 0
@@ -52,7 +52,7 @@ struct KindSummary {
     var unverified = 0
     var refused = 0
 
-    /// Every kind, the most bytes first.
+    /// Returns every kind, the one with the most bytes first.
     static func all(of view: AuditView) -> [KindSummary] {
         var summaries = Dictionary(
             view.report.kinds.map { ($0.kind, KindSummary(total: $0)) }, uniquingKeysWith: { first, _ in first })
@@ -82,13 +82,13 @@ struct KindSummary {
         }
     }
 
-    /// `3 verified, 1 refused`; empty for what is not sealed.
+    /// The counts of verdicts, such as `3 verified, 1 refused`; empty for files that are not sealed.
     var verdicts: String {
         [(verified, "verified"), (unverified, "unverified"), (refused, "refused")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    /// As a row of the table.
+    /// Returns the summary as a row of the table.
     func cells(of bytes: Int64) -> [String] {
         let share = AuditView.share(of: total.bytes, in: bytes).map(ByteText.percent) ?? "-"
         return [

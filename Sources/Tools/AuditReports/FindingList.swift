@@ -1,9 +1,9 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// The findings by check, the gravest first: what it means once, then each place.
+/// The findings by check, the most severe first: the meaning once, then each place.
 struct FindingList {
-    /// The places of a check beyond these are folded away.
+    /// The number of places of a check that are shown unfolded.
     private static let unfolded = 20
 
     private let view: AuditView
@@ -22,7 +22,7 @@ struct FindingList {
         sink.writeLine("</section>")
     }
 
-    /// Shown by the script, which does the filtering.
+    /// The filter, which the script shows, because the script does the filtering.
     private var filter: String {
         let boxes = Severity.descending.filter { (view.report.counts[$0] ?? 0) > 0 && $0 >= view.least }.map {
             "<label class=\"\($0)\"><input type=\"checkbox\" value=\"\($0)\" checked> \($0)</label>"
@@ -83,7 +83,7 @@ struct FindingList {
             """
     }
 
-    /// Where in the file, and what names each finding.
+    /// Returns the place in the file and the fingerprint of each finding.
     private func spots(_ block: FindingBlock) -> String {
         let spots = block.findings.compactMap { finding -> String? in
             let place = FindingText.place(finding)
@@ -109,17 +109,17 @@ extension FindingList {
 /// The findings of one check.
 private struct CheckGroup {
     let id: String
-    /// The gravest first.
+    /// The findings, the most severe first.
     let findings: [Finding]
 
     var worst: Severity { findings.first?.severity ?? .info }
     var title: String { findings.first?.title ?? id }
     var references: [String] { findings.first?.references ?? [] }
 
-    /// The places that differ in nothing else, together; those of one file are neighbours.
+    /// The blocks of findings that differ only in their places. Places in one file are neighbours.
     var blocks: [FindingBlock] { FindingGroup.all(in: findings).flatMap(\.blocks) }
 
-    /// By their gravest finding, then by how many there are.
+    /// Returns the groups by their most severe finding, then by the number of findings.
     static func all(in findings: [Finding]) -> [CheckGroup] {
         Dictionary(grouping: findings, by: \.id).map { CheckGroup(id: $0.key, findings: $0.value) }
             .sorted { a, b in
@@ -131,7 +131,7 @@ private struct CheckGroup {
 
 /// Every file, folded away.
 struct FileTable {
-    /// A browser is no place for more.
+    /// The largest number of rows, because browsers handle larger tables badly.
     private static let limit = 5000
 
     private let view: AuditView

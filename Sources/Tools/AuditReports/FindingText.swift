@@ -14,7 +14,7 @@ package enum FindingText {
         return location.offset.map { "byte \($0)" }
     }
 
-    /// What was found, then what there is to say of it here.
+    /// Returns the title of a finding, followed by its detail.
     static func message(_ finding: Finding) -> String {
         finding.detail.isEmpty ? "\(finding.title)." : "\(finding.title). \(finding.detail)"
     }
@@ -22,7 +22,7 @@ package enum FindingText {
     /// `1 finding`, `3 findings`.
     package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// Why sealed blobs were not opened, as far as the report says.
+    /// Returns the reason that the report gives for sealed blobs that were not opened.
     static func reasonForNoKeys(_ report: AuditReport) -> String {
         guard let note = report.notes.first else { return "there were no keys" }
         if report.group == nil { return "no group was named" }
@@ -32,12 +32,13 @@ package enum FindingText {
     }
 }
 
-/// A remedy as a sentence and the command that does it, which is never broken, so that it can be copied.
+/// A remedy as a sentence and the command that applies it. The command is never broken, so that it can be copied.
 struct RemedyText {
     let sentence: String
     let command: String?
 
-    /// Remedies are `Do this: command` or a command alone; commands begin with a small letter and have no full stop.
+    /// Splits a remedy, which is `Do this: command` or a command alone. Commands begin with a small letter and have no
+    /// full stop.
     init(_ remedy: String) {
         let text = remedy.printable
         if Self.isCommand(text) {
@@ -71,7 +72,7 @@ package enum ByteText {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// `57 %`; what is there at all is never 0 %, and what is not all is never 100 %.
+    /// Returns a percentage, such as `57 %`. A share above zero is never 0 %, and a share below one is never 100 %.
     static func percent(_ share: Double) -> String {
         if share > 0 && share < 0.01 { return "<1 %" }
         if share < 1 && share > 0.99 { return ">99 %" }

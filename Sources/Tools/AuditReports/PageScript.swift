@@ -1,9 +1,9 @@
-/// What makes the page's filter work; without it everything is shown.
+/// The script of the page's filter. Without it the page shows everything.
 enum PageScript {
-    /// The SHA-256 of `text` in the form of a content security policy; a test computes it anew.
+    /// The SHA-256 of `text` in the form of a content security policy. A test computes it again.
     static let hash = "sha256-b5OEQfx8/uIbgehSr6x46+ZqcsgnA6Xws+it0OOdEzI="
 
-    /// It only ever reads the page's text and shows or hides what is there; nothing is made of strings.
+    /// The script. It only reads the page's text and shows or hides elements; it creates nothing from strings.
     static let text = """
         'use strict';
         (() => {

@@ -5,7 +5,7 @@ enum PageStyle {
 
     static let text = "\n" + [colours, page, charts, findings, tables, paper].joined(separator: "\n") + "\n"
 
-    /// Each colour once for paper and once for a dark screen.
+    /// The colours, once for paper and once for a dark screen.
     private static let colours = """
         :root { color-scheme: light; --paper: #fbfaf7; --card: #fff; --ink: #1e1d1a; --muted: #68645c; --line: #e4e0d7;
           --track: #efece5; --link: #2a5f86; --critical: #93175a; --high: #c23a2b; --medium: #b46a00; --low: #2d6d8c;
@@ -133,7 +133,7 @@ enum PageStyle {
         }
         """
 
-    /// On paper nothing is folded or filtered, and ink is saved.
+    /// The style for paper: nothing is folded or filtered, and ink is saved.
     private static let paper = """
         @page { margin: 16mm 14mm; }
         @media print {

@@ -3,17 +3,18 @@ package struct SARIFReport {
     /// Every rule that a result may name, in a fixed order.
     let rules: [SARIFRule]
     let results: [SARIFResult]
-    /// What a reader has to know of the run itself, such as what was not looked at.
+    /// The notes about the run itself, such as files that were not examined.
     let notes: [String]
-    /// The directory that the results' paths are below, absolute.
+    /// The absolute path of the directory that the results' paths are relative to.
     let root: String
-    /// When it began and ended, as RFC 3339 has it; nil where that is not known.
+    /// The start and the end of the run, as RFC 3339 has it; `nil` if unknown.
     var times: (began: String, ended: String)?
-    /// Tells runs over other things apart, which hosts would else take for newer ones of the same: it ends with a slash.
+    /// The category of the run, which ends with a slash. Without it hosts take runs on different subjects for newer
+    /// runs on the same one.
     var category: String?
 
     private static let schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    /// Hosts that show results put the root of the checked-out source in its place.
+    /// The name of the base. Hosts that show results replace it by the root of the checked-out source.
     static let rootName = "%SRCROOT%"
 
     package init(
@@ -76,10 +77,10 @@ package struct SARIFReport {
         ])
     }
 
-    /// The uri of a base has to end with a slash.
+    /// The URI of the root. The URI of a base must end with a slash.
     private var rootURI: String { "file://" + SARIFPath.encoded(root) + (root.hasSuffix("/") ? "" : "/") }
 
-    /// A text that hosts require not to be empty.
+    /// Returns a message. Hosts require its text not to be empty.
     static func message(_ text: String) -> JSONText { .object([("text", .string(text.isEmpty ? "-" : text))]) }
 }
 
@@ -91,19 +92,20 @@ package struct SARIFRule {
     /// What GitHub takes of each: the rest of a longer text is cut off.
     private static let descriptionLimit = 1024
 
-    /// Stable: hosts follow a finding by it from one run to the next.
+    /// The stable identifier, by which hosts follow a finding from one run to the next.
     let id: String
-    /// Words joined by hyphens or dots.
+    /// The name: words joined by hyphens or dots.
     let name: String
     let level: SARIFLevel
     let title: String
     let meaning: String
     let remedy: String
-    /// Above 0 up to 10; hosts sort by it. Nil for a rule that is not about security, or merely good to know.
+    /// The severity, above 0 up to 10, by which hosts sort. It is `nil` for a rule that is only informational or not
+    /// about security.
     var securitySeverity: Double?
-    /// What hosts filter by; the first ten are shown.
+    /// The tags that hosts filter by; hosts show the first ten.
     var tags: [String] = []
-    /// Where to read on, absolute.
+    /// The absolute URI of further information.
     var helpURI: String?
 
     package init(
@@ -151,7 +153,7 @@ package struct SARIFRule {
         return fields
     }
 
-    /// The form that the standard recommends for names of rules.
+    /// The name in the form that the standard recommends for rules.
     private var pascalCase: String {
         name.split { "-.".contains($0) }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }

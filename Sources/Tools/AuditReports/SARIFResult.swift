@@ -6,21 +6,22 @@ package struct SARIFResult {
     let rule: String
     let level: SARIFLevel
     let message: String
-    /// Below the report's root, or absolute.
+    /// The path, relative to the report's root or absolute.
     let path: String
-    /// Counted from 1; nil where no single line is meant.
+    /// The line, counted from 1; `nil` if the result is not about a single line.
     let line: Int?
-    /// In Unicode characters, counted from 1; it needs a line.
+    /// The column in Unicode characters, counted from 1. It requires a line.
     var column: Int?
-    /// The bytes that are meant; nil where they do not lie in the file in one piece.
+    /// The range of bytes; `nil` if the value is not contiguous in the file.
     var bytes: Range<Int64>?
-    /// The place in the file's structure, where it has one.
+    /// The place in the file's structure, if it has one.
     var place: String?
-    /// What stays the same when lines move: a host takes results with the same one for the same.
+    /// An identifier that stays the same when lines move. A host treats results with the same fingerprint as the same
+    /// result.
     let fingerprint: String
-    /// Whether it is new since an earlier run; nil where none was compared with.
+    /// True if the result is new since an earlier run; `nil` without a comparison.
     var isNew: Bool?
-    /// What the standard has no field for.
+    /// The values that the standard has no field for.
     var properties: [(String, String)] = []
 
     package init(
@@ -53,7 +54,7 @@ package struct SARIFResult {
         return .object(fields)
     }
 
-    /// GitHub follows results by the second one alone.
+    /// The fingerprints. GitHub follows results by the second one alone.
     private var fingerprints: JSONText {
         let hash = String(SARIFPath.hash(fingerprint), radix: 16)
         return .object([("sealctl/v1", .string(fingerprint)), ("primaryLocationLineHash", .string(hash + ":1"))])
@@ -91,7 +92,7 @@ package struct SARIFResult {
 
 /// Paths as parts of a URI.
 enum SARIFPath {
-    /// Everything but the unreserved characters of RFC 3986 and `/` is escaped.
+    /// Returns the path with everything escaped but `/` and the unreserved characters of RFC 3986.
     static func encoded(_ path: String) -> String {
         path.utf8.reduce(into: "") { text, byte in
             let scalar = Unicode.Scalar(byte)
@@ -104,7 +105,7 @@ enum SARIFPath {
         }
     }
 
-    /// The text that was made printable: a `\u{1b}` in it was the character of that number.
+    /// Returns the text from which a printable text was made: `\u{1b}` in it was the character of that number.
     static func original(_ printed: String) -> String {
         var text = ""
         var rest = printed[...]
@@ -123,7 +124,7 @@ enum SARIFPath {
         return text + rest
     }
 
-    /// FNV-1a with 64 bits, the same on every machine: it tells results apart, and hides nothing.
+    /// Returns the 64-bit FNV-1a hash, which is the same on every machine. It distinguishes results and hides nothing.
     static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

@@ -1,11 +1,11 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// The container as areas: kinds of files, and in them the files, by their bytes.
+/// The container as areas: kinds of files, and in each the files, in proportion to their bytes.
 struct TreemapChart {
-    /// Drawn twice: text in a drawing grows and shrinks with it, so a narrow screen gets one of its own.
+    /// The sizes of the drawings. Text scales with a drawing, so a narrow screen gets its own.
     private static let sheets = [("wide", 1120.0, 380.0), ("narrow", 420.0, 520.0)]
-    /// The files of a kind beyond these are one area.
+    /// The number of files of a kind that have a tile. The other files share one area.
     private static let limit = 120
 
     private let view: AuditView
@@ -82,7 +82,7 @@ struct TreemapChart {
         return tiles.sorted { $0.weight > $1.weight }
     }
 
-    /// The files that have no tile of their own.
+    /// Returns the tile of the files that have no tile of their own.
     private func rest(_ files: ArraySlice<AuditedFile>) -> Tile {
         let bytes = files.reduce(0) { $0 + $1.storedSize }
         let findings = files.reduce(0) { $0 + (numbers[$1.path] ?? 0) }
@@ -105,7 +105,7 @@ struct TreemapChart {
             parts += text(tile.name, x: box.x + 5, y: box.y + 14, width: box.width - 10, "file")
         }
         guard let path = tile.path else { return parts }
-        // Leads to the findings; the script narrows them to the file.
+        // The link leads to the findings. The script filters them by the file.
         return "<a href=\"#findings\" data-path=\"\(XMLText.escaped(path.printable))\">\(parts)</a>"
     }
 
@@ -114,7 +114,7 @@ struct TreemapChart {
         return values.map { "\($0.0)=\"\(DrawnNumber.text($0.1))\"" }.joined(separator: " ") + " rx=\"2\""
     }
 
-    /// As much of a text as fits, by the width of an average letter.
+    /// Returns the part of a text that fits, estimated by the width of an average letter.
     private func text(_ text: String, x: Double, y: Double, width: Double, _ style: String) -> String {
         let room = Int(width / 6.4)
         let plain = text.printable
@@ -135,7 +135,7 @@ struct Treemap {
     struct Area {
         var x, y, width, height: Double
 
-        /// Without a margin on every side; nothing is left of one that is too small.
+        /// Returns the area without a margin on every side. An area that is too small becomes empty.
         func inset(top: Double, side: Double) -> Area {
             Area(
                 x: x + side, y: y + top, width: max(0, width - 2 * side), height: max(0, height - top - side))
@@ -145,9 +145,9 @@ struct Treemap {
     private var rest: Area
     private var areas: [Area] = []
 
-    /// An area for each weight.
+    /// Returns an area for each weight.
     ///
-    /// - Parameter weights: Above 0, the largest first.
+    /// - Parameter weights: Values above 0, the largest first.
     static func areas(for weights: [Double], in whole: Area) -> [Area] {
         let total = weights.reduce(0, +)
         guard total > 0, whole.width > 0, whole.height > 0 else { return [] }
@@ -159,7 +159,7 @@ struct Treemap {
 
     private init(rest: Area) { self.rest = rest }
 
-    /// Takes sizes into a row along the shorter side for as long as that makes the row's worst area squarer.
+    /// Adds sizes to a row along the shorter side as long as the row's worst area becomes squarer.
     private mutating func fill(_ sizes: [Double]) {
         var start = 0
         while start < sizes.count {
@@ -179,7 +179,7 @@ struct Treemap {
         }
     }
 
-    /// The longest side of a row's areas in proportion to their shorter one.
+    /// Returns the worst ratio of the longer to the shorter side of a row's areas.
     private static func worst(_ largest: Double, _ smallest: Double, _ sum: Double, _ side: Double) -> Double {
         let square = side * side
         return max(square * largest / (sum * sum), sum * sum / (square * smallest))

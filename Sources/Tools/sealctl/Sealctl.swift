@@ -22,7 +22,7 @@ struct Sealctl: ParsableCommand {
             DoctorCommand.self, RepairCommand.self,
         ])
 
-    /// Parses and runs one command; every way out has a status of `ExitStatus`.
+    /// Parses and runs one command. Every exit has a status of `ExitStatus`.
     static func main() {
         StandardStreams.prepare()
         SecretProcess.begin()
@@ -37,15 +37,15 @@ struct Sealctl: ParsableCommand {
         }
     }
 
-    /// Ends with status 71 where the system gave no arguments: an empty list would mean the help, and a success of a command
-    /// that was never read. Linux puts one empty string into an empty list.
+    /// Ends with status 71 if the system passed no arguments. An empty list would show the help and succeed without a
+    /// command. Linux replaces an empty list by one with an empty string.
     private static func requireArguments() {
         guard ProgramArguments.all.isEmpty || ProgramArguments.all == [""] else { return }
         Failure.noArguments.report(asJSON: false)
         exit(Failure.noArguments.status)
     }
 
-    /// Whether a topic was asked for, which is no command and has no options.
+    /// Shows a help topic if one was requested, and returns `true`. A topic is not a command and has no options.
     private static func showTopic(_ arguments: [String]) -> Bool {
         do throws(Failure) {
             guard let text = try HelpTopic.asked(arguments) else { return false }
@@ -61,14 +61,14 @@ struct Sealctl: ParsableCommand {
         if error is ExitCode { exit(withError: error) }
         if exitCode(for: error) == .success { end(showing: fullMessage(for: error)) }
         guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        // The parser's message goes on with the whole usage: a mistake gets one sentence and the way to the rest.
+        // The parser's message contains the whole usage. A usage error gets one sentence and a pointer to the help.
         let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
         Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
             .report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         exit(ExitStatus.usage)
     }
 
-    /// Help, versions, scripts for shells and the words that those ask for: what cannot be written is an error.
+    /// Prints help, versions, completion scripts or completion words, and ends. A failed write is an error.
     private static func end(showing text: String) -> Never {
         let isCompletion = CompletionText.isAsked(Array(ProgramArguments.withoutName))
         do throws(Failure) {
@@ -80,7 +80,7 @@ struct Sealctl: ParsableCommand {
         exit(.success)
     }
 
-    /// The help of the innermost command that the arguments name.
+    /// The help command for the innermost command that the arguments name.
     private static var helpCommand: String {
         var words = ["sealctl"]
         var commands = configuration.subcommands
@@ -95,12 +95,12 @@ struct Sealctl: ParsableCommand {
     private static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }
 }
 
-/// A command of `sealctl`: it ends normally or with one `Failure`, which is reported in the form that was asked for.
+/// A command of `sealctl`. It ends normally or with one `Failure`, which is reported in the requested form.
 protocol SealctlCommand: ParsableCommand {
     var output: OutputOptions { get }
-    /// Takes the settings; before anything else is done.
+    /// Loads the settings, before anything else is done.
     func prepare() throws(Failure)
-    /// Does the command's work.
+    /// Performs the command's work.
     func perform() throws(Failure)
 }
 
@@ -118,14 +118,14 @@ extension SealctlCommand {
     }
 }
 
-/// A process that holds secrets: nothing of its memory gets into a core file, and no program of the same user looks into
-/// it.
+/// The protection of a process with secrets: no core file contains its memory, and other programs of the same user
+/// cannot read it.
 enum SecretProcess {
-    /// The limit on core files that the program was started with: for programs that it starts in turn.
+    /// The limit on core files with which the program was started. Programs that it starts get this limit.
     static var formerCoreLimit: rlimit { former.withLock { $0 } }
     private static let former = Mutex(rlimit())
 
-    /// Called before anything secret is read. Lowering a limit and hiding are always allowed.
+    /// Starts the protection. It is called before any secret is read. Lowering a limit and hiding are always allowed.
     static func begin() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)

@@ -4,7 +4,7 @@ internal import AuditReports
 internal import ContainerAudit
 internal import FoundationEssentials
 
-/// `sealctl audit`: what lies in a container and what is wrong with it.
+/// `sealctl audit`: lists a container's files and reports what is wrong with them.
 struct AuditCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
@@ -102,12 +102,12 @@ struct AuditCommand: SealctlCommand {
     }
 
     private enum Findings {
-        /// The report has said it all.
+        /// The failure of a run with findings; silent, because the report has already shown them.
         static let failure = Failure(.findings, "findings", "there are findings", hint: "", isSilent: true)
     }
 }
 
-/// How an audit is reported, and what its exit status says.
+/// The options for the format of an audit's report and for its exit status.
 struct AuditReportOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -151,7 +151,7 @@ struct SeverityArgument: ExpressibleByArgument {
     static var allValueStrings: [String] { Severity.allCases.map(\.rawValue) }
 }
 
-/// A report that an earlier run wrote, to be shown in another form.
+/// A report that an earlier run wrote and that is shown in another form.
 enum StoredReport {
     private static let limit = 1 << 30
 
@@ -166,9 +166,9 @@ enum StoredReport {
     }
 }
 
-/// What `--explain` prints.
+/// The text that `--explain` prints.
 enum CheckExplanation {
-    /// Stands for every check.
+    /// The argument for every check.
     static let everything = "all"
 
     static func text(_ id: String, json: Bool) throws(Failure) -> String {
@@ -178,7 +178,7 @@ enum CheckExplanation {
                 .usage, "noSuchCheck", "there is no check \(id)",
                 hint: "sealctl audit --explain \(everything) lists them.")
         }
-        // Printing adds the line's end.
+        // Printing adds the line end.
         return json ? fields(check).text : String(text.dropLast())
     }
 

@@ -6,11 +6,11 @@ internal import Glibc
 internal import KeyVault
 internal import SystemPackage
 
-/// One audit: what is looked at, with which keys, and what is left out.
+/// One audit: its target, its keys and its suppressions.
 struct AuditJob {
     struct Result {
         let report: AuditReport
-        /// What has to be known besides the report's own notes.
+        /// The notes that are shown in addition to the report's own notes.
         let notes: [String]
     }
 
@@ -19,7 +19,7 @@ struct AuditJob {
     let keyOptions: KeyOptions
     let search: AuditSearchOptions
     let suppression: SuppressionOptions
-    /// Where the report goes; nil and `-` are standard output.
+    /// The path of the report; `nil` and `-` are standard output.
     let reportFile: String?
 
     func result() throws(Failure) -> Result {
@@ -37,8 +37,8 @@ struct AuditJob {
         return Result(report: try audit(group, options), notes: [note].compactMap(\.self))
     }
 
-    /// The file that the report replaces. A file that standard output goes to counts as long as it is empty: the shell has
-    /// just made it, and nothing in it is passed over.
+    /// The file that the report replaces. A file behind standard output counts only while it is empty: the shell has
+    /// just created it, and the audit skips none of its contents.
     private var report: AuditOwnFile? {
         if let reportFile, reportFile != "-" { return AuditOwnFile(path: reportFile, use: .output) }
         var status = stat()
@@ -51,7 +51,7 @@ struct AuditJob {
         Talk.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) known from now on")
     }
 
-    /// - Parameter findings: Those that are listed.
+    /// - Parameter findings: The listed findings.
     func writeIgnoreList(_ findings: [Finding], to file: String) throws(Failure) {
         let added = try KnownFindings.add(findings, try requiredKey(), to: file)
         Talk.note("\(file): \(FindingText.count(added, "finding")) added: write the reason behind each, or remove it")
@@ -71,7 +71,7 @@ struct AuditJob {
         return FingerprintKeyFile.usual()
     }
 
-    /// Where the ignore file is looked for.
+    /// Returns the directory that is searched for the ignore file.
     private func directory(of group: AppGroup?) throws(Failure) -> String {
         if let path { return path }
         guard let group else { return "." }
@@ -97,7 +97,7 @@ struct AuditJob {
     }
 }
 
-/// What an audit looks at, and how hard.
+/// The options for the scope and the depth of an audit.
 struct AuditSearchOptions: ParsableArguments {
     @Flag(help: "Open sealed blobs with the group's vault; an error where the vault does not open.")
     var withKeys = false
@@ -128,7 +128,7 @@ struct AuditSearchOptions: ParsableArguments {
     }
 }
 
-/// How far an audit is, on a terminal; the line goes when this does.
+/// The progress of an audit on a terminal. The line is removed when this object is released.
 final class AuditProgressLine: Sendable {
     private let line = Progress("auditing:", total: nil)
     private let isQuiet = Talk.isQuiet

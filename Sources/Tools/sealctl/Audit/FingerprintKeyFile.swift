@@ -6,14 +6,14 @@ internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
-/// The file of the key that fingerprints are made with: 64 hexadecimal digits and a line's end.
+/// The file of the key that fingerprints are made with: 64 hexadecimal digits and a line end.
 ///
-/// It opens nothing; whoever has it can try values against an ignore file. So it lies with the person, never beside the
-/// ignore file, and each place that is to share baselines gets the same one.
+/// The key opens nothing, but its holder can test guessed values against an ignore file. So the file is stored with the
+/// user, never beside the ignore file, and each machine that shares baselines gets a copy.
 enum FingerprintKeyFile {
     private static let name = "audit.key"
 
-    /// The key of a file that was named.
+    /// Reads the key from a stated file.
     static func read(_ path: String) throws(Failure) -> FingerprintKey {
         let text = String(decoding: try SmallFile.read(path, limit: 4096), as: UTF8.self)
         guard let key = key(text) else {
@@ -24,9 +24,9 @@ enum FingerprintKeyFile {
         return key
     }
 
-    /// The user's own key, made where there is none yet.
+    /// Returns the user's own key, which is created on first use.
     ///
-    /// - Returns: no key and a note where it can neither be read nor made: an audit works without.
+    /// - Returns: No key and a note if the key can neither be read nor created. An audit works without it.
     static func usual() -> (key: FingerprintKey?, note: String?) {
         guard let directory else {
             return (nil, "There is no home for a fingerprint key, so findings have no fingerprints.")
@@ -40,7 +40,7 @@ enum FingerprintKeyFile {
         }
     }
 
-    /// Two runs at once may both make one: the first that gets the name stays.
+    /// Creates the key file. If two runs create it at once, the first one that links the name wins.
     private static func make(in path: FilePath) throws(Failure) {
         let digits = SecureRandom.bytes(count: FingerprintKey.size).withUnsafeBytes { $0.hexadecimal }
         let text = Array((digits + "\n").utf8)
@@ -55,7 +55,7 @@ enum FingerprintKeyFile {
         Talk.detail("made the fingerprint key \(path.appending(name).string)")
     }
 
-    /// What a report says of a key file that others may read; nil where they may not.
+    /// Returns a note about a key file that other users may read, or `nil` if they may not.
     static func looseMode(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
@@ -68,10 +68,11 @@ enum FingerprintKeyFile {
         return digits.withUnsafeBytes { HexDigits.decode($0) }.flatMap { FingerprintKey(bytes: $0) }
     }
 
-    /// Below the user's configuration; nothing relative counts, as the XDG base directory specification has it.
+    /// The directory below the user's configuration. Relative paths are ignored, as the XDG base directory
+    /// specification requires.
     private static var directory: FilePath? {
         if let own = variable("XDG_CONFIG_HOME") { return own.appending("sealedstate") }
-        // Users without a home have the name of one that is not there (`/nonexistent`): it is not for us to make.
+        // A user without a home has a home directory that does not exist (`/nonexistent`). It must not be created here.
         guard let home = variable("HOME"), KnownFindings.isThere(home.string) else { return nil }
         return home.appending(".config").appending("sealedstate")
     }

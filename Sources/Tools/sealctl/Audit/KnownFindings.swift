@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SharedFiles
 
-/// The files that say which findings are known.
+/// The files that list the known findings.
 enum KnownFindings {
     static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
@@ -13,8 +13,9 @@ enum KnownFindings {
         try ignoreList(path, try SmallFile.read(path))
     }
 
-    /// The list that lies in a directory under its usual name. Whoever may write there may have put anything under that name:
-    /// no link is followed, only a regular file is read, and no time stamp of it changes.
+    /// Returns the list that a directory contains under its usual name. Every user with write permission there can
+    /// store any file under that name, so no link is followed, only a regular file is read, and its time stamps do not
+    /// change.
     static func usualIgnoreList(in directory: String, name: String) throws(Failure) -> AuditIgnoreList {
         let bytes = try Failure.onFiles { () throws(FileError) in
             try Directory.open(directory).withoutTrace().read(name, limit: largestList)
@@ -36,7 +37,7 @@ enum KnownFindings {
         do throws(AuditError) { return try AuditBaseline(json: Data(bytes)) } catch { throw refused(path, error) }
     }
 
-    /// - Parameter key: The one that the report's fingerprints were made with.
+    /// - Parameter key: The key that the report's fingerprints were made with.
     static func write(_ report: AuditReport, _ key: FingerprintKey, to path: String) throws(Failure) {
         guard let json = try? AuditBaseline(of: report, key: key).json() else {
             throw Failure(
@@ -45,9 +46,9 @@ enum KnownFindings {
         try write(String(decoding: json, as: UTF8.self) + "\n", to: path)
     }
 
-    /// Adds findings to an ignore list, which is made where there is none; what stands in it stays as it is.
+    /// Adds findings to an ignore list and keeps its present content. The list is created if necessary.
     ///
-    /// - Returns: How many were added.
+    /// - Returns: The number of added findings.
     static func add(_ findings: [Finding], _ key: FingerprintKey, to path: String) throws(Failure) -> Int {
         let isNew = !isThere(path)
         let old = isNew ? AuditIgnoreList() : try ignoreList(path)
@@ -69,9 +70,9 @@ enum KnownFindings {
     }
 }
 
-/// Files that a person wrote or keeps: read whole.
+/// Small files that a person wrote or keeps. They are read whole.
 enum SmallFile {
-    /// - Parameter limit: More bytes than this are refused.
+    /// - Parameter limit: The largest accepted size in bytes.
     static func read(_ path: String, limit: Int = 64 << 20) throws(Failure) -> [UInt8] {
         let input = try InputFile(path)
         var bytes: [UInt8] = []

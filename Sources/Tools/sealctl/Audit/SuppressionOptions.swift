@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import ContainerAudit
 
-/// Findings that are known, and left out.
+/// The options for known findings, which are left out.
 struct SuppressionOptions: ParsableArguments {
-    /// The name that is looked for where none is given.
+    /// The name of the ignore file that is searched for by default.
     static let usualName = ".sealauditignore"
-    /// More findings than any container has: a baseline has to hold all of them.
+    /// The limit on findings for a baseline, which must contain all of them.
     private static let everything = 1 << 30
 
     @Option(
@@ -35,7 +35,7 @@ struct SuppressionOptions: ParsableArguments {
         completion: .file())
     var fingerprintKey: String?
 
-    /// Whether the run is there to write down what is known.
+    /// True if the run writes a list of known findings.
     var writesAnything: Bool { writeBaseline != nil || writeIgnore != nil }
 
     func validate() throws {
@@ -44,7 +44,7 @@ struct SuppressionOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter directory: What is audited.
+    /// - Parameter directory: The audited directory.
     func apply(to options: inout AuditOptions, auditing directory: String, key: FingerprintKey?) throws(Failure) {
         options.fingerprintKey = key
         for file in ignoreFile { options.ignoring.add(try KnownFindings.ignoreList(file)) }
@@ -60,7 +60,7 @@ struct SuppressionOptions: ParsableArguments {
         options.limits.maximumFindingsPerCheck = Self.everything
     }
 
-    /// The directories that have an ignore file, where none is named.
+    /// Returns the directories with an ignore file, if no ignore file was stated.
     private func usualPlaces(_ directory: String) -> [String] {
         guard ignoreFile.isEmpty else { return [] }
         let places = [directory, "."].filter { KnownFindings.isThere($0 + "/" + Self.usualName) }
@@ -69,7 +69,7 @@ struct SuppressionOptions: ParsableArguments {
     }
 
     private func ownFiles(_ ignoreFiles: [String]) -> [AuditOwnFile] {
-        // A list that is written anew keeps what it has.
+        // A list that is written again keeps its entries.
         let lists = (ignoreFiles + [writeIgnore].compactMap(\.self)).compactMap {
             AuditOwnFile(path: $0, use: .ignoreList)
         }

@@ -23,7 +23,7 @@ struct ContainerCommand: ParsableCommand {
         ])
 }
 
-/// `sealctl container path`: where a group's container lies.
+/// `sealctl container path`: prints the path of a group's container.
 struct ContainerPathCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
@@ -55,7 +55,7 @@ struct ContainerPathCommand: SealctlCommand {
     }
 }
 
-/// `sealctl container list`: which groups there are.
+/// `sealctl container list`: lists the groups.
 struct ContainerListCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -115,7 +115,7 @@ struct ContainerListCommand: SealctlCommand {
     }
 }
 
-/// `sealctl container usage`: how much a container holds.
+/// `sealctl container usage`: reports the size of a container.
 struct ContainerUsageCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",

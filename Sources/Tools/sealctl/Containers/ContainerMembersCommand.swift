@@ -4,7 +4,7 @@ internal import AuditReports
 internal import PropertyLists
 internal import SharedFiles
 
-/// `sealctl container members`: which programs belong to a group.
+/// `sealctl container members`: lists the programs of a group.
 struct ContainerMembersCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "members",
@@ -30,7 +30,7 @@ struct ContainerMembersCommand: SealctlCommand {
     }
 }
 
-/// How a member program is shown.
+/// A member program, for people and programs.
 struct MemberView {
     static let columns: [TextTable.Column] = [
         .init(title: "APPLICATION"), .init(title: "REGISTERED"), .init(title: "STATE"), .init(title: "EXECUTABLE"),
@@ -55,7 +55,7 @@ struct MemberView {
     private var registered: Timestamp { Timestamp(UInt64(max(0, member.registered.secondsSince1970 * 1000))) }
 }
 
-/// `sealctl container register`: takes a program into a group.
+/// `sealctl container register`: adds a program to a group.
 struct ContainerRegisterCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "register",
@@ -110,7 +110,7 @@ enum BehaviorName: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// `sealctl container unregister`: takes a program out of a group.
+/// `sealctl container unregister`: removes a program from a group.
 struct ContainerUnregisterCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "unregister",

@@ -2,7 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import AuditReports
 
-/// `sealctl container quota`: how much a container may hold.
+/// `sealctl container quota`: shows or sets the largest size of a container.
 struct ContainerQuotaCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "quota",
@@ -49,7 +49,7 @@ struct ContainerQuotaCommand: SealctlCommand {
     private static func json(_ quota: Int64?) -> JSONText { quota.map { .number(Int($0)) } ?? .null }
 }
 
-/// A number of bytes, or none.
+/// A number of bytes, or no limit.
 struct QuotaSize: ExpressibleByArgument, Equatable {
     let bytes: Int64?
 

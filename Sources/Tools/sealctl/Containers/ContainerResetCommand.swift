@@ -42,14 +42,14 @@ struct ContainerResetCommand: SealctlCommand {
     }
 }
 
-/// What a group's container holds and whose it is, before it goes to the trash.
+/// The contents and the members of a group's container, before it goes to the trash.
 struct ContainerLoss {
     private let group: AppGroup
     private let members: [GroupMember]
-    /// `nil` where the container is not in its place.
+    /// The container; `nil` if it is not in its place.
     private let container: GroupContainer?
 
-    /// - Returns: `nil` for a group that has neither a container nor a registry.
+    /// - Returns: `nil` for a group without a container and without a registry.
     /// - Throws: `Failure` for a registry or a container that cannot be used.
     init?(of group: AppGroup, in home: GroupsHome) throws(Failure) {
         let registry = GroupRegistry(group, in: home)
@@ -60,7 +60,7 @@ struct ContainerLoss {
         members = entry?.members ?? []
     }
 
-    /// What is lost and for whom.
+    /// The losses and the programs that they affect.
     var sentences: [String] {
         let who = Affected.list(members.map(\.applicationIdentifier), orElse: "every program of the group")
         guard let container else { return ["The container is not in its place; the registry gives it up for \(who)."] }
@@ -71,11 +71,11 @@ struct ContainerLoss {
         ]
     }
 
-    /// Whether the container goes to the trash when these programs leave.
+    /// Returns `true` if the container goes to the trash when these programs leave.
     func goesToTrash(without leaving: Set<String>) -> Bool {
         container?.style == .opaque && members.allSatisfy { leaving.contains($0.applicationIdentifier) }
     }
 
-    /// The programs whose executable is not there any more.
+    /// The programs whose executable no longer exists.
     var gone: [String] { members.filter { !$0.isInstalled }.map(\.applicationIdentifier) }
 }

@@ -138,10 +138,10 @@ struct TrashEmptyCommand: SealctlCommand {
     }
 }
 
-/// How a container in the trash is shown and named.
+/// A container in the trash, for people and programs.
 struct TrashView {
     let item: ContainerTrash.Item
-    /// nil where it could not be looked at.
+    /// The usage; `nil` if it could not be measured.
     private let usage: ContainerUsage?
 
     init(_ item: ContainerTrash.Item, _ trash: ContainerTrash) {
@@ -161,7 +161,7 @@ struct TrashView {
         ])
     }
 
-    /// `20261121T130405Z` as `2026-11-21T13:04:05Z`.
+    /// Returns the time `20261121T130405Z` as `2026-11-21T13:04:05Z`.
     private static func time(_ compact: String) -> String {
         let text = Array(compact)
         guard text.count == 16 else { return compact }
@@ -169,7 +169,7 @@ struct TrashView {
         return "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z"
     }
 
-    /// Both forms sort by time as text.
+    /// Compares two times as text, because both forms sort by time.
     static func isOlder(_ item: ContainerTrash.Item, than limit: PastTime) -> Bool {
         time(item.moved) < String(limit.timestamp.rfc3339.prefix(19)) + "Z"
     }

@@ -5,7 +5,7 @@ internal import PropertyLists
 internal import SharedFiles
 internal import XcodeEntitlements
 
-/// `sealctl entitlements check`: a matrix of targets and groups, and what is wrong with it.
+/// `sealctl entitlements check`: prints a matrix of targets and groups, and the findings about it.
 struct EntitlementsCheckCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -76,7 +76,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
         } catch { throw Failure(error) }
     }
 
-    /// One that covers nothing is out of date, or misspelled.
+    /// Leaves out the ignored findings. An entry that covers no finding is outdated or misspelled.
     private func leaveOut(from report: ProjectReport) -> ProjectReport {
         let ignored = ignore.compactMap { text in IgnoredFinding(text).map { (text, $0) } }
         let idle = ignored.filter { !report.findings.contains(where: $0.1.covers) }
@@ -84,7 +84,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
             .adding(notes: idle.map { "--ignore \($0.0) matched no finding".printable })
     }
 
-    /// - Throws: where the clock is out of the calendar.
+    /// - Throws: `Failure` if the clock's time is outside the calendar's range.
     static func now() throws(Failure) -> PropertyListDate {
         guard let date = PropertyListDate(secondsSince1970: Double(Timestamp.now.milliseconds) / 1000) else {
             throw Failure(.systemError, "clock", "the clock is beyond the year 9999", hint: "Set it: timedatectl.")
@@ -98,7 +98,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
     }
 }
 
-/// What `--fail-on` takes.
+/// The argument of `--fail-on`.
 enum LeastSeverity: String, CaseIterable, ExpressibleByArgument {
     case error, warning, note
 
@@ -111,12 +111,12 @@ enum LeastSeverity: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// What `--ignore` takes: a rule, or a rule for one target.
+/// The argument of `--ignore`: a rule, or a rule for one target.
 struct IgnoredFinding {
     private let rule: ProjectRule
     private let target: Substring?
 
-    /// Nil where no rule has that id or name, or the target is left empty.
+    /// Returns `nil` if no rule has that id or name, or if the target is empty.
     init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.last?.isEmpty == false, let first = parts.first, let rule = ProjectRule.named(String(first)) else {

@@ -4,7 +4,7 @@ internal import AuditReports
 internal import PropertyLists
 internal import XcodeEntitlements
 
-/// `sealctl entitlements`: what programs of Xcode projects share, without Xcode.
+/// `sealctl entitlements`: reports the groups that programs of Xcode projects share, without Xcode.
 struct EntitlementsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "entitlements", abstract: "Check an Xcode project's entitlements and profiles.",
@@ -19,7 +19,7 @@ struct EntitlementsCommand: ParsableCommand {
         subcommands: [EntitlementsCheckCommand.self, EntitlementsShowCommand.self, EntitlementsExplainCommand.self])
 }
 
-/// `sealctl entitlements show`: what one file says.
+/// `sealctl entitlements show`: prints the contents of one file.
 struct EntitlementsShowCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -58,7 +58,7 @@ struct EntitlementsShowCommand: SealctlCommand {
     }
 }
 
-/// What an entitlements document says, for people and machines.
+/// The contents of an entitlements document, for people and machines.
 struct EntitlementsView {
     private let document: EntitlementsDocument
 
@@ -76,7 +76,7 @@ struct EntitlementsView {
         return fields.text
     }
 
-    /// A missing key and an empty list are two things.
+    /// Returns the text of a list. A missing key and an empty list are different values.
     private static func words(_ list: [String]?) -> String {
         guard let list else { return "-" }
         return list.isEmpty ? "none: the list is empty" : list.joined(separator: ", ")
@@ -99,7 +99,7 @@ struct EntitlementsView {
     }
 }
 
-/// What a profile says, for machines.
+/// The contents of a profile, for machines.
 struct ProfileView {
     private let profile: ProvisioningProfile
 
@@ -122,7 +122,7 @@ struct ProfileView {
     }
 }
 
-/// `sealctl entitlements explain`: what a finding means.
+/// `sealctl entitlements explain`: explains a finding.
 struct EntitlementsExplainCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

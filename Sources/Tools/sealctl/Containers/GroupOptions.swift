@@ -5,7 +5,7 @@ internal import SharedFiles
 
 /// The app group that a command works on.
 struct GroupOptions: ParsableArguments {
-    /// The variable that names the group where `--group` does not.
+    /// The environment variable that names the group without `--group`.
     static let variable = "SEALCTL_GROUP"
 
     @Option(
@@ -14,13 +14,13 @@ struct GroupOptions: ParsableArguments {
         completion: .custom { _, _, _ in RecordNames.groups() })
     var group: String?
 
-    /// The identifier that was asked for, if any.
+    /// The stated identifier, if any.
     var identifier: String? { group ?? Self.fromSettings }
 
-    /// What the environment or a configuration file says.
+    /// The identifier from the environment or a configuration file.
     static var fromSettings: String? { Settings.current[.group]?.text }
 
-    /// The checked group.
+    /// Returns the checked group.
     func appGroup() throws(Failure) -> AppGroup {
         guard let identifier else {
             throw Failure(
@@ -29,7 +29,7 @@ struct GroupOptions: ParsableArguments {
         return try Failure.onGroup { () throws(AppGroupError) in try AppGroup(identifier) }
     }
 
-    /// Where groups lie.
+    /// Returns the directories of the groups.
     static func home() throws(Failure) -> GroupsHome {
         try Failure.onGroup { () throws(AppGroupError) in
             let home = try GroupsHome.current()
@@ -38,7 +38,7 @@ struct GroupOptions: ParsableArguments {
     }
 }
 
-/// With whom a new container or vault is shared.
+/// The unix group that a new container or vault is shared with.
 struct ShareOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -57,7 +57,7 @@ struct ShareOption: ParsableArguments {
         return .unixGroup(number)
     }
 
-    /// As chgrp(1) has it, a name goes before a number.
+    /// Returns the number of a group. As in chgrp(1), a name takes precedence over a number.
     private static func number(of name: String) -> UInt32? {
         var size = 1 << 12
         while size <= 1 << 20 {

@@ -2,7 +2,7 @@ internal import AuditReports
 internal import SharedFiles
 internal import XcodeEntitlements
 
-/// The report of a check for people: the matrix, what its columns are, and the findings.
+/// The report of a check for people: the matrix, a legend of its columns, and the findings.
 struct ProjectReportText {
     private let report: ProjectReport
     private let columns: [ReportColumn]
@@ -73,7 +73,7 @@ struct ProjectReportText {
     }
 }
 
-/// A column of the matrix: an identifier that some target holds.
+/// A column of the matrix: an identifier that a target has.
 struct ReportColumn {
     enum Kind: String {
         case group = "G", accessGroup = "K", store = "S"
@@ -89,10 +89,10 @@ struct ReportColumn {
 
     let kind: Kind
     let identifier: String
-    /// `G1`: identifiers are too long for the head of a column.
+    /// The short title, such as `G1`, because identifiers are too long for the head of a column.
     let title: String
 
-    /// Each kind numbered by itself, in the order in which targets hold them.
+    /// Returns the columns. Each kind is numbered separately, in the order of the targets.
     static func all(of report: ProjectReport) -> [ReportColumn] {
         let kinds: [(Kind, (ReportedTarget) -> [String])] = [
             (.group, { $0.groups }), (.accessGroup, { $0.accessGroups }),
@@ -177,7 +177,7 @@ struct ProjectReportSARIF {
             rules: ProjectRule.all.map(Self.rule), results: report.findings.map(Self.result),
             notes: report.notes.map(\.printable),
             root: report.root)
-        // Printing adds the line's end.
+        // Printing adds the line end.
         return String(report.text.dropLast())
     }
 

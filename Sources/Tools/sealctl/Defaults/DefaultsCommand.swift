@@ -26,15 +26,15 @@ struct DefaultsCommand: ParsableCommand {
         ])
 }
 
-/// What every command on defaults takes: the group, what opens its vault, the form of results.
+/// The options of every command on defaults: the group, the key and the format of results.
 struct DefaultsAccess: ParsableArguments {
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
-    /// Opens the store of a domain's group; nothing is made.
+    /// Opens the store of a domain's group; creates nothing.
     ///
-    /// - Parameter domain: A suite, or the identifier of a group, which stands for both.
+    /// - Parameter domain: A suite, or the identifier of a group, which names both.
     func open(_ domain: String?) throws(Failure) -> DefaultsDomain {
         let (group, suite) = try resolve(domain)
         let store = try keyOptions.openStore(of: group)
@@ -63,7 +63,7 @@ struct DefaultsAccess: ParsableArguments {
     }
 }
 
-/// One suite at work.
+/// One suite that a command works on.
 struct DefaultsDomain {
     let store: SealedStore
     let defaults: SealedDefaults
@@ -71,23 +71,23 @@ struct DefaultsDomain {
 
     var name: String { defaults.suite }
 
-    /// Does a command's work, and tells afterwards where protection against old files is off.
+    /// Performs a command's work, and then reports if protection against old files is off.
     func work<Result>(_ body: (DefaultsDomain) throws(Failure) -> Result) throws(Failure) -> Result {
         defer { WatermarkWarning.report(on: store, asJSON: asJSON) }
         return try body(self)
     }
 
-    /// Everything in the suite.
+    /// Returns everything in the suite.
     ///
-    /// - Throws: `Failure` `absent` for a suite that nobody has written.
+    /// - Throws: `Failure` `absent` for a suite that was never written.
     func contents() throws(Failure) -> [String: PropertyListValue] {
         let values = try Failure.onStore { () throws(StoreError) in try defaults.persistentDomain() }
         if values.isEmpty { try requireSuite() }
         return values
     }
 
-    /// - Throws: `Failure` `absent` for a suite that nobody has written, or that was removed. One that is refused is there,
-    ///   and so is one whose file is gone without a removal.
+    /// - Throws: `Failure` `absent` for a suite that was never written, or that was removed. A refused suite counts as
+    ///   present, and so does a suite whose file is missing without a removal.
     func requireSuite() throws(Failure) {
         let standing = try Failure.onStore { () throws(StoreError) in try defaults.standing() }
         switch standing {
@@ -99,7 +99,7 @@ struct DefaultsDomain {
         }
     }
 
-    /// - Throws: `Failure` `absent` where the suite has no such key.
+    /// - Throws: `Failure` `absent` if the suite does not contain the key.
     func value(of key: String) throws(Failure) -> PropertyListValue {
         guard let value = try contents()[key] else { throw missing(key) }
         return value
@@ -111,7 +111,7 @@ struct DefaultsDomain {
             hint: "See what it has: sealctl defaults read \(name).")
     }
 
-    /// Puts these values in place of everything, also where what is there is refused.
+    /// Replaces the whole suite with these values, even if its present file is refused.
     func replace(_ values: [String: PropertyListValue]) throws(Failure) {
         try Failure.onStore { () throws(StoreError) in try defaults.setPersistentDomain(values) }
     }

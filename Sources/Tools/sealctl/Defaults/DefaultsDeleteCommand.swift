@@ -32,7 +32,7 @@ struct DefaultsDeleteCommand: SealctlCommand {
         }
     }
 
-    /// Also of a suite that is refused or gone: that it was there is all that is asked.
+    /// Deletes the suite, even if it is refused or its file is missing; it must only have existed.
     private func deleteAll(of domain: DefaultsDomain) throws(Failure) {
         try domain.requireSuite()
         try confirmation.require(

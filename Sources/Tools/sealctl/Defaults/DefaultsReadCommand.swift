@@ -109,8 +109,8 @@ struct DefaultsReadTypeCommand: SealctlCommand {
     }
 }
 
-/// A property list as JSON, for programs that read no property lists: data as Base64, dates as RFC 3339 text, and numbers
-/// that JSON has not as text.
+/// A property list as JSON, for programs that read no property lists: data as Base64, dates as RFC 3339 text, and
+/// numbers that JSON cannot represent as text.
 enum PropertyListJSON {
     static func text(of value: PropertyListValue) -> JSONText {
         switch value {

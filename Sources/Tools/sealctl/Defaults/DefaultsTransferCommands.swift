@@ -21,7 +21,7 @@ struct DefaultsImportCommand: SealctlCommand {
               sealctl defaults import com.example.settings - --merge < settings.plist
             """)
 
-    /// The largest file in bytes; what a suite can hold is less.
+    /// The largest file in bytes. A suite holds less.
     private static let limit = 16 << 20
 
     @Argument(help: "The suite.", completion: .custom { _, _, _ in RecordNames.groups() })
@@ -53,7 +53,7 @@ struct DefaultsImportCommand: SealctlCommand {
         }
     }
 
-    /// Asks where keys would be dropped. A suite that is refused has none that a program could read, and is kept in
+    /// Asks for consent if keys would be dropped. A refused suite contains no readable keys, and it is kept in
     /// quarantine.
     private func confirm(_ new: [String: PropertyListValue], in domain: DefaultsDomain) throws(Failure) {
         guard let old = try? domain.defaults.persistentDomain() else { return }

@@ -3,7 +3,7 @@ internal import SharedFiles
 
 /// Property lists as `defaults read` prints them: OpenStep's notation, which `write` and Xcode read.
 ///
-/// All of it is ASCII, so that nothing in it drives a terminal. Data is written out in full.
+/// The output is ASCII, so that it cannot control a terminal. Data is written in full.
 enum OldStyleText {
     static func text(of value: PropertyListValue) -> String {
         var output = ""
@@ -11,7 +11,7 @@ enum OldStyleText {
         return output
     }
 
-    /// A text that goes to a terminal as it is, but for what drives one.
+    /// Returns a text for a terminal, with control characters escaped.
     static func shown(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
@@ -19,7 +19,7 @@ enum OldStyleText {
         }.joined(separator: "\n")
     }
 
-    /// - Parameter depth: The containers around it; a value comes from a file whose depth was limited.
+    /// - Parameter depth: The number of enclosing containers. The depth of a value from a file is already limited.
     private static func add(_ value: PropertyListValue, to output: inout String, depth: Int) {
         switch value {
         case .bool(let value): output += value ? "1" : "0"
@@ -93,7 +93,7 @@ enum OldStyleText {
 }
 
 extension PropertyListDate {
-    /// `2026-11-21 03:30:00 +0000`.
+    /// The date in the form `2026-11-21 03:30:00 +0000`.
     var oldStyleText: String {
         let time = CivilTime(self)
         return "\(time.dayText) \(time.clockText) +0000"

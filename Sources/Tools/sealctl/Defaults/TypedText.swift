@@ -2,15 +2,15 @@ internal import CryptoPrimitives
 internal import PropertyLists
 internal import SharedFiles
 
-/// Values as people type them; `-` is standard input, since arguments are public to everybody on the machine.
+/// Values as people type them. `-` is standard input, because all users of the machine can read arguments.
 enum TypedText {
-    /// The largest value that is read from standard input, in bytes: more than any suite takes.
+    /// The largest value that is read from standard input, in bytes, which is more than a suite holds.
     private static let limit = 4 << 20
 
     enum Kind: String {
         case string, data, int, integer, float, bool, boolean, date
 
-        /// From `-int` and the like.
+        /// Parses words such as `-int`.
         init?(_ word: String) { self.init(rawValue: String(word.dropFirst())) }
 
         func value(_ text: String) throws(Failure) -> PropertyListValue {
@@ -25,7 +25,8 @@ enum TypedText {
         }
     }
 
-    /// What begins like a property list has to be one; anything else is text. `-` is standard input.
+    /// Returns the value of an untyped word. A word that begins like a property list must be one; any other word is
+    /// text. `-` is standard input.
     static func untyped(_ word: String) throws(Failure) -> PropertyListValue {
         let bytes = word == "-" ? try standardInput() : Array(word.utf8)
         let isText = word != "-" && !word.hasPrefix("<") && !word.hasPrefix("{") && !word.hasPrefix("(")
@@ -38,7 +39,7 @@ enum TypedText {
         }
     }
 
-    /// A whole suite: a dictionary, as text or from standard input.
+    /// Returns a whole suite: a dictionary, as text or from standard input.
     static func dictionary(_ word: String) throws(Failure) -> [String: PropertyListValue] {
         guard case .dictionary(let members) = try untyped(word) else {
             throw Failure(
@@ -59,7 +60,7 @@ enum TypedText {
         }
     }
 
-    /// Without the line feed that a shell's `echo` puts at the end.
+    /// Returns standard input without the line feed that a shell's `echo` appends.
     private static func standardText() throws(Failure) -> String {
         var bytes = try standardInput()
         if bytes.last == 0x0A { bytes.removeLast() }
@@ -95,7 +96,7 @@ enum TypedText {
         }
     }
 
-    /// A day, or a second of UTC: `2026-11-21`, `2026-11-21T03:30:00Z`, `2026-11-21 03:30:00 +0000`.
+    /// Parses a day or a second of UTC: `2026-11-21`, `2026-11-21T03:30:00Z`, `2026-11-21 03:30:00 +0000`.
     private static func moment(_ text: String) throws(Failure) -> PropertyListDate {
         var form = text
         if form.utf8.count == 10 { form += "T00:00:00Z" }

@@ -1,20 +1,20 @@
 internal import PropertyLists
 internal import SharedFiles
 
-/// The value that the words behind a key stand for: `-int 5`, `-array a b`, or a property list as text.
+/// The value that the words after a key describe: `-int 5`, `-array a b`, or a property list as text.
 struct TypedValue {
-    /// What becomes of the value that is there.
+    /// A change of the present value.
     enum Change {
         case set(PropertyListValue)
-        /// At the end of an array.
+        /// Appends to an array.
         case append([PropertyListValue])
-        /// Into a dictionary.
+        /// Merges into a dictionary.
         case merge([String: PropertyListValue])
     }
 
     private var words: ArraySlice<String>
 
-    /// - Parameter words: Without the suite and the key.
+    /// - Parameter words: The words after the suite and the key.
     static func change(_ words: [String]) throws(Failure) -> Change {
         var parser = TypedValue(words: words[...])
         guard let first = parser.words.popFirst() else { throw usage("a value is missing") }
@@ -50,7 +50,7 @@ struct TypedValue {
         return members
     }
 
-    /// One value: a type and the word behind it, or a word alone.
+    /// Parses one value: a type and the word after it, or a single word.
     private mutating func value(_ word: String) throws(Failure) -> PropertyListValue {
         guard word.hasPrefix("-"), word != "-" else { return try TypedText.untyped(word) }
         try Self.refuseOption(word)
@@ -61,7 +61,7 @@ struct TypedValue {
         return try type.value(text)
     }
 
-    /// An option that was misspelt must not become a value.
+    /// Refuses a misspelt option, which must not become a value.
     private static func refuseOption(_ word: String) throws(Failure) {
         guard word.hasPrefix("--") else { return }
         throw usage(

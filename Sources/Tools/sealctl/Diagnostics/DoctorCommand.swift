@@ -4,7 +4,7 @@ internal import AuditReports
 internal import Glibc
 internal import SharedFiles
 
-/// `sealctl doctor`: is everything set up?
+/// `sealctl doctor`: checks the setup.
 struct DoctorCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -23,7 +23,7 @@ struct DoctorCommand: SealctlCommand {
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
-    /// A setting that makes no sense is one of the things to tell, not a reason to say nothing else.
+    /// Does nothing, because a faulty setting is one of the findings and must not prevent the others.
     func prepare() throws(Failure) {}
 
     func perform() throws(Failure) {
@@ -51,23 +51,23 @@ struct DoctorCommand: SealctlCommand {
     }
 }
 
-/// One line of what `doctor` found.
+/// One line of the output of `doctor`.
 struct Diagnosis {
     enum State: String {
-        /// As it should be.
+        /// Everything is in order.
         case ok
-        /// Works, with less than there could be.
+        /// The function works with limitations.
         case warn
-        /// Something does not work.
+        /// A function does not work.
         case fail
     }
 
-    /// Stable, for programs.
+    /// A stable identifier, for programs.
     let id: String
     let state: State
-    /// What was found, without an end mark.
+    /// The observation, without an end mark.
     let detail: String
-    /// What to do; empty where all is well.
+    /// The advice; empty if nothing needs fixing.
     let mend: String
 
     static func ok(_ id: String, _ detail: String) -> Diagnosis {
@@ -82,7 +82,7 @@ struct Diagnosis {
         Diagnosis(id: id, state: .fail, detail: detail, mend: mend)
     }
 
-    /// What a failure of any other command says, as a line.
+    /// Returns a line for a failure that any other command would report.
     static func fail(_ id: String, _ failure: Failure) -> Diagnosis {
         .fail(id, failure.message, mend: failure.hint)
     }
@@ -95,14 +95,14 @@ struct Diagnosis {
     }
 }
 
-/// All that was found.
+/// All lines of a diagnosis.
 struct DiagnosisReport {
     let lines: [Diagnosis]
 
-    /// Whether everything works, warnings or not.
+    /// True if everything works, with or without warnings.
     var isSound: Bool { !lines.contains { $0.state == .fail } }
 
-    /// A line each, and what to do below those that need it.
+    /// The lines, with the advice below each line that has one.
     var text: String {
         let width = lines.map(\.id.count).max() ?? 0
         return lines.map { line in
@@ -132,7 +132,7 @@ struct DiagnosisReport {
 
 /// Variables and configuration files.
 enum SettingsCheck {
-    /// Takes the settings for the other checks as well.
+    /// Checks the settings, and loads them for the other checks.
     static func examine(_ stated: SettingLayer) -> Diagnosis {
         do throws(Failure) { try Settings.begin(with: stated) } catch { return .fail("settings", error) }
         let settings = Settings.current
@@ -143,7 +143,7 @@ enum SettingsCheck {
     }
 }
 
-/// Plaintext of edits that met a conflict: kept for the person, who may have forgotten it.
+/// Plaintext of edits that met a conflict. It is kept for the person, who may have forgotten it.
 enum EditCheck {
     static func examine() -> [Diagnosis] {
         MemoryPlace.bases.flatMap { base in

@@ -19,7 +19,8 @@ enum GroupChecks {
         }
     }
 
-    /// It is made by whoever takes the first lock; anything else under its name keeps everybody from writing.
+    /// Checks the lock file. The first lock holder creates it. Another kind of file under its name prevents every
+    /// write.
     private static func lock(of container: GroupContainer) -> Diagnosis {
         let name = ContainerLayout.lockFile
         do throws(FileError) {
@@ -59,9 +60,10 @@ enum GroupChecks {
     }
 }
 
-/// What the system would let this user do, asked without doing it.
+/// Checks of this user's permissions that change nothing.
 enum Access {
-    /// Why a name in a directory may not be used so; nil where it may, or where nothing has the name.
+    /// Returns the error that this access to a name in a directory would cause, or `nil` if the access is allowed or
+    /// the name does not exist.
     static func refusal(_ directory: Directory, _ name: String, _ wanted: Int32, _ what: String) -> FileError? {
         guard faccessat(directory.descriptor.rawValue, name, wanted, AT_EACCESS) != 0, errno != ENOENT else {
             return nil
@@ -69,7 +71,7 @@ enum Access {
         return FileError(errno: errno, operation: what, path: directory.display(name))
     }
 
-    /// Why nothing can be made under a path, or in it where it is there; nil where it can.
+    /// Returns the error that prevents creating files under a path, or in it if it exists, or `nil`.
     static func refusal(making path: FilePath) -> FileError? {
         var current = path
         while true {

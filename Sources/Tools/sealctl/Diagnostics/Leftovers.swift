@@ -5,16 +5,16 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// What crashed writers and interrupted imports left in a directory tree.
+/// Files that crashed writers and interrupted imports left in a directory tree.
 struct Leftovers {
-    /// Whose writers are at work there, and the lock that they take.
+    /// The owner of the tree, which determines the writers and their lock.
     enum Place {
         case container(GroupContainer, of: AppGroup)
-        /// Every file of such a tree is the library's own.
+        /// A vault, whose tree contains only files of the library.
         case vault(VaultPlace)
     }
 
-    /// A writer may be about to name what is younger.
+    /// The minimum age in nanoseconds. A writer may be about to rename a younger file.
     private static let grace: Int64 = 60_000_000_000
     private static let maximumDepth = 64
     private static let patience: Duration = .seconds(5)
@@ -45,7 +45,8 @@ struct Leftovers {
         return plan
     }
 
-    /// One of the future is nobody's who is at work.
+    /// Returns `true` if a file is older than the grace period. A file with a time in the future does not belong to an
+    /// active writer.
     private static func isOld(_ facts: FileAttributes) -> Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -53,7 +54,8 @@ struct Leftovers {
         return age < -grace || age >= grace
     }
 
-    /// A pending name is no proof: other programs may use such names.
+    /// Returns `true` if the file is the library's own. A temporary name is no proof, because other programs may use
+    /// such names.
     private func isOurs(_ name: TemporaryLeaf, _ path: String) -> Bool {
         if case .vault = place { return true }
         if name.isRandom || name.target.hasSuffix(ContainerLayout.recordSuffix) { return true }
@@ -73,7 +75,7 @@ struct Leftovers {
             do throws(FileError) {
                 try withLock(on: target) { () throws(FileError) in try root.removeLitter(path, ifStill: facts) }
             } catch {
-                // A writer of the same name clears the way for its own.
+                // A writer of the same name removes an old temporary file itself.
                 if error.code == .notFound { return }
                 throw left(path, error)
             }
@@ -87,7 +89,7 @@ struct Leftovers {
             hint: "Try again when the writer has ended.")
     }
 
-    /// Keeps writers of the target out: none of them has a temporary file then.
+    /// Runs the body while holding the lock on the target. No writer of the target has a temporary file then.
     private func withLock(on target: String, _ body: () throws(FileError) -> Void) throws(FileError) {
         guard let held = try lock(on: target) else { return try body() }
         try body()
@@ -130,10 +132,10 @@ struct Leftovers {
     }
 }
 
-/// A name that a new value has before it gets its own: `.NAME.new`, or `.NAME.0123456789abcdef.new` where the file system
-/// has no files without a name.
+/// The name of a new value before it gets its final name: `.NAME.new`, or `.NAME.0123456789abcdef.new` if the file
+/// system does not support unnamed files.
 struct TemporaryLeaf {
-    /// The name that the value was to have.
+    /// The final name of the value.
     let target: String
     let isRandom: Bool
 

@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 internal import Glibc
 
-/// libsodium, and whether memory keeps what is secret.
+/// Checks of libsodium and of the protection of secrets in memory.
 enum LibraryChecks {
     static func examine() -> [Diagnosis] { [sodium(), lockedMemory(), coreFiles()] }
 
@@ -15,10 +15,11 @@ enum LibraryChecks {
         return .ok("libsodium", "\(name), self-test passed")
     }
 
-    /// As much as a few hundred secrets take: a page each, and one for the library's own.
+    /// The required limit in bytes: enough for a few hundred secrets, which take a page each, and one page for the
+    /// library.
     private static let enough: rlim_t = 1 << 20
 
-    /// RLIMIT_MEMLOCK of getrlimit(2), which Swift does not see.
+    /// RLIMIT_MEMLOCK of getrlimit(2), which Swift does not import.
     private static let lockedMemoryLimit: UInt32 = 8
 
     private static func lockedMemory() -> Diagnosis {
@@ -32,7 +33,7 @@ enum LibraryChecks {
             mend: "Raise it (ulimit -l 1024, LimitMEMLOCK= of a unit), or encrypt the swap space.")
     }
 
-    /// Lowered by this program itself; some sandboxes refuse even that.
+    /// Checks the limit on core files, which this program lowers itself. Some sandboxes refuse even that.
     private static func coreFiles() -> Diagnosis {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
@@ -45,7 +46,7 @@ enum LibraryChecks {
     }
 }
 
-/// Known answers: a library that was built wrongly or loaded in place of another gives others.
+/// Known answers, which a library gets wrong if it was built wrongly or replaced by another one.
 private enum SelfTest {
     static var passes: Bool { hashIsRight && sealingIsRight }
 
@@ -57,7 +58,7 @@ private enum SelfTest {
         return Array(BLAKE2b.hash(Array("abc".utf8), count: 64).prefix(16)) == known
     }
 
-    /// What was sealed opens, and does not once a bit was changed.
+    /// Checks that a sealed text opens, and that it does not open after one bit was changed.
     private static var sealingIsRight: Bool {
         let text = Array("self-test".utf8)
         let key = [UInt8](repeating: 7, count: XChaCha20Poly1305.keySize)

@@ -2,7 +2,7 @@ internal import AppGroups
 internal import SharedFiles
 internal import SystemPackage
 
-/// Where groups lie: whose directories they are, and what their file systems can do.
+/// Checks of the directories of groups: their owners and the features of their file systems.
 enum PlaceChecks {
     static func examine(_ home: GroupsHome) -> [Diagnosis] {
         let places = [("containers", home.containersPath), ("vaults", home.vaultsPath)]
@@ -53,7 +53,7 @@ enum PlaceChecks {
         return .ok(id, "locks and files without a name work; \(found.available >> 20) MiB are free")
     }
 
-    /// Key files and what was accepted belong to this user alone.
+    /// Checks that key files and accepted states belong to this user alone.
     private static func own(_ home: GroupsHome) -> [Diagnosis] {
         [("key-files", home.keysPath), ("accepted", home.watermarksPath)].map { name, path in
             do throws(FileError) {
@@ -72,7 +72,8 @@ enum PlaceChecks {
             ?? .ok(name, "\(path) is made when it is first written to")
     }
 
-    /// Key files are written by `init` alone: they may lie where nothing can be written later.
+    /// Checks that a directory is writable. Only `init` writes key files, so they may be stored where nothing can be
+    /// written later.
     private static func unwritable(_ name: String, _ path: FilePath, isNeeded: Bool) -> Diagnosis? {
         guard isNeeded, let error = Access.refusal(making: path) else { return nil }
         return .fail(

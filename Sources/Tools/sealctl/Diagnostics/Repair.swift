@@ -4,42 +4,42 @@ internal import Glibc
 internal import SealedState
 internal import SharedFiles
 
-/// One thing that `repair` would do.
+/// One action of `repair`.
 struct Repair {
     enum Kind: String {
-        /// Removes a value that a writer left half-way.
+        /// Removes a temporary file that a writer left.
         case removeTemporary
-        /// Gives a file its name back that an interrupted import had set aside.
+        /// Restores the name of a file that an interrupted import had set aside.
         case giveNameBack
-        /// Sets aside what lies in the lock file's place.
+        /// Sets aside a file of another kind under the lock file's name.
         case setLockAside
-        /// Makes the lock file, with the mode that the container has.
+        /// Creates the lock file, with the container's mode.
         case makeLock
-        /// Goes on with a rotation.
+        /// Continues a rotation.
         case resumeRotation
         /// Wipes the plaintext that a killed edit left in memory.
         case wipeEdit
-        /// Removes copies of refused blobs that were asked for.
+        /// Removes copies of refused blobs, on request.
         case removeQuarantined
     }
 
     let kind: Kind
     /// A path, or a group.
     let subject: String
-    /// What will be done, as a clause.
+    /// The action, as a clause.
     let plan: String
-    /// Does it.
+    /// Performs the action.
     let perform: () throws(Failure) -> Void
 }
 
-/// What came of one.
+/// The outcome of one repair.
 struct RepairOutcome {
     let repair: Repair
-    /// Nil where it was done, or only planned.
+    /// The failure; `nil` if the repair was done, or only planned.
     let failure: Failure?
     let isDone: Bool
 
-    /// For people, in six columns.
+    /// The outcome as a word for people, in six columns.
     var word: String {
         guard let failure else { return isDone ? "done  " : "would " }
         return failure.status == .temporary ? "left  " : "failed"
@@ -53,10 +53,10 @@ struct RepairOutcome {
     }
 }
 
-/// What was found, and what could not be looked at.
+/// The planned repairs, and the places that could not be examined.
 struct RepairPlan {
     var repairs: [Repair] = []
-    /// Sentences without end mark.
+    /// Sentences without an end mark.
     var notes: [String] = []
 
     static func + (a: RepairPlan, b: RepairPlan) -> RepairPlan {
@@ -83,10 +83,10 @@ enum EditRepair {
     }
 }
 
-/// Copies of refused blobs, which are kept until a person has them removed.
+/// Copies of refused blobs, which are kept until a person removes them.
 struct QuarantineRepair {
     let container: GroupContainer
-    /// How old they have to be; nil keeps them all.
+    /// The minimum age; `nil` keeps all copies.
     let age: Lifetime?
 
     func plan() -> RepairPlan {
@@ -123,7 +123,7 @@ struct RotationRepair {
     let group: AppGroup
     let keyOptions: KeyOptions
 
-    /// Needs the vault; where that does not open, a note says so.
+    /// Returns the plan. It requires the vault; if the vault does not open, the plan contains a note.
     func plan() -> RepairPlan {
         do throws(Failure) {
             let store = try keyOptions.openStore(of: group)
@@ -155,7 +155,7 @@ struct RotationRepair {
     }
 }
 
-/// The lock file of a container: it must be a file, and is best made by whoever owns the container.
+/// The lock file of a container. It must be a regular file, and is best created by the container's owner.
 enum LockRepair {
     static func plan(for container: GroupContainer) -> RepairPlan {
         let name = ContainerLayout.lockFile
@@ -168,7 +168,7 @@ enum LockRepair {
         }
     }
 
-    /// Whoever wrote a record took the lock: then the file was there.
+    /// Returns `true` if the container has records. Their writers took the lock, so the lock file existed.
     private static func wasWritten(_ container: GroupContainer) -> Bool {
         let records = try? container.root.directory(ContainerLayout.records).entries()
         return records?.isEmpty == false
@@ -182,7 +182,7 @@ enum LockRepair {
         ) { () throws(Failure) in try make(root) }
     }
 
-    /// Moved, not removed: nobody knows whose it is.
+    /// Returns a repair that moves the file, because its owner is unknown.
     private static func settingAside(_ container: GroupContainer, _ kind: FileKind) -> Repair {
         let root = container.root
         let aside = "\(ContainerLayout.lockFile).aside-\(Timestamp.now.milliseconds)"

@@ -4,7 +4,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SharedFiles
 
-/// `sealctl repair`: puts right what interruptions left.
+/// `sealctl repair`: repairs the traces of interrupted operations.
 struct RepairCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",

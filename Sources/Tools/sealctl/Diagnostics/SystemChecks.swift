@@ -2,7 +2,7 @@ internal import AuditReports
 internal import Glibc
 internal import KeyVault
 
-/// What the kernel and the machine give.
+/// Checks of the kernel and the machine.
 enum SystemChecks {
     static func examine() -> [Diagnosis] { [keyring(), watches(), instances(), boot(), machine(), clock()] }
 
@@ -20,12 +20,12 @@ enum SystemChecks {
         }
     }
 
-    /// A watched container takes one for each directory.
+    /// Checks the number of inotify watches. A watched container takes one for each directory.
     private static func watches() -> Diagnosis {
         limit("watches", "max_user_watches", atLeast: 8192, "directories may be watched")
     }
 
-    /// A program that watches takes one.
+    /// Checks the number of inotify instances. A program that watches takes one.
     private static func instances() -> Diagnosis {
         limit("watchers", "max_user_instances", atLeast: 128, "programs of a user may watch")
     }
@@ -58,7 +58,7 @@ enum SystemChecks {
         return .ok("machine-id", "known")
     }
 
-    /// Before this program was made.
+    /// A time before this program was written, in milliseconds since 1970.
     private static let earliest: UInt64 = 1_735_689_600_000
 
     private static func clock() -> Diagnosis {
@@ -72,11 +72,11 @@ enum SystemChecks {
     }
 }
 
-/// Small files that the system makes.
+/// Small files that the kernel generates.
 enum ProcFile {
     static func number(_ path: String) -> Int? { text(path).flatMap { Int($0) } }
 
-    /// The first line; nil where it cannot be read.
+    /// Returns the first line, or `nil` if it cannot be read.
     static func text(_ path: String) -> String? {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { return nil }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// Whether the vault opens, by the attempt that `get` makes, but without a trace.
+/// A check that opens the vault as `get` does, but leaves no trace.
 enum VaultCheck {
     static func examine(_ group: AccessGroup, in home: GroupsHome) -> [Diagnosis] {
         opening(group, in: home) + unprotected(group, home)
@@ -48,8 +48,8 @@ enum VaultCheck {
             mend: (isKeyFileGone ? "Bring the key file back, or: " : "") + opening(slots))
     }
 
-    /// The commands and options that can open a vault with these slots. `vault unlock` keeps what a person opens; without a
-    /// person's slot there is nothing that it could ask for.
+    /// Returns the commands and options that can open a vault with these slots. `vault unlock` keeps a vault open that
+    /// a person opens, so without a person's slot it has nothing to ask for.
     private static func opening(_ slots: [SlotSummary]) -> String {
         let kinds = SlotKind.allCases.filter { kind in slots.isEmpty || slots.contains { $0.kind == kind } }
         let options = kinds.map { kind in
@@ -64,7 +64,7 @@ enum VaultCheck {
         return "\((unlock + options).joined(separator: ", or ")) opens it."
     }
 
-    /// A program that can read a key's file without a passphrase can do everything that its owner can.
+    /// Warns of key files without a passphrase: a program that can read one has all rights of its owner.
     private static func unprotected(_ group: AccessGroup, _ home: GroupsHome) -> [Diagnosis] {
         let slots = UnprotectedKeyFile.slots(of: group, in: home)
         return UnprotectedKeyFile.all(stated: StatedKeyFiles.ofSettings, in: home).compactMap { file -> Diagnosis? in
@@ -93,14 +93,14 @@ enum VaultCheck {
     }
 }
 
-/// What the settings say that opens the vault.
+/// The credential from the settings.
 private struct Attempt {
     let credential: VaultCredential
-    /// Whether it was named: then whatever keeps it from opening is an error.
+    /// True if the credential was stated. Every reason why it does not open the vault is an error then.
     let isStated: Bool
-    /// Guessing at a passphrase takes its time by design: it is left to other commands.
+    /// The file with a passphrase. Testing a passphrase takes time by design, so it is left to other commands.
     let passphraseFile: String?
-    /// The file of an identity whose passphrase was not asked for.
+    /// The file of an identity whose passphrase was not requested.
     private(set) var protectedIdentity: String?
 
     static func ofSettings() throws(Failure) -> Attempt {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeyVault
 
-/// A backup's own passphrase. What opens the vault has the shorter names.
+/// A backup's own passphrase. The options for the vault's credentials have the shorter names.
 struct BackupPassphrase: ParsableArguments {
     @Flag(help: "Ask for the backup's passphrase on the terminal.")
     var backupPassphrase = false
@@ -27,7 +27,7 @@ struct BackupPassphrase: ParsableArguments {
         }
     }
 
-    /// Nil where none was asked for.
+    /// The source; `nil` if no passphrase was requested.
     var source: PassphraseSource? {
         PassphraseSource(
             isPrompted: backupPassphrase, file: backupPassphraseFile, descriptor: backupPassphraseFd)
@@ -50,7 +50,7 @@ extension PassphraseSource {
     }
 }
 
-/// Which part of a backup is meant.
+/// The part of a backup that a command works on.
 struct BackupPart: ParsableArguments {
     @Flag(help: "Sealing keys alone, no items.")
     var keysOnly = false

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeyVault
 
-/// `sealctl exec`: a program with items.
+/// `sealctl exec`: runs a program with items.
 struct ExecCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec",
@@ -37,12 +37,12 @@ struct ExecCommand: SealctlCommand {
         parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
     var words: [String] = []
 
-    /// What was captured may begin with the mark that ends the options.
+    /// The program and its arguments. The captured words may begin with the mark that ends the options.
     private var program: ArraySlice<String> { words.first == "--" ? words.dropFirst() : words[...] }
 
     func validate() throws {
         if let first = words.first, first != "--", first.hasPrefix("-") {
-            // What is captured for the program comes before the options that every command has.
+            // The captured words take precedence over the options of every command.
             if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
             if first == "--version" { throw CleanExit.message(Sealctl.configuration.version) }
             throw ValidationError("Unknown option '\(first)'.")
@@ -61,6 +61,7 @@ struct ExecCommand: SealctlCommand {
         try ProgramStart(wordCount: program.count, variables: variables, pipes: pipes).run()
     }
 
-    /// Everything of our own lies above it, so that no descriptor of the program's lands on one that is still needed.
+    /// The highest descriptor of the program. All descriptors of this process are above it, so that `dup2` never
+    /// replaces one that is still needed.
     private var highest: Int32 { fd.map(\.number).max() ?? 2 }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault add`: a new item.
+/// `sealctl vault add`: adds an item.
 struct VaultAddCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -46,7 +46,7 @@ struct VaultAddCommand: SealctlCommand {
         if output.json { try item.printJSON(of: vault) }
     }
 
-    /// Nobody should type a value in vain.
+    /// Checks for an existing item first, so that a person does not type a value that is refused later.
     private func requireAbsence(from vault: Vault) throws(Failure) {
         do throws(VaultError) { _ = try vault.item(service: item.service, account: item.account) } catch {
             if error.code == .itemNotFound { return }
@@ -59,14 +59,14 @@ struct VaultAddCommand: SealctlCommand {
 }
 
 extension ItemOptions {
-    /// Prints what the vault says of the item now.
+    /// Prints the vault's present data about the item.
     func printJSON(of vault: Vault) throws(Failure) {
         let item = try Failure.onVault { () throws(VaultError) in try vault.item(service: service, account: account) }
         try StandardStreams.print(ItemView(item).json.text)
     }
 }
 
-/// `sealctl vault update`: what changes of an item.
+/// `sealctl vault update`: changes an item.
 struct VaultUpdateCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
@@ -101,7 +101,7 @@ struct VaultUpdateCommand: SealctlCommand {
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
         if replacesValue {
-            // An item that is not there shows before a value is typed.
+            // A missing item is reported before a value is typed.
             _ = try Failure.onVault { () throws(VaultError) in
                 try vault.item(service: item.service, account: item.account)
             }
@@ -121,7 +121,7 @@ struct VaultUpdateCommand: SealctlCommand {
     }
 }
 
-/// `sealctl vault delete`: one item less.
+/// `sealctl vault delete`: deletes an item.
 struct VaultDeleteCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeyVault
 
-/// The item that a command works on: service and account together name one.
+/// The item that a command works on. Service and account together identify it.
 struct ItemOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("What the item is for, such as a host's name.", valueName: "SERVICE"))
@@ -10,11 +10,11 @@ struct ItemOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("Whose item it is.", valueName: "ACCOUNT"))
     var account: String
 
-    /// As a prompt or a message says it.
+    /// The item's name in prompts and messages.
     var subject: String { "\(account) at \(service)" }
 }
 
-/// When a value can be read, as it is typed.
+/// The accessibility of a value, as a word on the command line.
 enum AccessibilityWord: String, ExpressibleByArgument, CaseIterable {
     case afterFirstUnlock = "after-first-unlock"
     case whenUnlocked = "when-unlocked"
@@ -40,7 +40,8 @@ enum AccessibilityWord: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// When a record can be read, as it is typed: a record's key is of the vault, so nothing binds it to a device.
+/// The accessibility of a record, as a word on the command line. A record's key belongs to the vault, so nothing binds
+/// it to a device.
 enum ProtectionWord: String, ExpressibleByArgument, CaseIterable {
     case afterFirstUnlock = "after-first-unlock"
     case whenUnlocked = "when-unlocked"

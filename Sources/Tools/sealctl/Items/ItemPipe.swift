@@ -2,15 +2,15 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// A pipe that holds an item's value and nothing else, for a program that is about to start.
+/// A pipe that contains an item's value and nothing else, for a program that is about to start.
 ///
-/// The value lies in the kernel's memory, which is never swapped; who reads it takes it away.
+/// The kernel keeps the value in memory that is never swapped. Reading the value removes it from the pipe.
 final class ItemPipe: Sendable {
-    /// The descriptor that the program finds it on.
+    /// The descriptor's number in the program.
     let number: Int32
     private let reader: Descriptor
 
-    /// - Parameter floor: No descriptor of this pipe gets this number or a lower one.
+    /// - Parameter floor: All descriptors of this pipe get higher numbers.
     init(_ binding: DescriptorBinding, from vault: Vault, above floor: Int32) throws(Failure) {
         number = binding.number
         let item = binding.item
@@ -18,7 +18,7 @@ final class ItemPipe: Sendable {
         guard pipe(&ends) == 0 else { throw Self.failure(item, errno) }
         let first = Descriptor(owning: ends[0], path: "pipe")
         let writer = Descriptor(owning: ends[1], path: "pipe")
-        // The one that is kept must not be overwritten when another item takes its place, nor outlive a failed start.
+        // The kept descriptor must not be overwritten when another item gets its number, nor outlive a failed start.
         let moved = fcntl(first.rawValue, F_DUPFD_CLOEXEC, floor + 1)
         guard moved >= 0, fcntl(writer.rawValue, F_SETFD, FD_CLOEXEC) == 0 else { throw Self.failure(item, errno) }
         reader = Descriptor(owning: moved, path: "pipe")
@@ -26,7 +26,7 @@ final class ItemPipe: Sendable {
         if error != 0 { throw Self.failure(item, error) }
     }
 
-    /// Gives the pipe its number; it stays open when the program starts.
+    /// Gives the pipe its number. The descriptor stays open when the program starts.
     func place() throws(Failure) {
         guard dup2(reader.rawValue, number) >= 0 else {
             throw Failure(
@@ -35,9 +35,10 @@ final class ItemPipe: Sendable {
         }
     }
 
-    /// Writes without waiting: nobody reads yet. An error number, or 0.
+    /// Writes without blocking, because the pipe has no reader yet. Returns an error number, or 0.
     private static func fill(_ writer: Int32, with value: UnsafeRawBufferPointer) -> Int32 {
-        // F_SETPIPE_SZ of fcntl(2), which the C library hides; 1 MiB, the most for an ordinary user, holds any value.
+        // F_SETPIPE_SZ of fcntl(2), which the C library does not export. 1 MiB, the limit for an ordinary user, holds
+        // any value.
         _ = fcntl(writer, 1031, Int32(clamping: max(4096, value.count)))
         guard fcntl(writer, F_SETFL, O_NONBLOCK) == 0 else { return errno }
         var rest = value[...]

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeyVault
 internal import PropertyLists
 
-/// An item as one word: `service/account`, each with `/` and `%` written as in a URL.
+/// An item as one word: `service/account`, each with `/` and `%` escaped as in a URL.
 struct ItemReference: Sendable, Equatable {
     let service: String
     let account: String
@@ -19,10 +19,10 @@ struct ItemReference: Sendable, Equatable {
         self.account = account
     }
 
-    /// As a message says it.
+    /// The item's name in messages.
     var subject: String { "\(account) at \(service)" }
 
-    /// Lends its value. A failure says which item it was about.
+    /// Passes the value to the body. A failure names the item.
     func withValue<Result: ~Copyable>(
         from vault: Vault, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(Failure) -> Result {
@@ -32,7 +32,7 @@ struct ItemReference: Sendable, Equatable {
         }
     }
 
-    /// Nil for an escape that is none, and for what is no UTF-8 once it is decoded.
+    /// Returns `nil` for an invalid escape, and for text that is not UTF-8 after decoding.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -49,7 +49,7 @@ struct ItemReference: Sendable, Equatable {
     }
 }
 
-/// `NAME=SERVICE/ACCOUNT`: an item in the environment.
+/// `NAME=SERVICE/ACCOUNT`: an item for an environment variable.
 struct VariableBinding: Sendable {
     let name: String
     let item: ItemReference
@@ -63,7 +63,7 @@ struct VariableBinding: Sendable {
         item = try ItemReference(parsing: text[text.index(after: end)...])
     }
 
-    /// A name that every shell can read (POSIX.1, Base Definitions, 3.216).
+    /// Returns `true` for a name that every shell can read (POSIX.1, Base Definitions, 3.216).
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, !isDigit(first) else { return false }
         return text.utf8.allSatisfy { $0 == UInt8(ascii: "_") || isLetter($0) || isDigit($0) }
@@ -75,7 +75,7 @@ struct VariableBinding: Sendable {
     }
 }
 
-/// `N=SERVICE/ACCOUNT`: an item on a descriptor.
+/// `N=SERVICE/ACCOUNT`: an item for a descriptor.
 struct DescriptorBinding: Sendable {
     let number: Int32
     let item: ItemReference

@@ -3,15 +3,15 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// The last step of `exec`: another program in the place of this one.
+/// The last step of `exec`: replaces this process by another program.
 struct ProgramStart {
-    /// How many words at the end of our own command line are the program and its arguments. They are handed on where they
-    /// lie: as `String` they would not keep bytes that are no UTF-8.
+    /// The number of words at the end of this command line that are the program and its arguments. They are passed on
+    /// as pointers, because `String` would not keep bytes that are not UTF-8.
     let wordCount: Int
     let variables: [SecretVariable]
     let pipes: [ItemPipe]
 
-    /// Does not return when the program runs.
+    /// Starts the program. Returns only by throwing.
     func run() throws(Failure) {
         for pipe in pipes { try pipe.place() }
         Self.restoreProcess()
@@ -20,7 +20,7 @@ struct ProgramStart {
         }
     }
 
-    /// Everything but the variables that an item replaces.
+    /// Returns the environment without the variables that an item replaces.
     private static func inherited(without names: [String]) -> [UnsafeMutablePointer<CChar>?] {
         var kept: [UnsafeMutablePointer<CChar>?] = []
         var next = environ
@@ -36,14 +36,14 @@ struct ProgramStart {
         return strncmp(entry, name, count) == 0 && entry[count] == CChar(bitPattern: UInt8(ascii: "="))
     }
 
-    /// Lends an environment with every secret's text where it lies.
+    /// Passes an environment to the body, with each secret's text in its guarded memory.
     private func withSecrets(
         _ rest: ArraySlice<SecretVariable>, _ entries: [UnsafeMutablePointer<CChar>?],
         _ body: ([UnsafeMutablePointer<CChar>?]) throws(Failure) -> Void
     ) throws(Failure) {
         guard let next = rest.first else { return try body(entries + [nil]) }
         try next.withText { text throws(Failure) in
-            // execve(2) reads it only.
+            // execve(2) only reads the text.
             try withSecrets(rest.dropFirst(), entries + [UnsafeMutablePointer(mutating: text)], body)
         }
     }
@@ -60,7 +60,7 @@ struct ProgramStart {
         } else {
             for path in Self.candidates(String(cString: name)) {
                 _ = execve(path, words, environment)
-                // As execvp(3): what may not be run does not hide a program further on.
+                // As in execvp(3), a file without execute permission does not hide a program in a later directory.
                 if errno == ENOENT || errno == ENOTDIR { continue }
                 failure = errno
                 if failure != EACCES { break }
@@ -69,13 +69,14 @@ struct ProgramStart {
         throw Self.failure(String(cString: name), failure)
     }
 
-    /// Where a program without a path is looked for.
+    /// Returns the paths at which a program without a path is searched for.
     private static func candidates(_ name: String) -> [String] {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
         return path.split(separator: ":", omittingEmptySubsequences: false).map { $0.isEmpty ? name : "\($0)/\(name)" }
     }
 
-    /// What we changed for ourselves; a program expects what it would have got without us.
+    /// Restores the settings that this process changed for itself, because the program expects those that it would have
+    /// inherited.
     private static func restoreProcess() {
         for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_DFL) }
         var limit = SecretProcess.formerCoreLimit
@@ -104,9 +105,9 @@ struct ProgramStart {
     }
 }
 
-/// `NAME=value` with its end, as execve(2) takes it, in guarded memory.
+/// `NAME=value` with its terminator, as execve(2) takes it, in guarded memory.
 final class SecretVariable: Sendable {
-    /// The longest such text in bytes with its end: MAX_ARG_STRLEN of the kernel.
+    /// The longest such text in bytes with its terminator: MAX_ARG_STRLEN of the kernel.
     private static let limit = 128 << 10
 
     let name: String
@@ -130,17 +131,17 @@ final class SecretVariable: Sendable {
         self.text = text
     }
 
-    /// Nil for a value with a NUL: the program would get its beginning.
+    /// Returns `nil` for a value with a NUL, because the program would get only its beginning.
     private static func text(_ prefix: [UInt8], _ value: UnsafeRawBufferPointer) -> SecretBytes? {
         guard !value.contains(0) else { return nil }
-        // What is left unwritten, the end, is zero.
+        // The unwritten last byte, the terminator, is zero.
         return SecretBytes(count: prefix.count + value.count + 1) { text in
             text.copyBytes(from: prefix)
             UnsafeMutableRawBufferPointer(rebasing: text[prefix.count...]).copyMemory(from: value)
         }
     }
 
-    /// Lends the text.
+    /// Passes the text to the body.
     func withText<Result>(_ body: (UnsafePointer<CChar>?) throws(Failure) -> Result) throws(Failure) -> Result {
         try text.withUnsafeBytes { text throws(Failure) in
             try body(text.baseAddress?.assumingMemoryBound(to: CChar.self))

@@ -4,7 +4,7 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// Where an item's new value comes from. Never an argument: arguments are public to everybody on the machine.
+/// The source of an item's new value. It is never an argument, because all users of the machine can read arguments.
 struct ValueOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Take the value from FILE, byte for byte; - is standard input.", valueName: "FILE"),
@@ -25,22 +25,22 @@ struct ValueOptions: ParsableArguments {
         }
     }
 
-    /// Whether a source was named.
+    /// True if a source was stated.
     var isStated: Bool { valueFile != nil || valueFd != nil }
 
-    /// Whether a person is asked.
+    /// True if the value is asked for on the terminal.
     var isPrompted: Bool { isStandardInput && StandardStreams.inputIsTerminal }
 
     private var isStandardInput: Bool { valueFile.map { $0 == "-" } ?? (valueFd.map { $0.value == 0 } ?? true) }
 
     /// Reads the value.
     ///
-    /// - Parameter subject: Whose it is, for the prompt.
+    /// - Parameter subject: The item, for the prompt.
     func read(for subject: String) throws(Failure) -> ItemValue {
         if isPrompted { return try ValuePrompt(subject: subject).ask() }
         let value = try read(from: input())
         guard isStated || value.count > 0 else {
-            // A command before the pipe that failed must not leave an empty secret behind.
+            // A failed command before the pipe must not leave an empty secret behind.
             throw Failure(
                 .dataError, "emptyValue", "standard input is empty",
                 hint: "For an empty value on purpose: --value-file /dev/null.")
@@ -60,7 +60,8 @@ struct ValueOptions: ParsableArguments {
         }
     }
 
-    /// Without this a wrong number could be one of our own files. Those are closed on exec, what we were given is not.
+    /// Refuses a descriptor of this process: without this check a wrong number could be one of its own files. Its own
+    /// files are closed on exec; inherited descriptors are not.
     private static func requireInherited(_ number: Int32) throws(Failure) {
         let flags = fcntl(number, F_GETFD)
         guard flags < 0 || flags & FD_CLOEXEC != 0 else { return }
@@ -70,9 +71,9 @@ struct ValueOptions: ParsableArguments {
     }
 }
 
-/// Asks for an item's value on the terminal, twice and without showing it: nobody sees a typing error.
+/// Asks for an item's value on the terminal, twice, because the value is hidden and a typing error would go unnoticed.
 struct ValuePrompt {
-    /// Whose value it is.
+    /// The item whose value is requested.
     let subject: String
 
     func ask() throws(Failure) -> ItemValue {
@@ -108,18 +109,18 @@ struct ItemValue: ~Copyable {
     static let limit = ItemLimits.standard.valueSize
 
     private let room: SecretBytes
-    /// The value's size in bytes; one more than the limit stands for anything larger.
+    /// The value's size in bytes. One more than the limit represents any larger size.
     let count: Int
 
-    /// All of a secret.
+    /// Takes a whole secret.
     init(_ secret: consuming SecretBytes) {
         count = secret.count
         room = secret
     }
 
-    /// Everything from here to the end of the input, straight into the guarded memory.
+    /// Reads the rest of the input into guarded memory.
     init(contentsOf input: InputFile) throws(Failure) {
-        // A file of the kernel's claims to be empty.
+        // The kernel's own files report size 0.
         let expected = input.extent.map { $0.count > 0 ? Int(clamping: $0.count) : Self.limit } ?? Self.limit
         var filled = 0
         let read = try SecretBytes(count: min(expected, Self.limit) + 1) { buffer throws(Failure) in
@@ -130,7 +131,7 @@ struct ItemValue: ~Copyable {
                     filled += more
                 }
             }
-            // A file that grows while it is read has no one value.
+            // A file that grows while it is read has no single value.
             guard filled <= expected || expected >= Self.limit else {
                 throw Failure(
                     .temporary, "changedMeanwhile", "\(input.name) changed while it was read", hint: "Try again.")
@@ -140,7 +141,7 @@ struct ItemValue: ~Copyable {
         count = filled
     }
 
-    /// The first line without its end; what is behind it stays in the input.
+    /// Reads the first line without its end. The rest stays in the input.
     init(firstLineOf input: InputFile) throws(Failure) {
         let line = try SecretLine.read(limit: Self.limit) { byte throws(Failure) in
             try Failure.onFiles { () throws(FileError) in try input.read(into: byte) == 1 }
@@ -148,7 +149,7 @@ struct ItemValue: ~Copyable {
         self.init(line.take())
     }
 
-    /// Lends the value.
+    /// Passes the value to the body.
     borrowing func withBytes<Result: ~Copyable>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

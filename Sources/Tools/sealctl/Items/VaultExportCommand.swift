@@ -3,7 +3,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SharedFiles
 
-/// `sealctl vault export`: a backup.
+/// `sealctl vault export`: writes a backup.
 struct VaultExportCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -62,11 +62,11 @@ struct VaultExportCommand: SealctlCommand {
 }
 
 extension VaultItem {
-    /// The item's name, for lists of what happened to which item.
+    /// The item's name, for lists of results by item.
     var nameJSON: JSONText { .object([("service", .string(service)), ("account", .string(account))]) }
 }
 
-/// `1 item`, `2 items`.
+/// Counts with their nouns: `1 item`, `2 items`.
 enum Count {
     static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
     static func keys(_ count: Int) -> String { count == 1 ? "1 key" : "\(count) keys" }

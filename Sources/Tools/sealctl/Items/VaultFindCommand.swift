@@ -4,7 +4,7 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// `sealctl vault find`: one item, and its value only when asked for.
+/// `sealctl vault find`: prints one item, and its value only on request.
 struct VaultFindCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
@@ -52,11 +52,11 @@ struct VaultFindCommand: SealctlCommand {
     }
 }
 
-/// Where an item's value goes: byte for byte, and nothing that could drive a terminal to one.
+/// The destination of an item's value: byte for byte, and never with bytes that could control a terminal.
 struct ValueOutput {
     private let target: OutputFile
 
-    /// - Parameter path: A new file's (mode 0600), a pipe's or a device's; nil or `-` is standard output.
+    /// - Parameter path: The path of a new file (mode 0600), a pipe or a device; `nil` or `-` is standard output.
     init(_ path: String?) throws(Failure) { target = try OutputFile(path, mode: 0o600) }
 
     func write(_ value: UnsafeRawBufferPointer) throws(Failure) {
@@ -67,7 +67,7 @@ struct ValueOutput {
         }
         do throws(FileError) {
             try target.write(value)
-            // A prompt would stand behind the last character; a pipe gets the exact bytes.
+            // A prompt would follow the last character on its line. A pipe gets the exact bytes.
             if target.isGuardedTerminal, value.last != 0x0A {
                 try [0x0A].withRawBytes { end throws(FileError) in try target.write(end) }
             }
@@ -75,7 +75,7 @@ struct ValueOutput {
         try target.commit()
     }
 
-    /// Whether these bytes are UTF-8 without control characters but tab and line ends.
+    /// Returns `true` if the bytes are UTF-8 without control characters other than tabs and line ends.
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes[...]
         while let byte = rest.first {
@@ -92,7 +92,7 @@ struct ValueOutput {
         return true
     }
 
-    /// U+0080 to U+009F, which some terminals obey.
+    /// Returns `true` for U+0080 to U+009F, which some terminals obey.
     private static func isControl(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.first == 0xC2 && bytes.dropFirst().first.map { $0 < 0xA0 } ?? false
     }

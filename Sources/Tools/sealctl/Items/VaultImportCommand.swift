@@ -5,7 +5,7 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// `sealctl vault import`: a backup comes in.
+/// `sealctl vault import`: imports a backup.
 struct VaultImportCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -68,7 +68,7 @@ struct VaultImportCommand: SealctlCommand {
                 certifiedBy: certifier.team)
         }
         if report.isNewVault {
-            // This user's programs know the new vault then, and the roster can name its state.
+            // Opening the vault makes it known to this user's programs, so that the roster can name its state.
             if certifier.team != nil { _ = try? Vault.open(group, in: home, with: credential) }
             certifier.finish(asJSON: output.json)
         }
@@ -108,7 +108,7 @@ struct VaultImportCommand: SealctlCommand {
     }
 }
 
-/// What came in, for people and programs.
+/// The imported items, for people and programs.
 private struct ImportView {
     let report: ImportReport
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault list`: what items there are.
+/// `sealctl vault list`: lists the items.
 struct VaultItemsCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -32,7 +32,7 @@ struct VaultItemsCommand: SealctlCommand {
         try StandardStreams.print(table.text)
     }
 
-    /// Names items that a service has put under the names of persons' items.
+    /// Warns of items that a service has stored under the names of persons' items.
     private func warn(of planted: [VaultItem]) {
         guard let first = planted.first else { return }
         let names = planted.count == 1 ? "" : " and \(planted.count - 1) more"
@@ -45,7 +45,7 @@ struct VaultItemsCommand: SealctlCommand {
     }
 }
 
-/// What a vault says of an item, for people and programs. It has no value.
+/// A vault's data about an item, for people and programs, without the value.
 struct ItemView {
     let item: VaultItem
 

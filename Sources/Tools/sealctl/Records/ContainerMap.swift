@@ -4,7 +4,7 @@ internal import SealedState
 internal import SharedFiles
 internal import StateImport
 
-/// The file that says which files of a container become records.
+/// The file that states which files of a container become records.
 struct ContainerMap: Decodable {
     private let rules: [String: Rule]
 

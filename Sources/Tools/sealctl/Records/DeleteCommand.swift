@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import SealedState
 
-/// `sealctl delete`: puts a tombstone in a record's place.
+/// `sealctl delete`: replaces a record by a tombstone.
 struct DeleteCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

@@ -4,7 +4,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SealedState
 
-/// `sealctl edit`: a record's JSON in a person's editor, sealed anew.
+/// `sealctl edit`: opens a record's JSON in a person's editor and seals the result.
 struct EditCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
@@ -58,7 +58,7 @@ struct EditCommand: SealctlCommand {
         try report(try edit(session), former)
     }
 
-    /// What leads another command to the same store, as it was stated here.
+    /// The options that lead another command to the same store, as they were stated here.
     private var repeated: [String] {
         var words = groupOptions.identifier.map { ["--group", $0] } ?? []
         let stated: [(String, String?)] = [
@@ -72,7 +72,7 @@ struct EditCommand: SealctlCommand {
         return words
     }
 
-    /// With signals held back from the first byte in a file to the last.
+    /// Edits while signals are held back, from the first byte written to a file until the wipe.
     private func edit(_ session: consuming EditSession) throws(Failure) -> UInt64? {
         let signals = HeldSignals()
         let result: Result<UInt64?, Failure>

@@ -6,18 +6,18 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// From a record's JSON to a person's editor and back. What lies in memory as a file meanwhile is wiped on every way out but
-/// one: an edit that could not be sealed is the person's only copy.
+/// The edit of a record's JSON in a person's editor. The plaintext is a file in memory meanwhile. It is wiped in every
+/// case but one: an edit that could not be sealed is the person's only copy.
 struct EditSession: ~Copyable {
     private let record: EditedRecord
     private let store: SealedStore
     private let schemaVersion: UInt32
     private let notAfter: UInt64
     private let leaf: String
-    /// Those of `sealctl put` that lead it to the same store.
+    /// The options of `sealctl put` that lead it to the same store.
     private let options: [String]
 
-    /// What a person has saved.
+    /// The saved text.
     private enum Saved {
         case unchanged
         case payload(Data)
@@ -25,9 +25,9 @@ struct EditSession: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - schemaVersion: Nil for that of the record.
-    ///   - lifetime: Nil for the end that the record has.
-    ///   - options: What `sealctl put` needs to reach the store.
+    ///   - schemaVersion: `nil` keeps the record's version.
+    ///   - lifetime: `nil` keeps the record's expiry.
+    ///   - options: The options of `sealctl put` that lead it to the store.
     init(
         _ record: consuming EditedRecord, in store: SealedStore, schemaVersion: UInt32?, lifetime: Lifetime?,
         options: [String]
@@ -40,7 +40,7 @@ struct EditSession: ~Copyable {
         self.store = store
     }
 
-    /// The record's new sequence; nil where nothing was changed, or a signal has come.
+    /// Returns the record's new sequence, or `nil` if nothing changed or a signal arrived.
     borrowing func run(_ signals: borrowing HeldSignals) throws(Failure) -> UInt64? {
         let place = try MemoryPlace.make()
         var isKept = false
@@ -89,7 +89,7 @@ struct EditSession: ~Copyable {
     private static let wiped = "Nothing was written; the edit was wiped."
 
     private borrowing func seal(_ json: consuming Data) throws(StoreError) -> UInt64 {
-        // Without a class of its own it keeps that of the value that it replaces.
+        // Without a class the record keeps the class of the value that it replaces.
         let payload = RecordPayload(
             json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: nil)
         defer { payload.wipe() }
@@ -101,7 +101,7 @@ struct EditSession: ~Copyable {
         let path = "\(directory)/\(leaf)"
         let put = ["sealctl", "put", record.name, path] + options + condition + meaning
         let words = put.map(\.shellQuoted).joined(separator: " ")
-        // No end mark behind a command that is to be copied.
+        // No end mark follows a command that is to be copied.
         return Failure(
             failure.status, failure.code,
             "\(failure.message); the edit is kept in memory, in \(path.shellQuoted)",
@@ -109,7 +109,8 @@ struct EditSession: ~Copyable {
                 + "shred -u \(path.shellQuoted) && rmdir \(directory.shellQuoted)")
     }
 
-    /// Of the record as it is now, which the person is to look at: a third writer is not written over.
+    /// The condition on the record as it is now, which the person is to review, so that the edit does not overwrite a
+    /// third writer's value.
     private var condition: [String] {
         do throws(StoreError) {
             let present = try store.following().openPayload(named: record.name)
@@ -117,7 +118,8 @@ struct EditSession: ~Copyable {
         } catch { return error.code == .absent ? ["--if-absent"] : [] }
     }
 
-    /// What the edit would have been sealed with. A record ends at a time, and put takes a distance from now.
+    /// The options for the values that the edit would have been sealed with. A record expires at a time, but `put`
+    /// takes a duration from now.
     private var meaning: [String] {
         let version = ["--schema-version", String(schemaVersion)]
         guard notAfter > 0 else { return version }
@@ -125,7 +127,7 @@ struct EditSession: ~Copyable {
         return version + ["--expires-in", "\(notAfter > now ? (notAfter - now + 999) / 1000 : 1)s"]
     }
 
-    /// There is no other place to write to.
+    /// Returns a failure whose advice names no disk, because plaintext is never written to one.
     private static func unwritten(_ error: FileError) -> Failure {
         let failure = Failure(error, .output)
         return Failure(
@@ -134,10 +136,10 @@ struct EditSession: ~Copyable {
     }
 }
 
-/// Asks on the terminal whether to go on editing; used while signals are held back.
+/// A question on the terminal that offers to continue editing. It is used while signals are held back.
 enum EditPrompt {
-    /// - Parameter problem: What is wrong with what was saved.
-    /// - Returns: False also where there is nobody to ask.
+    /// - Parameter problem: The fault in the saved text.
+    /// - Returns: `false` also without a terminal.
     static func again(_ problem: String) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return false }
@@ -147,7 +149,7 @@ enum EditPrompt {
         guard Interruption.awaitInput(terminal) else { return false }
         var answer = [UInt8](repeating: 0, count: 64)
         let count = read(terminal, &answer, answer.count)
-        // The end of the input is no consent.
+        // The end of the input is not a consent.
         guard count > 0 else { return false }
         let word = String(decoding: answer[..<count].prefix { $0 != 0x0A }, as: UTF8.self).lowercased()
         return ["", "y", "yes"].contains(word)

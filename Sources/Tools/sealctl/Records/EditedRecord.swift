@@ -3,19 +3,19 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// The record that is edited, as it was when it was opened.
+/// The edited record as it was when it was opened.
 struct EditedRecord: ~Copyable {
     let name: String
     let text: EditedText
-    /// What has to be there still when the edit is sealed.
+    /// The state that must still be present when the edit is sealed.
     let condition: WriteCondition
     let schemaVersion: UInt32
-    /// Milliseconds since 1970; 0 for no end.
+    /// Milliseconds since 1970; 0 if the record does not expire.
     let notAfter: UInt64
-    /// Its sequence; nil for a new one.
+    /// The record's sequence; `nil` for a new record.
     let sequence: UInt64?
 
-    /// - Parameter create: Whether a record that is absent is begun.
+    /// - Parameter create: True if an absent record is created.
     static func open(_ name: String, in store: SealedStore, create: Bool) throws(Failure) -> EditedRecord {
         let opened: BlobOpener.Opened
         do throws(StoreError) { opened = try store.openPayload(named: name) } catch {
@@ -42,14 +42,14 @@ struct EditedRecord: ~Copyable {
     }
 }
 
-/// A record's JSON as a person sees it, and how what they made of it becomes a payload again.
+/// A record's JSON as the editor shows it, and the conversion of the edited text into a payload.
 ///
-/// Programs write JSON in one line. That is laid out for the editor and made one line again; every other text is shown and
-/// sealed byte for byte, but for the line feed at its end that editors add.
+/// Programs write JSON in one line. It is laid out for the editor and converted to one line again. Any other text is
+/// shown and sealed byte for byte, except for the line feed that editors append.
 struct EditedText: ~Copyable {
     private let isOneLine: Bool
     private let endsWithLineFeed: Bool
-    /// What the editor gets.
+    /// The text for the editor.
     private let shown: PlaintextBuffer
 
     /// - Parameter json: Text that `JSONChecker` accepts.
@@ -64,7 +64,7 @@ struct EditedText: ~Copyable {
         self.shown = shown
     }
 
-    /// What a new record begins with.
+    /// Creates the initial text of a new record.
     init(_ json: StaticString) {
         self.init(UnsafeRawBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
     }
@@ -75,12 +75,12 @@ struct EditedText: ~Copyable {
         try shown.withUnsafeBytes(body)
     }
 
-    /// Whether a person saved what they were shown.
+    /// Returns `true` if the saved text is the shown text.
     borrowing func isUnchanged(_ text: UnsafeRawBufferPointer) -> Bool {
         shown.withUnsafeBytes { text.elementsEqual($0) || text.elementsEqual($0.dropLast()) }
     }
 
-    /// What is to be sealed.
+    /// Returns the bytes to seal.
     ///
     /// - Parameter text: JSON that was checked.
     borrowing func payload(_ text: UnsafeRawBufferPointer) -> [UInt8] {

@@ -4,10 +4,11 @@ internal import SharedFiles
 
 /// The program that a person edits with.
 struct Editor: Sendable {
-    /// As the shell takes it: a program, perhaps with options.
+    /// The command as the shell takes it: a program, perhaps with options.
     let command: String
 
-    /// `$VISUAL`, `$EDITOR`, else vi(1), a blank one being none; on a dumb terminal `$VISUAL` is passed over, as git does.
+    /// Takes the first of `$VISUAL`, `$EDITOR` and vi(1) that is not blank. On a dumb terminal `$VISUAL` is ignored, as
+    /// in git.
     init() {
         func variable(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
@@ -16,15 +17,16 @@ struct Editor: Sendable {
         command = (isDumb ? nil : variable("VISUAL")) ?? variable("EDITOR") ?? "vi"
     }
 
-    /// What the shell runs with the file as `$1`.
+    /// The shell script that runs the editor with the file as `$1`.
     ///
-    /// The traps do nothing but keep the shell there, whatever is typed or sent, until the editor has ended: they are not
-    /// inherited. So the editor's status is known, and nobody below the shell is lost sight of.
+    /// The traps only keep the shell running until the editor has ended, even if a signal is typed or sent; child
+    /// processes do not inherit them. So the editor's status is known, and all processes below the shell can be found.
     private var script: String { "trap : HUP INT QUIT TERM\n\(VimCommand.discreet(command)) \"$1\"" }
 
-    /// Runs it on a file, in our own process group, so that it has the terminal as we have it, and waits for its end.
+    /// Runs the editor on a file and waits for its end. The editor runs in this process group, so that it has the same
+    /// access to the terminal.
     ///
-    /// Core files stay switched off: a crash of the editor must not write what it shows to a disk.
+    /// Core files stay switched off, because a crash of the editor must not write the plaintext to a disk.
     func run(on path: String, _ signals: borrowing HeldSignals) throws(Failure) {
         var program = ChildProgram(.path("/bin/sh"), ["sh", "-c", script, "sh", path])
         // The editor handles itself what we hold back or ignore.
@@ -55,11 +57,11 @@ struct Editor: Sendable {
     }
 }
 
-/// A process and everything that it has started, as /proc shows them: what an editor is, behind a shell and scripts.
+/// A process and its descendants, as /proc shows them. An editor may run behind a shell and scripts.
 struct EditorProcesses {
     private struct Member: Hashable {
         let pid: pid_t
-        /// Tells it from a later process of the same number.
+        /// The start time, which distinguishes the process from a later one with the same number.
         let start: UInt64
     }
 
@@ -70,12 +72,12 @@ struct EditorProcesses {
     }
 
     private let root: pid_t
-    /// Those that were seen: who loses a parent is no longer found below it.
+    /// All processes that were seen. A process whose parent has ended can no longer be found below it.
     private var members: Set<Member> = []
 
     init(of root: pid_t) { self.root = root }
 
-    /// Takes in those that are there now.
+    /// Adds the processes that exist now.
     mutating func look() {
         let all = Self.all()
         var found: Set<pid_t> = [root]
@@ -92,7 +94,7 @@ struct EditorProcesses {
         for member in members where Self.lives(member) { kill(member.pid, number) }
     }
 
-    /// Whether one waits to be continued, and is deaf to all else until then.
+    /// True if a process is stopped and does not react to other signals until it is continued.
     var isStopped: Bool {
         members.contains { member in
             Self.facts(of: member.pid).map { $0.state == UInt8(ascii: "T") && $0.start == member.start } ?? false
@@ -111,7 +113,8 @@ struct EditorProcesses {
         return names.reduce(into: [:]) { all, name in if let pid = pid_t(name) { all[pid] = facts(of: pid) } }
     }
 
-    /// State, parent and start of /proc/PID/stat; the name before them may hold anything, brackets too.
+    /// Returns state, parent and start from /proc/PID/stat. The name before them may contain any character, including
+    /// brackets.
     private static func facts(of pid: pid_t) -> Facts? {
         let file = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -3,7 +3,7 @@ internal import AuditReports
 internal import SealedState
 internal import Sealing
 
-/// `sealctl explain`: why a record is refused, or what a rejection means.
+/// `sealctl explain`: explains why a record is refused, or what a rejection means.
 struct ExplainCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -59,7 +59,7 @@ struct ExplainCommand: SealctlCommand {
         if let error = examination.error { throw Failure(error) }
     }
 
-    /// Whether it is JSON can be told without its type.
+    /// Checks that the contents are JSON, which needs no knowledge of the record's type.
     private static func check(
         _ bytes: UnsafeRawBufferPointer, _ codec: PayloadCodec, named name: String, _ options: StoreOptions
     ) throws(StoreError) {
@@ -72,7 +72,7 @@ struct ExplainCommand: SealctlCommand {
     }
 }
 
-/// What came of each check of one record.
+/// The result of each check of one record.
 struct ExaminationView {
     let name: String
     let examination: ReadExamination
@@ -119,17 +119,17 @@ struct ExaminationView {
     }
 }
 
-/// What one rejection means.
+/// The meaning of one rejection.
 struct Explanation {
     private let code: StoreError.Code
 
-    /// The rejections in the order of the checks, and the two answers that are no rejections but end a read as well.
+    /// The rejections in the order of the checks, followed by two results that also end a read but are not rejections.
     static let all = (StoreError.Code.rejections + [.locked, .absent]).map(Explanation.init)
 
-    /// What the completion offers.
+    /// The names that the completion offers.
     static var names: [String] { all.map(\.code.rawValue) }
 
-    /// The explanation of any code that this version knows.
+    /// Returns the explanation of any code that this version knows.
     static func named(_ name: String) -> Explanation? {
         StoreError.Code.all.first { $0.rawValue == name }.map(Explanation.init)
     }

@@ -4,7 +4,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// `sealctl get`: a record's JSON, or the reason why there is none to believe.
+/// `sealctl get`: prints a record's JSON, or reports why the record is not valid.
 struct GetCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
@@ -50,7 +50,7 @@ struct GetCommand: SealctlCommand {
         }
         do throws(FileError) {
             try target.write(bytes)
-            // A prompt would stand behind the last brace; a pipe gets the exact bytes.
+            // A prompt would follow the last brace on its line. A pipe gets the exact bytes.
             if target.isGuardedTerminal, bytes.last != 0x0A {
                 try [0x0A].withRawBytes { end throws(FileError) in try target.write(end) }
             }
@@ -59,9 +59,10 @@ struct GetCommand: SealctlCommand {
     }
 }
 
-/// The check between an opened record and whoever gets it.
+/// The check of an opened record before its contents are printed.
 enum RecordJSON {
-    /// - Throws: `Failure` `undecodable` for another codec or what is no JSON: a key holder sealed it, not this program.
+    /// - Throws: `Failure` `undecodable` for another codec or for contents that are not JSON. The sealer had the key,
+    ///   but was another program.
     static func check(
         _ bytes: UnsafeRawBufferPointer, codec: PayloadCodec, named name: String, _ options: StoreOptions
     ) throws(Failure) {

@@ -1,18 +1,18 @@
 internal import Glibc
 internal import Synchronization
 
-/// Signals that arrive while plaintext lies in a file: held back until it is wiped.
+/// Signals that arrive while plaintext is in a file. They are held back until it is wiped.
 struct HeldSignals: ~Copyable {
     static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// How long an editor may take to end after it was asked to.
+    /// The time that an editor has to end after it was asked to.
     private static let grace = timespec(tv_sec: 3, tv_nsec: 0)
 
     private let caught = Atomic<Int32>(0)
 
-    /// Holds them back until `deliver()`.
+    /// Holds the signals back until `deliver()`.
     init() {
         Interruption.watch()
-        // An inherited "ignore" would reap the editor before anybody learns how it ended.
+        // With an inherited "ignore" the kernel would discard the editor's exit status.
         _ = signal(SIGCHLD, SIG_DFL)
         var set = Self.set
         sigprocmask(SIG_BLOCK, &set, nil)
@@ -27,7 +27,7 @@ struct HeldSignals: ~Copyable {
 
     var hasCaught: Bool { caught.load(ordering: .relaxed) != 0 }
 
-    /// Whether one waits to be let through: for work that can be given up between two steps.
+    /// True if a signal is pending, for work that can be abandoned between two steps.
     static var arePending: Bool {
         var pending = sigset_t()
         sigpending(&pending)
@@ -36,11 +36,12 @@ struct HeldSignals: ~Copyable {
 
     func note(_ number: Int32) { caught.store(number, ordering: .relaxed) }
 
-    /// Waits until an editor has ended; its status as waitpid(2) gives it.
+    /// Waits until an editor has ended, and returns its status as waitpid(2) does.
     ///
-    /// Who ends us ends the editor as well, with all that it has started: it is asked to, and killed when it does not. The
-    /// terminal's own Ctrl-C has reached the editor already, which may have its own use for it, unless it is stopped. Ctrl-Z
-    /// stops us with it, and what continues us continues it: we are in one process group.
+    /// A signal that ends this process ends the editor and all its descendants as well: they are asked to end, and
+    /// killed if they do not. Ctrl-C on the terminal has already reached the editor, which may have its own use for it,
+    /// unless the editor is stopped. Ctrl-Z stops this process with the editor, and a continue signal continues both,
+    /// because they share a process group.
     func wait(for child: pid_t) -> Int32 {
         var status: Int32 = 0
         var ending: EditorProcesses?
@@ -64,32 +65,32 @@ struct HeldSignals: ~Copyable {
         return status
     }
 
-    /// The next signal, or -1.
+    /// Returns the next signal, or -1.
     ///
-    /// - Parameter isLimited: Whether it is waited for no longer than the grace.
+    /// - Parameter isLimited: True if the wait ends after the grace period.
     private static func next(isLimited: Bool) -> (number: Int32, isTyped: Bool) {
         var info = siginfo_t()
         var set = set
         var limit = grace
         let number = isLimited ? sigtimedwait(&set, &info, &limit) : sigwaitinfo(&set, &info)
-        // SI_KERNEL: typed on the terminal.
+        // SI_KERNEL: the signal was typed on the terminal.
         return (number, (number == SIGINT || number == SIGQUIT) && info.si_code == 0x80)
     }
 
     private static func ask(_ processes: EditorProcesses, _ number: Int32) {
         processes.send(number == SIGHUP ? SIGHUP : SIGTERM)
-        // One that was stopped does not hear anything else.
+        // A stopped process does not react to other signals.
         processes.send(SIGCONT)
     }
 
-    /// Waits for those whose parent has ended before them.
+    /// Waits for processes that outlive their parent.
     private static func end(_ processes: EditorProcesses) {
         var pause = timespec(tv_sec: 0, tv_nsec: 50_000_000)
         for _ in 0..<60 where processes.isAlive { nanosleep(&pause, nil) }
         processes.send(SIGKILL)
     }
 
-    /// Lets the signals through again, and ends the process if one has come.
+    /// Lets the signals through again, and ends the process if a signal has arrived.
     consuming func deliver() {
         Interruption.deliver()
         var set = Self.set

@@ -5,7 +5,7 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// `sealctl history`: everything that is still known of a record's past.
+/// `sealctl history`: lists everything that is still known of a record's past.
 struct HistoryCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -42,7 +42,7 @@ struct HistoryCommand: SealctlCommand {
     }
 }
 
-/// What is still known of a record, newest first.
+/// The known events of a record, newest first.
 struct RecordHistory {
     private(set) var events: [HistoryEvent] = []
 
@@ -52,7 +52,7 @@ struct RecordHistory {
         let listing = store.listing(name)
         var past = copies.map(Self.kept)
         if let header = listing?.header { past += Self.sealing(of: header, in: store) }
-        // Of one moment the later step comes first.
+        // Of two events at the same time the later step comes first.
         past = past.reversed().sorted { ($0.time?.milliseconds ?? 0) > ($1.time?.milliseconds ?? 0) }
         let accepted = store.watermark(of: tag)
         guard listing != nil || accepted != nil || !past.isEmpty else { return }
@@ -99,7 +99,7 @@ struct RecordHistory {
             return store.isPurged(tag) ? "absent: its deletion was purged" : "absent: its file is gone"
         }
         if listing.isDeleted { return "deleted" }
-        // The contents as well: a header alone may be sound.
+        // The contents are checked as well, because a valid header alone does not prove them.
         do throws(StoreError) {
             let error = try store.examine(name) { _, _ throws(StoreError) in }.error ?? listing.rejection
             guard let error else { return listing.header.map { Freshness.word(of: $0, judgedBy: store) } ?? "current" }
@@ -132,7 +132,7 @@ struct RecordHistory {
         return events
     }
 
-    /// Each of them has sealed every record anew. Without an access log nothing is said of them.
+    /// Returns the completed rotations, each of which resealed every record. Without an access log the list is empty.
     private static func rotations(since time: Timestamp, in store: SealedStore) -> [HistoryEvent] {
         var events: [HistoryEvent] = []
         _ = try? store.vault.readAccessLog { entry, isAuthentic in
@@ -156,18 +156,18 @@ struct RecordHistory {
     }
 }
 
-/// One thing that is known of a record's past.
+/// One known event of a record's past.
 struct HistoryEvent {
     enum Kind: String {
-        /// What a read finds now.
+        /// The result of a read now.
         case present
-        /// The highest state that this user's programs have accepted; when is not kept.
+        /// The highest state that this user's programs have accepted. Its time is not stored.
         case accepted
         /// The present value was sealed.
         case written
         /// The present deletion was sealed.
         case deleted
-        /// The present value was sealed under another key since it was written; the time is that of the key.
+        /// The present value was sealed under another key since it was written. The time is the key's.
         case resealed
         /// A rotation was completed since the present value was written.
         case rotated
@@ -180,12 +180,12 @@ struct HistoryEvent {
     }
 
     let kind: Kind
-    /// Nil where it is not known, and for the present.
+    /// The time; `nil` if it is unknown, and for the present.
     var time: Timestamp?
     var sequence: UInt64?
     var epoch: UInt32?
     var detail = ""
-    /// Of a kept copy, below the container.
+    /// The path of a kept copy, relative to the container.
     var path: String?
 
     var cells: [String] {

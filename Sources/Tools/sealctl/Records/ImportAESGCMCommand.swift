@@ -4,7 +4,7 @@ internal import SealedState
 internal import SharedFiles
 internal import StateImport
 
-/// `sealctl import aes-gcm`: what a program has sealed with CryptoKit's `AES.GCM` becomes a record.
+/// `sealctl import aes-gcm`: converts data that a program sealed with CryptoKit's `AES.GCM` to a record.
 struct ImportAESGCMCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "aes-gcm",
@@ -44,7 +44,7 @@ struct ImportAESGCMCommand: SealctlCommand {
     }
 }
 
-/// Where the key of another program's file comes from.
+/// The source of the key of another program's file.
 struct ForeignKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Read the file's AES-256 key from FILE; - is standard input.", valueName: "FILE"),
@@ -61,7 +61,7 @@ struct ForeignKeyOptions: ParsableArguments {
 
     var isStated: Bool { key != nil || keyItem != nil }
 
-    /// The key's source; nil where none was stated. Standard input is read here.
+    /// Returns the key's source, or `nil` if none was stated. It reads standard input.
     func read() throws(Failure) -> MovingInKey? {
         if let keyItem { return .item(service: keyItem.service, account: keyItem.account) }
         guard key == "-" else { return key.map { .file($0) } }

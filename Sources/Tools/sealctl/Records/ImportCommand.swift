@@ -22,7 +22,7 @@ struct ImportCommand: ParsableCommand {
         ])
 }
 
-/// `sealctl import file`: a file becomes a sealed file, or a record.
+/// `sealctl import file`: converts a file to a sealed file or a record.
 struct ImportFileCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "file",
@@ -69,7 +69,7 @@ struct ImportFileCommand: SealctlCommand {
     }
 }
 
-/// `sealctl import defaults`: a property list of `UserDefaults` becomes a suite.
+/// `sealctl import defaults`: converts a property list of `UserDefaults` to a suite.
 struct ImportDefaultsCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "defaults",
@@ -100,7 +100,7 @@ struct ImportDefaultsCommand: SealctlCommand {
     }
 }
 
-/// `sealctl import container`: everything that a plaintext container holds.
+/// `sealctl import container`: imports everything in a plaintext container.
 struct ImportContainerCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "container",

@@ -7,7 +7,7 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// `sealctl inspect`: a blob's header without any key, its verdict and payload with one.
+/// `sealctl inspect`: shows a blob's header without any key, and its verdict and payload with one.
 struct InspectCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -58,7 +58,7 @@ struct InspectCommand: SealctlCommand {
         do throws(StoreError) {
             store = try SealedStore(group: group, in: home, unlockingWith: credential ?? .automatic, creating: false)
         } catch {
-            // Nobody stated what opens the vault: then the header is what can be had.
+            // If no credential was stated, the header alone is shown.
             let failure =
                 try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)
             guard credential == nil else { throw failure }
@@ -70,13 +70,13 @@ struct InspectCommand: SealctlCommand {
     }
 }
 
-/// What `inspect` was asked to look at.
+/// The blob that `inspect` examines.
 ///
-/// The rule: `-` is standard input. What begins with `/`, `./` or `../`, or names something that exists, is a file, unless
-/// `--record` says otherwise; so is everything where no group is known. All else is a record's name.
+/// `-` is standard input. An argument that begins with `/`, `./` or `../`, or that names an existing file, is a file
+/// unless `--record` is given. Without a known group every argument is a file. Any other argument is a record's name.
 struct InspectionTarget {
     let input: InputFile
-    /// The record's name, where its place tells it.
+    /// The record's name, if the place of the file determines it.
     let record: String?
 
     static func find(
@@ -102,7 +102,7 @@ struct InspectionTarget {
         }
     }
 
-    /// A link, a pipe or a directory in a record's place is a refused record, as it is for `get`.
+    /// Returns the failure for a link, a pipe or a directory in a record's place. It is a refused record, as in `get`.
     private static func refusal(_ error: FileError, _ name: RecordName) -> Failure {
         guard error.code == .unsafePath || error.code == .notRegularFile else { return Failure(error) }
         return Failure(
@@ -115,8 +115,8 @@ struct InspectionTarget {
         return lstat(argument, &status) == 0
     }
 
-    /// A path below the group's own container that is a record's place is a record as well: the name that it has to fit is
-    /// known.
+    /// Returns the name of the record whose place a path in the group's own container is. Such a file is treated as a
+    /// record, because its name is known.
     private static func recordName(of argument: String, group: AppGroup?, home: GroupsHome?) -> String? {
         guard let group, let home, let file = real(argument),
             let container = try? GroupContainer.place(of: group, in: home), let root = real(container.string),

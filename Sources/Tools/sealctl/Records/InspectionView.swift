@@ -3,7 +3,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// An inspection for people: a field a line, then the payload.
+/// An inspection for people: one field per line, then the payload.
 struct InspectionText {
     let inspection: Inspection
     let now: Timestamp
@@ -70,7 +70,7 @@ struct InspectionText {
 }
 
 extension Inspection {
-    /// `current`, `expired` or `future`; of a header that was not verified by what it says.
+    /// Returns `current`, `expired` or `future`. Without a verified header the word depends on the header's claims.
     func freshness(_ now: Timestamp) -> String {
         judgedFreshness
             ?? Freshness.word(
@@ -125,19 +125,20 @@ struct InspectionJSON {
     }
 }
 
-/// Whether a header's times are of the present, in a word.
+/// The state of a header's times at present, as a word.
 enum Freshness {
-    /// How far in the future a stamp may lie, as in a store: clocks are stepped now and then.
+    /// The largest accepted difference of a time stamp into the future, as in a store, because clocks are stepped now
+    /// and then.
     private static let skewMilliseconds: UInt64 = 5000
 
-    /// By the wall clock alone: all that can be said of a header that nobody has verified.
+    /// Compares with the wall clock only. Nothing more can be said of an unverified header.
     static func word(sealedAt: Timestamp, notAfter: Timestamp?, now: Timestamp) -> String {
         if sealedAt.milliseconds > now.milliseconds + skewMilliseconds { return "future" }
         if let notAfter, notAfter <= now { return "expired" }
         return "current"
     }
 
-    /// As a read judges a verified header: what had expired stays so when the clock is set back.
+    /// Judges a verified header as a read does: an expired record stays expired if the clock is set back.
     static func word(of header: BlobHeader, judgedBy store: SealedStore) -> String {
         do throws(StoreError) {
             try store.checkFreshness(of: header, named: store.group.identifier, at: store.options.now())

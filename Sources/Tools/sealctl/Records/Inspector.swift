@@ -7,11 +7,11 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Looks at one blob: its header without any key, the rest with one.
+/// The examination of one blob: its header without any key, the rest with a key.
 struct Inspector {
     let target: InspectionTarget
     let group: AppGroup?
-    /// The name and the place that a stream has to have, where the caller stated it.
+    /// The name and the place that the stream must have, if the caller stated them.
     let stream: (name: String, context: BlobContext)?
 
     /// Reads the header's shape.
@@ -32,7 +32,7 @@ struct Inspector {
         return inspection
     }
 
-    /// Opens it with the group's keys and compares it with what was accepted before; nothing is remembered.
+    /// Opens the blob with the group's keys and compares it with the accepted states, which do not change.
     func open(_ inspection: inout Inspection, with store: SealedStore) throws(Failure) {
         if inspection.header.kind == .record, inspection.record == nil {
             inspection.record = try name(of: inspection.header.nameTag, in: store)
@@ -47,7 +47,7 @@ struct Inspector {
             }
         } catch {
             guard error.status != .inputOutput else { throw error }
-            // Locked is no refusal: the blob may be sound.
+            // A locked blob is not refused, because it may be valid.
             guard error.status != .locked else {
                 inspection.verdict = .unverified(error.message)
                 return
@@ -75,19 +75,20 @@ struct Inspector {
         inspection.payload = try payload(opened, store)
     }
 
-    /// A suite of defaults may be larger than any other record.
+    /// Returns the largest size in bytes. A suite of defaults may be larger than any other record.
     private func largestPlaintext(of inspection: Inspection, _ store: SealedStore) -> Int {
         let isSuite = inspection.record?.hasPrefix(DefaultsSuite.namePrefix) == true
         return isSuite
             ? max(store.options.maximumRecordSize, DefaultsOptions().maximumSize) : store.options.maximumRecordSize
     }
 
-    /// The group's keys; one that needs its user is taken from the vault for this one look.
+    /// Returns the group's keys. A key that requires its user is taken from the vault for this inspection only.
     private func keys(for inspection: Inspection, _ store: SealedStore) throws(Failure) -> Keyring {
         try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: inspection.header.keyID) }
     }
 
-    /// Where the name is not known, any name of this group will do: the blob lies outside of its place.
+    /// Returns the place of the blob. Without a known name the blob is outside its place, and any name of this group is
+    /// accepted.
     private func context(for inspection: Inspection, _ store: SealedStore) throws(Failure) -> BlobContext? {
         if let record = inspection.record {
             return try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: record) }
@@ -115,7 +116,7 @@ struct Inspector {
         inspection.verdict = .refused(Failure(error))
     }
 
-    /// Judges a record by the roster. One that was refused before has no writer that counts.
+    /// Judges a record by the roster. A record that was refused before has no valid writer.
     private func judge(
         _ inspection: inout Inspection, _ authorisation: Authorisation, _ opened: borrowing BlobOpener.Opened,
         _ store: SealedStore
@@ -175,7 +176,7 @@ struct Inspector {
         inspection.verdict = .verified
     }
 
-    /// A header holds only a tag of its name: one of the group's records may have that tag.
+    /// Returns the name of the record with this tag, if the group has one. A header contains only the tag of its name.
     private func name(of tag: NameTag, in store: SealedStore) throws(Failure) -> String? {
         let records = try Failure.onStore { () throws(StoreError) in
             try store.list(includingReserved: true)
@@ -184,44 +185,44 @@ struct Inspector {
     }
 }
 
-/// What `inspect` found out about one blob.
+/// The results of `inspect` for one blob.
 struct Inspection {
-    /// Where it came from.
+    /// The source of the blob.
     let place: String
-    /// Bytes of the file; nil for a pipe.
+    /// The size of the file in bytes; `nil` for a pipe.
     let size: Int64?
-    /// Believed only where the verdict is `verified`.
+    /// The header, which is authentic only if the verdict is `verified`.
     let header: BlobHeader
-    /// The group that it was compared with, and whether it was sealed for that one.
+    /// The group that the blob was compared with, and the result.
     var group: (identifier: String, fits: Bool)?
-    /// The name of the record or stream, where it is known.
+    /// The name of the record or stream, if it is known.
     var record: String?
-    /// Whether it is a stream of the group without a name.
+    /// True if the blob is a stream of the group without a name.
     var isNameless = false
     var verdict = InspectionVerdict.unverified("no group was named")
-    /// The class of the key that it was sealed under, where the vault knows that key.
+    /// The class of the key that it was sealed under, if the vault knows that key.
     var protection: ProtectionClass?
-    /// `current`, `expired` or `future` as readers judge it, where it was verified.
+    /// The judgement of readers, `current`, `expired` or `future`, if the header was verified.
     var judgedFreshness: String?
-    /// The order that was accepted before, as `epoch.sequence`, and how this blob stands to it.
+    /// The order that was accepted before, as `epoch.sequence`, and the relation of this blob to it.
     var watermark: (accepted: String, standing: String)?
-    /// The writer of a record that is signed and that readers accept.
+    /// The writer of a signed record that readers accept.
     var writer: Signer?
     /// The contents of a verified JSON record.
     var payload: JSONPayload?
 }
 
-/// Whether the blob can be believed.
+/// The verdict on the blob.
 enum InspectionVerdict {
     /// Header and contents are authentic and in their place.
     case verified
-    /// Nothing was tried, for that reason.
+    /// The blob was not opened, for the given reason.
     case unverified(String)
-    /// Refused, for that reason.
+    /// The blob is refused, for the given reason.
     case refused(Failure)
 }
 
-/// JSON on one line, and as it is shown.
+/// JSON in one line, and in the form that is shown.
 struct JSONPayload {
     let compact: String
     let indented: String
@@ -229,11 +230,11 @@ struct JSONPayload {
 
 /// The writer of a record whose signature readers accept.
 struct Signer {
-    /// As 32 hexadecimal digits.
+    /// The id, as 32 hexadecimal digits.
     let id: String
-    /// As the roster that counts has it.
+    /// The label in the valid roster.
     let label: String?
-    /// The version of the roster under which it signed.
+    /// The version of the roster under which the writer signed.
     let rosterVersion: UInt64
 
     init(id: String, rosterVersion: UInt64, in store: SealedStore) {
@@ -242,7 +243,7 @@ struct Signer {
         label = store.rosterStanding?.roster?.roster.writers.first { $0.id.description == id }?.label
     }
 
-    /// `app (8f14e45fceea167a5a36dedd4bea2543), roster version 2`.
+    /// The writer as text: `app (8f14e45fceea167a5a36dedd4bea2543), roster version 2`.
     var text: String { "\(label.map { "\($0) (\(id))" } ?? id), roster version \(rosterVersion)" }
 
     var json: JSONText {

@@ -7,7 +7,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// `sealctl list`: what records a group has, by their verified headers.
+/// `sealctl list`: lists a group's records by their verified headers.
 struct ListCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -86,7 +86,7 @@ private struct ListedRecord {
         }
     }
 
-    /// Only keys of one class can be locked in a vault that is open.
+    /// Returns the class of a record's key. In an open vault only keys of one class can be locked.
     private static func protection(_ listing: RecordListing, _ store: SealedStore) -> ProtectionClass? {
         if listing.rejection?.code == .locked { return .whenUnlocked }
         return listing.header.flatMap(store.protection)
@@ -98,11 +98,11 @@ private struct ListedRecord {
         return listing.header.map { Freshness.word(of: $0, judgedBy: store) } ?? "refused"
     }
 
-    /// A refusal with its reason.
+    /// The state, with the reason of a refusal.
     private var stateText: String { state == "refused" ? "refused:\(reason ?? "?")" : state }
 
-    /// None has a space in it, so that whoever splits lines at spaces gets the columns. A name may have some where a file
-    /// was planted: there they are escaped as what else is not to be seen.
+    /// The cells, without spaces, so that a line can be split at spaces. The name of a planted file may contain spaces;
+    /// they are escaped like invisible characters.
     var cells: [String] {
         let sealed = provenance.map { Self.word(Timestamp($0.sealedAt)) } ?? "-"
         let expires = provenance.map { $0.notAfter.map { Self.word(Timestamp($0)) } ?? "never" } ?? "-"
@@ -114,12 +114,12 @@ private struct ListedRecord {
         ]
     }
 
-    /// As `put --accessible` takes it.
+    /// The class as `put --accessible` takes it.
     private var optionWord: String? {
         ProtectionWord.allCases.first { $0.protection == protection }?.rawValue
     }
 
-    /// `2026-11-21T03:30:00Z`.
+    /// Returns a time in the form `2026-11-21T03:30:00Z`.
     private static func word(_ time: Timestamp) -> String {
         time.short.split(separator: " ").joined(separator: "T")
     }

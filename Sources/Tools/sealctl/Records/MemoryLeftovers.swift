@@ -3,17 +3,17 @@ internal import SharedFiles
 
 /// Plaintext that a killed `sealctl edit` could not wipe.
 enum MemoryLeftovers {
-    /// A directory of this user's that no process uses any more.
+    /// A directory of this user that no process uses.
     struct Leftover: Sendable {
         let path: String
         fileprivate let name: String
         fileprivate let base: Directory
 
-        /// Wipes what lies in it and removes it. Nothing that came into use meanwhile is touched.
+        /// Wipes and removes the directory, unless it is in use now.
         func remove() { MemoryLeftovers.removeUnused(name, in: base) }
     }
 
-    /// Those that are there now. What a person's edit was kept in, after a conflict, is none.
+    /// Returns the present leftovers. The directory of an edit that was kept after a conflict is not a leftover.
     static func find() -> [Leftover] {
         MemoryPlace.bases.flatMap { base in
             ((try? base.entries()) ?? []).filter { $0.kind == .directory && $0.name.hasPrefix(MemoryPlace.prefix) }
@@ -22,7 +22,7 @@ enum MemoryLeftovers {
         }
     }
 
-    /// Removes them all; how many there were.
+    /// Removes all leftovers and returns their number.
     @discardableResult
     static func removeAll() -> Int {
         let found = find()
@@ -51,7 +51,7 @@ enum MemoryLeftovers {
         return true
     }
 
-    /// Another user's is none of our business.
+    /// Returns the directory if it belongs to this user, or `nil`.
     private static func own(_ name: String, in base: Directory) -> Directory? {
         guard let directory = try? base.directory(name), let facts = try? directory.attributes("."),
             facts.uid == geteuid(), facts.mode & 0o077 == 0
@@ -59,7 +59,8 @@ enum MemoryLeftovers {
         return directory
     }
 
-    /// Overwrites every file before it goes: the pages of a tmpfs are free, not empty, until somebody else gets them.
+    /// Overwrites every file before it is removed, because the freed pages of a tmpfs keep their contents until they
+    /// are used again.
     static func wipe(_ name: String, in base: Directory) {
         if let directory = try? base.directory(name) {
             directory.walk(maximumDepth: 16) { entry in
@@ -69,7 +70,7 @@ enum MemoryLeftovers {
         try? base.removeTree(name)
     }
 
-    /// The same for what lies beside some files of a directory.
+    /// Wipes everything in a directory except some files.
     static func wipe(allBut kept: Set<String>, in directory: Directory) {
         directory.walk(maximumDepth: 16) { entry in
             if entry.kind == .regular, !kept.contains(entry.path) { overwrite(entry.path, in: directory) }

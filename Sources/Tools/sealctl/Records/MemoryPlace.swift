@@ -4,11 +4,11 @@ internal import KeyVault
 internal import SharedFiles
 internal import SystemPackage
 
-/// A directory of our own in memory, for plaintext that another program has to see as a file.
+/// A directory of this process in memory, for plaintext that another program must see as a file.
 ///
-/// On a tmpfs, never on a disk: what is written there ends with the machine's power, though swap may take it to a disk. The
-/// directory is open to its owner alone. As long as it is in use its lock is held: whoever finds one without a holder knows
-/// that its process was killed, and wipes it (`MemoryLeftovers`).
+/// The directory is on a tmpfs, never on a disk: its contents are lost when the machine loses power, though swap may
+/// write them to a disk. Only the owner can open it. The process holds its lock as long as it uses the directory. If no
+/// process holds the lock, the process was killed, and `MemoryLeftovers` wipes the directory.
 final class MemoryPlace: Sendable {
     static let prefix = "sealctl-edit."
     static let keptPrefix = "sealctl-kept."
@@ -26,7 +26,7 @@ final class MemoryPlace: Sendable {
         self.lock = lock
     }
 
-    /// Makes one in the first place that will do.
+    /// Creates a directory in the first suitable place.
     ///
     /// - Throws: `Failure` `noMemoryPlace`: plaintext is never written to a disk instead.
     static func make() throws(Failure) -> MemoryPlace {
@@ -41,7 +41,7 @@ final class MemoryPlace: Sendable {
             hint: "Set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, mode 0700; or use sealctl get and put.")
     }
 
-    /// Where such directories may lie: those of file systems in memory.
+    /// The directories in memory that may contain such directories.
     static var bases: [Directory] {
         let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
         return [(runtime, true), ("/dev/shm", false)].compactMap { path, isOwn in
@@ -52,7 +52,8 @@ final class MemoryPlace: Sendable {
         }
     }
 
-    /// A runtime directory has to be the user's; anybody may make names in `/dev/shm`, and remove their own only.
+    /// Returns `true` if a base is safe: a runtime directory must belong to the user, and `/dev/shm` must be sticky, so
+    /// that users remove only their own files.
     private static func isSafe(_ directory: Directory, isOwn: Bool) -> Bool {
         guard let facts = try? directory.attributes(".") else { return false }
         return isOwn ? facts.uid == geteuid() && facts.mode & 0o022 == 0 : facts.uid == 0 && facts.mode & S_ISVTX != 0
@@ -64,15 +65,16 @@ final class MemoryPlace: Sendable {
             throw FileError(errno: errno, operation: "create the directory", path: base.display(name))
         }
         let directory = try base.directory(name)
-        // Who looks for leftovers may have found it before the lock was taken, and removed it: then this throws.
+        // A process that searches for leftovers may have removed the directory before the lock was taken. In that case
+        // this throws.
         let lock = try LockFile(directory: directory, name: lockName).acquire(.whole, .exclusive, timeout: .zero)
         return MemoryPlace(base: base, name: name, directory: directory, lock: lock)
     }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in the directory.
     func path(_ leaf: String) -> String { directory.display(leaf) }
 
-    /// Makes a file with these bytes, or puts them in its place.
+    /// Creates a file with these bytes, or replaces its contents.
     func write(_ bytes: UnsafeRawBufferPointer, as leaf: String) throws(FileError) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
         let opened = openat(directory.descriptor.rawValue, leaf, flags, mode_t(0o600))
@@ -80,7 +82,7 @@ final class MemoryPlace: Sendable {
         try Descriptor(owning: opened, path: path(leaf)).write(bytes)
     }
 
-    /// Lends what the file holds now: at most `limit` bytes and one more.
+    /// Passes the present contents of the file to the body, at most `limit` bytes and one more.
     func withContents<Result>(
         of leaf: String, limit: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -91,10 +93,10 @@ final class MemoryPlace: Sendable {
         return try input.withContents(limit: limit, body)
     }
 
-    /// Overwrites and removes everything, whatever the editor left beside the file.
+    /// Overwrites and removes everything, including all files that the editor left beside the edited one.
     func wipe() { MemoryLeftovers.wipe(name, in: base) }
 
-    /// Leaves the directory to the person with this file alone, under a name that nobody takes for a leftover.
+    /// Leaves the directory with this file alone to the person, under a name that is not taken for a leftover.
     ///
     /// - Returns: The directory's path.
     func keep(_ leaf: String) -> String {

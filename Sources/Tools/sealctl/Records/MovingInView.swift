@@ -13,7 +13,7 @@ struct MovingInView {
         leftInPlaintext = report.leftInPlaintext.count
     }
 
-    /// A line for each file and one for the sum.
+    /// A line for each file and one for the totals.
     var text: String { (views.map(\.text) + [sum]).joined(separator: "\n") }
 
     var json: String {
@@ -46,7 +46,7 @@ struct MovedItemView {
 
     init(_ item: MovedItem) { self.item = item }
 
-    /// `state.json: sealed as record state; the plaintext was removed`, a line for each note below it.
+    /// The result, such as `state.json: sealed as record state; the plaintext was removed`, and a line for each note.
     var text: String {
         let line = "\(item.source.printable): \(outcome)\(item.isSourceRemoved ? "; the plaintext was removed" : "")"
         return ([line] + item.notes.map { "  \($0)" }).joined(separator: "\n")
@@ -62,7 +62,7 @@ struct MovedItemView {
         ])
     }
 
-    /// Stable, for programs.
+    /// A stable word, for programs.
     var word: String {
         switch item.outcome {
         case .sealed: "sealed"

@@ -3,7 +3,7 @@ internal import AuditReports
 internal import SealedState
 internal import StateImport
 
-/// How plaintext is moved in.
+/// The options for the import of plaintext.
 struct MovingOptions: ParsableArguments {
     @Flag(help: "Leave the plaintext where it is.")
     var keepSource = false
@@ -28,7 +28,7 @@ extension KeyOptions {
     var files: [String?] { [passphraseFile, keyFile, identity] }
 }
 
-/// Which record a file becomes.
+/// The record that a file becomes.
 struct RecordOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
@@ -48,7 +48,7 @@ struct RecordOptions: ParsableArguments {
     }
 }
 
-/// One file on its way in: opens the store, moves, and says what was done.
+/// The import of one file: opens the store, moves the file and reports the result.
 struct FileMove {
     let groupOptions: GroupOptions
     let keyOptions: KeyOptions
@@ -76,7 +76,8 @@ struct FileMove {
 }
 
 extension Failure {
-    /// What is there already is a duplicate, as for `put --if-absent`. Advice for records is none for files of one's own.
+    /// Creates a failure of a move. An existing record is a duplicate, as in `put --if-absent`. Advice about records is
+    /// left out if the fault is in a file of the user.
     init(moving error: StoreError) {
         let failure = Failure(error)
         guard error.code == .conflict else {

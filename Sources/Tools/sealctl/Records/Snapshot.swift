@@ -6,22 +6,23 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// Copies a container while others use it.
+/// A copy of a container while other processes use it.
 ///
-/// A record's file is never changed in place: what is opened is one whole blob, whatever takes its name meanwhile. So no lock
-/// is taken and no writer waits. Other files may be written in place; one that changes while it is read is read again.
+/// A record's file is never changed in place, so an opened file is one whole blob, even if its name is given to another
+/// file. So no lock is taken and no writer waits. Other files may be written in place; a file that changes while it is
+/// read is read again.
 struct Snapshot {
     let container: GroupContainer
-    /// What verifies sealed files; nil where nothing opens the vault.
+    /// The store that verifies sealed files; `nil` if nothing opens the vault.
     let store: SealedStore?
     let includesCaches: Bool
 
-    /// Larger files are copied in parts, and not read again.
+    /// The largest file that is read whole. A larger one is copied in parts and not read again.
     private static let largestWhole = 16 << 20
     private static let maximumDepth = 64
     private static let attempts = 5
 
-    /// It is given up soon after a signal that is held back has come.
+    /// Writes the copy. The copy is abandoned soon after a held-back signal has arrived.
     func write(to target: any SnapshotTarget) throws(Failure) -> SnapshotReport {
         var report = SnapshotReport(group: container.group.identifier, isVerified: store != nil)
         do throws(Failure) {
@@ -59,7 +60,7 @@ struct Snapshot {
 
     // MARK: One file
 
-    /// Nil where it is not in the copy.
+    /// Returns `nil` if the file is not in the copy.
     private func copy(
         _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) -> SnapshotFile? {
@@ -75,7 +76,8 @@ struct Snapshot {
         return try read.map { contents throws(Failure) in try addWhole(contents, entry.path, to: target) }
     }
 
-    /// Nil for what was removed since it was listed, and need not be in the copy; and for what cannot be read, which is said.
+    /// Returns `nil` for a file that was removed since it was listed, which need not be in the copy, and for an
+    /// unreadable file, which is reported.
     private func opened<Result>(
         _ path: String, _ report: inout SnapshotReport, _ body: (OpenFile) throws(FileError) -> Result
     ) -> Result? {
@@ -116,17 +118,17 @@ struct Snapshot {
     }
 }
 
-/// What becomes of one name of a container in a snapshot.
+/// The treatment of one name of a container in a snapshot.
 enum SnapshotChoice {
     case directory
     case file
-    /// Of use to running programs only; nobody misses it.
+    /// A file that is only useful to running programs, and that is left out silently.
     case passOver
     case leaveOut(String)
-    /// It belongs into the copy, and cannot be read.
+    /// A file that belongs into the copy and cannot be read.
     case unreadable(FileError)
 
-    /// The library's own, which a container that is restored gets anew.
+    /// The library's own files, which a restored container gets anew.
     private static let machinery: Set<String> = [
         ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.coordination,
         ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.notifications,
@@ -143,7 +145,7 @@ enum SnapshotChoice {
         } else if !includesCaches, entry.path.hasPrefix(Self.caches + "/") {
             self = .passOver
         } else if let error = entry.error {
-            // Removed since it was listed.
+            // The file was removed since it was listed.
             self = error.code == .notFound ? .passOver : .unreadable(error)
         } else if String(validating: entry.nameBytes, as: UTF8.self) == nil {
             self = .leaveOut("its name is no UTF-8")

@@ -5,7 +5,7 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// `sealctl snapshot`: a consistent copy of a container.
+/// `sealctl snapshot`: writes a consistent copy of a container.
 struct SnapshotCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "snapshot",
@@ -53,7 +53,7 @@ struct SnapshotCommand: SealctlCommand {
         if let failure = report.failure { throw failure }
     }
 
-    /// Nil where nothing opens the vault, and nothing was stated to open it with: then nothing is verified.
+    /// Returns `nil` if nothing opens the vault and no credential was stated. In that case nothing is verified.
     private func storeAtHand(of group: AppGroup) throws(Failure) -> SealedStore? {
         do throws(Failure) { return try keyOptions.openStore(of: group) } catch {
             guard keyOptions.isUnstated else { throw error }
@@ -71,7 +71,7 @@ struct SnapshotCommand: SealctlCommand {
         let snapshot = Snapshot(container: container, store: store, includesCaches: caches)
         guard path != "-" else {
             try SnapshotPlace.requireOutputOutside(of: container.root)
-            // Whoever reads it may be slow, and there is nothing to take back: a signal ends this at once.
+            // The reader may be slow, and nothing can be undone, so a signal ends the process at once.
             return try snapshot.write(to: TarTarget(nil))
         }
         let place = try SnapshotPlace(path)
@@ -79,7 +79,7 @@ struct SnapshotCommand: SealctlCommand {
         return try take(snapshot, place)
     }
 
-    /// With signals held back: what was written by then is removed before they end us.
+    /// Takes the snapshot with signals held back: an incomplete copy is removed before a signal ends the process.
     private func take(_ snapshot: Snapshot, _ place: SnapshotPlace) throws(Failure) -> SnapshotReport {
         let tar = place.argument.hasSuffix(".tar") ? try TarTarget(place) : nil
         let signals = HeldSignals()

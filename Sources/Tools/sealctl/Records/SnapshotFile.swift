@@ -10,29 +10,29 @@ internal import SharedFiles
 /// One file of a snapshot.
 struct SnapshotFile {
     enum Seal: String {
-        /// Nobody looked with a key.
+        /// The file was not checked with a key.
         case unverified
-        /// Authentic, in its place and in order.
+        /// The file is authentic, in its place and in order.
         case verified
-        /// Its key needs a person.
+        /// The file's key requires a person.
         case locked
         case refused
     }
 
-    /// Below the container.
+    /// The path relative to the container.
     let path: String
     let size: Int64
-    /// As it was; the copy is its owner's alone.
+    /// The mode of the original. The copy is readable by its owner only.
     let mode: mode_t
     let modified: FileTime
-    /// Whether nobody wrote to it while it was copied.
+    /// True if the file did not change while it was copied.
     var isSettled: Bool
-    /// BLAKE2b-256, as b2sum -l 256 has it; nil for what was copied in parts.
+    /// The hash by BLAKE2b-256, as in `b2sum -l 256`; `nil` for a file that was copied in parts.
     var hash: [UInt8]?
-    /// As it claims; nil for what is not sealed.
+    /// The header as the file claims it; `nil` for a file that is not sealed.
     private(set) var header: BlobHeader?
     private(set) var seal: Seal?
-    /// Why it is refused.
+    /// The reason of a refusal.
     private(set) var code: String?
 
     init(path: String, _ facts: FileAttributes, modified: FileTime, size: Int64, isSettled: Bool) {
@@ -43,14 +43,14 @@ struct SnapshotFile {
         self.modified = modified
     }
 
-    /// The name of the record whose place this is.
+    /// The name of the record, if the path is a record's place.
     var record: String? { RecordFile.name(of: path)?.text }
 
-    /// Says whether it can be believed.
+    /// Judges the authenticity of the file.
     ///
     /// - Parameters:
     ///   - bytes: The whole file, or its beginning.
-    ///   - store: Nil where nothing opens the vault.
+    ///   - store: The store; `nil` if nothing opens the vault.
     mutating func judge(_ bytes: [UInt8], isWhole: Bool, _ store: SealedStore?) {
         header = try? UnverifiedHeader(parsing: bytes).claimed
         guard header != nil || record != nil else { return }
@@ -99,7 +99,7 @@ struct SnapshotFile {
         }
     }
 
-    /// Its beginning only: sealctl inspect reads all of it.
+    /// Verifies the beginning of a stream only; `sealctl inspect` reads all of it.
     private func verifyStream(_ bytes: [UInt8], _ header: BlobHeader, _ store: SealedStore) throws(Failure) {
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }
         let context = BlobContext(streamOf: store.group, tagged: header.nameTag)
@@ -125,9 +125,9 @@ struct SnapshotFile {
     }
 }
 
-/// A file of a container, open to be copied.
+/// A file of a container that is open for copying.
 final class OpenFile {
-    /// What was read of a file, and whether nobody wrote to it meanwhile.
+    /// The contents of a file, and the result of the check for concurrent changes.
     struct Contents {
         let bytes: [UInt8]
         let facts: FileAttributes
@@ -137,9 +137,9 @@ final class OpenFile {
 
     private static let partSize: Int64 = 1 << 20
     private let file: Descriptor
-    /// As it was when it was opened.
+    /// The attributes when the file was opened.
     let facts: FileAttributes
-    /// When it was changed last, by then.
+    /// The time of the last change at that moment.
     let modified: FileTime
 
     init(_ path: String, in container: Directory) throws(FileError) {
@@ -148,7 +148,7 @@ final class OpenFile {
         modified = FileTime(seconds: facts.modifiedSeconds, nanoseconds: facts.modifiedSubsecond)
     }
 
-    /// Whether it is as it was when it was opened, as far as its size and its times tell.
+    /// True if size and times of the file are as they were when it was opened.
     var isUnchanged: Bool {
         guard let now = try? file.attributes() else { return false }
         return now.size == facts.size && now.modifiedNanoseconds == facts.modifiedNanoseconds
@@ -161,7 +161,7 @@ final class OpenFile {
             isSettled: count == Int(facts.size) && isUnchanged)
     }
 
-    /// The next mebibyte at most. One that shrinks keeps the size that it had, with zeros.
+    /// Returns the next part, of one mebibyte at most. A file that shrinks keeps its former size, padded with zeros.
     func part(at position: Int64) throws(FileError) -> [UInt8] {
         try read(Int(min(Self.partSize, facts.size - position)), at: position).bytes
     }
@@ -177,11 +177,11 @@ final class OpenFile {
     }
 }
 
-/// When a file was changed: before 1970 as well, and beyond what 64 bits of nanoseconds can say.
+/// The time of a file's last change, which may be before 1970 or beyond the range of 64-bit nanoseconds.
 struct FileTime: Sendable, Equatable {
-    /// Since 1970; negative before.
+    /// Seconds since 1970; negative for earlier times.
     let seconds: Int64
-    /// Behind that second.
+    /// Nanoseconds after that second.
     let nanoseconds: Int
 
     init(seconds: Int64, nanoseconds: Int) {
@@ -197,7 +197,7 @@ struct FileTime: Sendable, Equatable {
 
     var systemTime: timespec { timespec(tv_sec: Int(seconds), tv_nsec: nanoseconds) }
 
-    /// `2026-11-21T03:30:00.000Z` (RFC 3339), which has the years 0 to 9999; beyond them the seconds.
+    /// The time as RFC 3339 has it, `2026-11-21T03:30:00.000Z`, for the years 0 to 9999, or else the seconds.
     var rfc3339: String {
         guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { return "\(seconds) s" }
         return CivilTime(secondsSince1970: Int(seconds)).text(milliseconds: nanoseconds / 1_000_000)

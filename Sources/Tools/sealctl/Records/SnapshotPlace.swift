@@ -2,16 +2,16 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// The free name that a snapshot is to get.
+/// The unused name of a new snapshot.
 struct SnapshotPlace {
-    /// As it was stated.
+    /// The name as it was stated.
     let argument: String
     let parent: Directory
     let leaf: String
 
-    /// Nothing is opened under the name: what has it may be a pipe, which would wait for a reader.
+    /// Creates the place without opening an existing file of that name, which may be a pipe that waits for a reader.
     ///
-    /// - Throws: `Failure` where something has the name, or where there is no directory to make it in.
+    /// - Throws: `Failure` if the name exists, or if its directory is missing.
     init(_ argument: String) throws(Failure) {
         self.argument = argument
         let path = FilePath(argument)
@@ -24,17 +24,17 @@ struct SnapshotPlace {
         if fstatat(parent.descriptor.rawValue, leaf, &facts, AT_SYMLINK_NOFOLLOW) == 0 { throw taken }
     }
 
-    /// Somebody has the name.
+    /// The failure for a name that exists.
     var taken: Failure {
         Failure(.cannotCreate, "alreadyExists", "cannot write \(argument): it exists already", hint: "Try another -o.")
     }
 
-    /// A copy that lies in what is copied would be copied as well, and so on.
+    /// Refuses a place in the container, where the copy would copy itself.
     func requireOutside(of container: Directory) throws(Failure) {
         try Self.require(outside: container, parent, argument)
     }
 
-    /// The same for standard output, where that is a file.
+    /// Refuses a file in the container as standard output.
     static func requireOutputOutside(of container: Directory) throws(Failure) {
         var facts = stat()
         guard fstat(1, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
@@ -43,7 +43,7 @@ struct SnapshotPlace {
         try require(outside: container, parent, "standard output")
     }
 
-    /// Upwards by what the directories are: names may lead there in many ways.
+    /// Walks upwards and compares directories by device and inode, because several paths may lead to the same one.
     private static func require(outside container: Directory, _ place: Directory, _ name: String) throws(Failure) {
         var (own, here) = (stat(), stat())
         fstat(container.descriptor.rawValue, &own)
@@ -67,7 +67,7 @@ struct SnapshotPlace {
         }
     }
 
-    /// The path without links, as far as there is one.
+    /// Returns the path without links, as far as it exists.
     private static func real(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }

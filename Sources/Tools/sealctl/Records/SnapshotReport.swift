@@ -1,14 +1,14 @@
 internal import AuditReports
 internal import SharedFiles
 
-/// What a snapshot holds.
+/// The contents of a snapshot.
 struct SnapshotReport {
     let group: String
     let isVerified: Bool
     let takenAt = Timestamp.now
     var files: [SnapshotFile] = []
     var leftOut: [(path: String, reason: String)] = []
-    /// Why something that belongs into the copy is not in it.
+    /// Files that belong into the copy and are missing, with their errors.
     private var unreadable: [(path: String, error: FileError)] = []
 
     init(group: String, isVerified: Bool) {
@@ -21,7 +21,7 @@ struct SnapshotReport {
         unreadable.append((path, error))
     }
 
-    /// What the command ends with although the copy was written; nil where it holds all that it should.
+    /// The failure that ends the command although the copy was written; `nil` if the copy is complete.
     var failure: Failure? {
         guard let first = unreadable.first else { return nil }
         let cause = Failure(first.error)
@@ -45,7 +45,7 @@ struct SnapshotReport {
         ])
     }
 
-    /// What a person should know although the copy was made.
+    /// The warnings for a person about a copy that was made.
     var warnings: [Warning] {
         files.compactMap { file in
             if file.seal == .refused {

@@ -2,17 +2,17 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// Where a snapshot goes: whole at the end, or not at all.
+/// The destination of a snapshot. The snapshot appears there whole at the end, or not at all.
 protocol SnapshotTarget: AnyObject {
-    /// A directory, before everything in it.
+    /// Adds a directory, before everything in it.
     func addDirectory(_ path: String) throws(Failure)
-    /// A file whose contents come next, in parts of that many bytes altogether.
+    /// Begins a file. Its contents follow in parts, with this size in total.
     func beginFile(_ path: String, size: Int64, modified: FileTime) throws(Failure)
     func write(_ bytes: UnsafeRawBufferPointer) throws(Failure)
     func endFile() throws(Failure)
-    /// Everything was added.
+    /// Completes the snapshot.
     func commit() throws(Failure)
-    /// Takes back what was written.
+    /// Removes the written data.
     func discard()
 }
 
@@ -31,16 +31,16 @@ extension SnapshotTarget {
     }
 }
 
-/// A snapshot as a directory that is made here, for its owner alone.
+/// A snapshot as a new directory that only its owner can open.
 final class DirectoryTarget: SnapshotTarget {
     private let parent: Directory
     private let leaf: String
     private let directory: Directory
     private var file: (descriptor: Int32, path: String)?
-    /// When the file was changed last, as its copy is to say.
+    /// The time of the file's last change, which its copy gets.
     private var modified = FileTime.now
 
-    /// - Throws: `Failure` where the name is taken since, or cannot be made.
+    /// - Throws: `Failure` if the name exists by now or cannot be created.
     init(_ place: SnapshotPlace) throws(Failure) {
         parent = place.parent
         leaf = place.leaf

@@ -1,13 +1,13 @@
 internal import SharedFiles
 
-/// A snapshot as a tar file: that of POSIX.1-2001 ("pax"), so that names may be long.
+/// A snapshot as a tar file in the format of POSIX.1-2001 ("pax"), which supports long names.
 final class TarTarget: SnapshotTarget {
     private let output: OutputFile
     private let begun = FileTime.now
-    /// Bytes of the file that is being written.
+    /// The size in bytes of the file that is being written.
     private var size: Int64 = 0
 
-    /// - Parameter place: Nil for standard output.
+    /// - Parameter place: The place; `nil` for standard output.
     init(_ place: SnapshotPlace?) throws(Failure) {
         output = try OutputFile(place?.argument ?? "-", mode: 0o600, replacing: false)
     }
@@ -32,7 +32,7 @@ final class TarTarget: SnapshotTarget {
         try output.commit()
     }
 
-    /// It has no name before `commit()`.
+    /// Does nothing, because the file has no name before `commit()`.
     func discard() {}
 }
 
@@ -41,13 +41,13 @@ struct TarHeader {
     enum Kind: UInt8 {
         case file = 0x30
         case directory = 0x35
-        /// What is too long for the header of the entry that follows.
+        /// Fields that are too long for the header of the next entry.
         case extended = 0x78
     }
 
     static let blockSize = 512
     private static let longestName = 100
-    /// What eleven octal digits can say.
+    /// The largest number that eleven octal digits can represent.
     private static let largest: Int64 = 0o77777777777
 
     let path: String
@@ -70,7 +70,7 @@ struct TarHeader {
         return extended.block + body + Self.padding(after: Int64(body.count)) + block
     }
 
-    /// Zeros up to the end of a block.
+    /// Returns zeros up to the end of a block.
     static func padding(after size: Int64) -> [UInt8] {
         [UInt8](repeating: 0, count: (blockSize - Int(size % Int64(blockSize))) % blockSize)
     }
@@ -99,7 +99,7 @@ struct TarHeader {
         return Array((String(repeating: "0", count: max(0, digits - text.count)) + text).utf8)
     }
 
-    /// `LENGTH KEY=VALUE\n`, where the length counts itself.
+    /// Returns `LENGTH KEY=VALUE\n`, where the length includes its own digits.
     private static func record(_ key: String, _ value: String) -> String {
         let rest = " \(key)=\(value)\n"
         var length = rest.utf8.count + 1

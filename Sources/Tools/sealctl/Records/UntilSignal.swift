@@ -2,18 +2,20 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// Runs work until it ends or a person ends it: for what is watched a signal is the usual end, and no failure.
+/// Work that runs until it ends or a person ends it. A signal is the usual end of `watch`, and not a failure.
 enum UntilSignal {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// What the work came to; nil while it runs.
+    /// The result of the work; `nil` while it runs.
     private final class Outcome: Sendable {
         let result = Mutex<Result<Void, Failure>?>(nil)
     }
 
-    /// - Parameter work: Ends soon after its task was cancelled. A second signal ends the process where it does not.
+    /// - Parameter work: Work that ends soon after its task was cancelled. If it does not, a second signal ends the
+    ///   process.
     static func run(_ work: @escaping @Sendable () async throws(Failure) -> Void) throws(Failure) {
-        // Before any thread is made: they inherit it, so that a signal waits for this one.
+        // The mask is set before any thread is created, because threads inherit it. So only this thread receives the
+        // signals.
         var set = sigset_t()
         sigemptyset(&set)
         for number in signals { sigaddset(&set, number) }
@@ -44,7 +46,7 @@ enum UntilSignal {
             var number: Int32 = 0
             sigwait(&set, &number)
             if let result = outcome.result.withLock({ $0 }) { return try result.get() }
-            // The work may hang in a write to somebody who does not read.
+            // The work may block in a write whose reader does not read.
             if wasAsked { return }
             wasAsked = true
             task.cancel()
@@ -52,26 +54,26 @@ enum UntilSignal {
     }
 }
 
-/// Notices that nobody reads standard output any more, while there is nothing to write that would show it.
+/// A monitor that notices the end of standard output's reader while nothing is written.
 final class OutputReader: Sendable {
     private let body: @Sendable () -> Void
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// - Parameter body: Called on a thread of its own, once, when standard output is a pipe or socket whose other end has
-    ///   gone.
+    /// - Parameter body: A closure that is called once, on a separate thread, when standard output is a pipe or socket
+    ///   and its other end is closed.
     static func whenGone(_ body: @escaping @Sendable () -> Void) {
         var facts = stat()
         guard fstat(1, &facts) == 0, [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT) else { return }
         var thread = pthread_t()
         let context = Unmanaged.passRetained(OutputReader(body))
-        // Where there is no thread to be had, the next write shows it.
+        // If no thread can be created, the next write reports the end.
         guard pthread_create(&thread, nil, outputReaderMain, context.toOpaque()) == 0 else { return context.release() }
         pthread_detach(thread)
     }
 
     fileprivate func run() {
-        // Nothing is asked for: that the other end has gone is always reported.
+        // No events are requested, because poll(2) always reports a closed other end.
         var request = pollfd(fd: 1, events: 0, revents: 0)
         while poll(&request, 1, -1) < 0 { guard errno == EINTR else { return } }
         if request.revents & Int16(POLLERR | POLLHUP) != 0 { body() }

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Recognises vim in a person's command, under its many names: vim keeps what it shows in files of its own, a history and a
-/// swap file, unless it is told not to.
+/// A detector of vim, under its many names, in a person's command. Without options vim writes what it shows to files of
+/// its own: a history and a swap file.
 enum VimCommand {
-    /// No swap file; no history, neither read nor written.
+    /// The options that disable the swap file and the history.
     private static let options = " -n -i NONE"
-    /// What stands before a program in a command and starts it.
+    /// The words that may precede a program in a command.
     private static let starters: Set<String> = ["env", "exec", "command", "nice", "nohup"]
     private static let names: Set<String> = ["gvim", "mvim", "rvim", "evim", "gview", "rview", "rgvim"]
-    /// Vim on some systems, another program on others: what they lead to tells, where it has another name.
+    /// Names of vim on some systems and of another program on others. The link target of such a name decides.
     private static let ambiguous: Set<String> = ["vi", "view", "ex"]
 
-    /// The command, with options behind the program where that is vim.
+    /// Returns the command, with options after the program if it is vim.
     static func discreet(_ command: String) -> String {
         var end = command.startIndex
         while let word = nextWord(of: command, from: &end) {
@@ -21,7 +21,8 @@ enum VimCommand {
         return command
     }
 
-    /// A word without its quotes; `end` is behind it then. Nil where the shell would do more than take it.
+    /// Returns a word without its quotes and sets `end` to the position after it. Returns `nil` if the shell would
+    /// interpret the word.
     private static func nextWord(of command: String, from end: inout String.Index) -> String? {
         var rest = command[end...].drop { $0 == " " || $0 == "\t" }
         var word = ""
@@ -63,7 +64,7 @@ enum VimCommand {
 
     private static func leaf(_ path: String) -> String { path.split(separator: "/").last.map { String($0) } ?? path }
 
-    /// The file that a program's name leads to in the end.
+    /// Returns the file that a program's name finally resolves to.
     private static func resolved(_ program: String) -> String? {
         let directories = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         let paths =

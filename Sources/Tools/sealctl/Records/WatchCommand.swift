@@ -6,7 +6,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// `sealctl watch`: every change of records, as it comes.
+/// `sealctl watch`: prints every change of records as it happens.
 struct WatchCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -64,25 +64,25 @@ struct WatchCommand: SealctlCommand {
     }
 }
 
-/// What has happened to a record, in a word.
+/// The kind of a change of a record, in a word.
 enum WatchEvent: String, Sendable {
-    /// A value that was there when the watching began.
+    /// A value that existed when the watch began.
     case present
     /// A new value.
     case written
     /// The same value, under another key.
     case resealed
-    /// The value that was there before, which was something else in between: expired, locked, replaced by a refused blob.
+    /// The value before an interruption by another state: expired, locked, or replaced by a refused blob.
     case valid
     case deleted
     case absent
     case locked
     case refused
-    /// It could not be read, for a reason that says nothing about it.
+    /// A failed read, for a reason that is independent of the record.
     case failed
 }
 
-/// Tells what a change is, from what was shown of the record before.
+/// The events of changes, derived from the previous states of the records.
 struct WatchEvents {
     private var values: [String: Provenance] = [:]
 
@@ -109,18 +109,18 @@ struct WatchEvents {
     }
 }
 
-/// Prints changes as they come.
+/// A view that prints changes as they happen.
 struct LiveView: Sendable {
     let store: SealedStore
-    /// Nil for all records.
+    /// The names; `nil` for all records.
     let names: [String]?
-    /// After how many changes it ends; nil for never.
+    /// The number of changes after which the view ends; `nil` for no limit.
     let limit: Int?
     let changesOnly: Bool
     let showsValues: Bool
     let isJSON: Bool
 
-    /// Ends with its task.
+    /// Shows changes until its task is cancelled.
     func show() async throws(Failure) {
         let changes = try Failure.onStore { () throws(StoreError) in try store.changes(of: names) }
         var events = WatchEvents()
@@ -135,7 +135,7 @@ struct LiveView: Sendable {
         }
     }
 
-    /// Nil where the value was replaced since: the change that follows shows the new one.
+    /// Returns `nil` if the value was replaced by now, because the next change shows the new one.
     private func line(_ line: WatchLine) -> String? {
         guard showsValues, case .value(let provenance) = line.change.outcome else { return text(of: line) }
         guard let opened = try? store.following().openPayload(named: line.change.name),
@@ -148,7 +148,7 @@ struct LiveView: Sendable {
 
     private func text(of line: WatchLine) -> String { isJSON ? line.json(withValue: showsValues).text : line.text }
 
-    /// One line; nil for what is no JSON.
+    /// Returns the contents in one line, or `nil` if they are not JSON.
     private static func json(of opened: borrowing BlobOpener.Opened, _ options: StoreOptions) -> String? {
         guard opened.header.header.codec == .json else { return nil }
         return opened.plaintext.withUnsafeBytes { bytes in
@@ -157,23 +157,23 @@ struct LiveView: Sendable {
     }
 }
 
-/// One line of what is watched.
+/// One line of a watch.
 struct WatchLine {
     let change: RecordChange
     let event: WatchEvent
     let time = Timestamp.now
-    /// The contents as one line of JSON; nil where they are not shown or are none.
+    /// The contents as one line of JSON; `nil` if they are not shown or not JSON.
     var value: String?
 
-    /// Time, event, sequence, name and reason, with tabs between them: the order that leaves columns in line where tabs
-    /// are eight characters wide.
+    /// Time, event, sequence, name and reason, separated by tabs. In this order the columns align if tabs are eight
+    /// characters wide.
     var text: String {
         let sequence = change.provenance.map { String($0.sequence) } ?? "-"
         let fields = [time.rfc3339, event.rawValue, sequence, change.name.printable]
         return (fields + [reason.map { $0.printable } ?? value].compactMap(\.self)).joined(separator: "\t")
     }
 
-    /// What stands behind a plain event: the code, which programs know, and what was found.
+    /// The explanation after an event: the code, which programs know, and the reason.
     private var reason: String? {
         guard let error = change.error else { return nil }
         return "\(error.code.rawValue): \(error.reason)"

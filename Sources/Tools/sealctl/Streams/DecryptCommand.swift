@@ -48,7 +48,7 @@ struct DecryptCommand: SealctlCommand {
     }
 }
 
-/// One stream on its way from a sealed input to its target.
+/// One stream from a sealed input to its target.
 private struct StreamOpening {
     let input: InputFile
     let target: OutputFile
@@ -58,7 +58,7 @@ private struct StreamOpening {
     func run() throws(Failure) {
         if target.isStream, let extent = input.extent {
             try verify(extent)
-            // The file may change between the passes: the second one authenticates everything once more.
+            // The file may change between the passes, so the second one authenticates everything again.
             return try release(total: extent.count, isEarly: false)
         }
         try release(total: input.extent?.count, isEarly: target.isStream)
@@ -102,7 +102,7 @@ private struct StreamOpening {
         .usage, binary.rawValue, "the opened stream is binary data, which is nothing for a terminal",
         hint: "Try -o FILE, or -o - if you mean it.")
 
-    /// Text may go to a terminal; anything with control characters could drive it.
+    /// Refuses control characters for a terminal, because they could control it. Text is allowed.
     private func guardTerminal(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         guard target.isGuardedTerminal else { return }
         let isText = bytes.allSatisfy { byte in
@@ -112,10 +112,10 @@ private struct StreamOpening {
     }
 }
 
-/// A vault's keys, with those that a completed rotation has retired only where a person asked for them.
+/// A vault's keys. Keys that a completed rotation has retired are included only on request.
 ///
-/// Streams are stored anywhere, so a rotation does not reseal all of them: a stream of an old epoch may be genuine, or
-/// sealed anew by a holder of the old key. A person has to state that it is expected.
+/// Streams may be stored anywhere, so a rotation does not reseal all of them: a stream of an old epoch may be genuine,
+/// or sealed again by a holder of the old key. A person must state that it is expected.
 struct KeysInForce: SealingKeySource {
     private let keyring: Keyring
     private let acceptsRetired: Bool

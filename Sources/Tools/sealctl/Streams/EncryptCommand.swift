@@ -66,8 +66,8 @@ struct EncryptCommand: SealctlCommand {
         try target.commit()
     }
 
-    /// A rotation that was completed meanwhile has left this stream behind: no program would take its key away unseen,
-    /// and none would reseal it.
+    /// Refuses a key that a concurrent rotation has retired: the rotation did not reseal this stream, so readers would
+    /// refuse it.
     private func requireStillActive(_ key: SealingKey, in vault: Vault) throws(Failure) {
         let now = try Failure.onVault { () throws(VaultError) in try vault.activeKey() }
         guard now.id == key.id else {
@@ -87,13 +87,13 @@ struct StreamNameOption: ParsableArguments {
 
     /// Returns the place of a stream of this name, or of a nameless stream.
     ///
-    /// - Throws: `Failure` with `invalidName` for a name that no record could have.
+    /// - Throws: `Failure` with `invalidName` for a name that is not a valid record name.
     func context(in group: AppGroup) throws(Failure) -> BlobContext {
         guard let text else { return BlobContext(streamOf: group) }
         return BlobContext(streamOf: group, named: try checked(text))
     }
 
-    /// Returns the stated name and its place; `nil` where no name was stated.
+    /// Returns the stated name and its place, or `nil` if no name was stated.
     func expected(in group: AppGroup?) throws(Failure) -> (name: String, context: BlobContext)? {
         guard let text, let group else { return nil }
         return (text, try context(in: group))

@@ -9,12 +9,12 @@ internal import Synchronization
 /// The file or standard input that a command reads.
 final class InputFile: Sendable {
     let descriptor: Descriptor
-    /// What the file is; a pipe and a terminal are inputs as well.
+    /// The file's attributes. Pipes and terminals are valid inputs as well.
     let attributes: FileAttributes
     /// Bytes that were read ahead.
     private let ahead = Mutex<[UInt8]>([])
 
-    /// - Parameter argument: A path; nil or `-` is standard input.
+    /// - Parameter argument: A path; `nil` or `-` is standard input.
     init(_ argument: String?) throws(Failure) {
         descriptor = try Failure.onFiles { () throws(FileError) in
             guard let argument, argument != "-" else { return Descriptor.standardInput }
@@ -40,17 +40,17 @@ final class InputFile: Sendable {
         do throws(FileError) { return try descriptor.attributes() } catch { throw Failure(error) }
     }
 
-    /// What messages call it.
+    /// The name in messages.
     var name: String { descriptor.path }
 
-    /// Where reading starts and how much follows, where that can be told and read again: in regular files only.
+    /// The start and the length of the rest, for regular files only, because only these can be read again.
     var extent: (start: Int64, count: Int64)? {
         guard attributes.kind == .regular else { return nil }
         let start = Int64(lseek(descriptor.rawValue, 0, SEEK_CUR))
         return start < 0 ? nil : (start, max(0, attributes.size - start))
     }
 
-    /// What is there now, 0 at the end.
+    /// Reads the available bytes and returns their number, 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         let kept = ahead.withLock { ahead in
             let part = ahead.prefix(buffer.count)
@@ -61,7 +61,7 @@ final class InputFile: Sendable {
         return kept > 0 || buffer.isEmpty ? kept : try descriptor.readSome(into: buffer)
     }
 
-    /// The first bytes, at most `count`; a later `read` gives them once more.
+    /// Returns the first bytes, at most `count`. A later `read` returns them again.
     func peek(_ count: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
@@ -74,7 +74,8 @@ final class InputFile: Sendable {
         return bytes
     }
 
-    /// Lends everything to the end of the input, or `limit` bytes and one more; wiped afterwards.
+    /// Passes everything up to the end of the input to the body, or `limit` bytes and one more. The buffer is wiped
+    /// afterwards.
     func withContents<Result: ~Copyable>(
         limit: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -96,7 +97,7 @@ final class InputFile: Sendable {
 }
 
 extension InputFile {
-    /// Everything from here to the end, counted.
+    /// Returns a source that reads up to the end and counts the bytes.
     func source(_ progress: Progress) -> StreamSource<FileError> {
         { (buffer: UnsafeMutableRawBufferPointer) throws(FileError) in
             let count = try self.read(into: buffer)
@@ -105,7 +106,7 @@ extension InputFile {
         }
     }
 
-    /// The same without moving the position; for regular files.
+    /// Returns the same for regular files, without moving the position.
     func rereadableSource(from start: Int64, _ progress: Progress) -> StreamSource<FileError> {
         let position = Position(start)
         return { (buffer: UnsafeMutableRawBufferPointer) throws(FileError) in
@@ -117,7 +118,7 @@ extension InputFile {
     }
 }
 
-/// How far a source has been read; the pipeline reads from one thread at a time, but not always from the same.
+/// The position of a source. The pipeline reads on one thread at a time, but not always on the same one.
 final class Position: Sendable {
     private let offset: Atomic<Int64>
 

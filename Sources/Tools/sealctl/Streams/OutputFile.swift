@@ -4,7 +4,7 @@ internal import SharedFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// What a command writes to: a file that appears whole at the end or not at all, or a stream.
+/// The target of a command's output: a file that appears whole at the end or not at all, or a stream.
 final class OutputFile: Sendable {
     private enum Place: ~Copyable {
         case new(NewFile)
@@ -14,15 +14,15 @@ final class OutputFile: Sendable {
 
     private let place: Mutex<Place>
     private let isReplacing: Bool
-    /// Whether bytes are gone once they are written: a pipe, a terminal, a device.
+    /// True if written bytes cannot be withdrawn: the target is a pipe, a terminal or a device.
     let isStream: Bool
-    /// A terminal that nobody asked for binary data on.
+    /// True for a terminal for which binary data was not explicitly requested.
     let isGuardedTerminal: Bool
 
     /// - Parameters:
-    ///   - argument: A path; nil or `-` is standard output.
+    ///   - argument: A path; `nil` or `-` is standard output.
     ///   - mode: Permission bits of a new file.
-    ///   - replacing: False refuses a name that is taken, at the latest by `commit()`.
+    ///   - replacing: `false` refuses an existing name, at the latest in `commit()`.
     init(_ argument: String?, mode: UInt32, replacing: Bool = true) throws(Failure) {
         isReplacing = replacing
         guard let argument, argument != "-" else {
@@ -62,7 +62,7 @@ final class OutputFile: Sendable {
         try result.get()
     }
 
-    /// Gives a file its name, in place of whatever has it. Without this call nothing of it stays.
+    /// Gives the file its name and replaces an existing file. Without this call no file remains.
     func commit() throws(Failure) {
         let result = place.withLock { place -> Result<Void, FileError> in
             var last = Place.finished
@@ -83,7 +83,7 @@ final class OutputFile: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// A pipe or device under that name is written to, never replaced: `-o /dev/null` must not cost the machine its null.
+    /// Opens a pipe or device for writing. It is never replaced: `-o /dev/null` must not remove the device.
     private static func openDevice(_ path: String) throws(FileError) -> Descriptor? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -96,14 +96,16 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Neither replaced, which would cost the link, nor followed to a place that nobody can see.
+    /// Returns `true` for a link without a target. It is not replaced, which would remove the link, and not followed to
+    /// an unseen place.
     private static func isDanglingLink(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
         return stat(path, &status) < 0 && (errno == ENOENT || errno == ELOOP)
     }
 
-    /// Follows links as every other program does, so that a link stays one and its target gets the new value.
+    /// Creates the new file. Links are followed, as usual, so that a link remains one and its target gets the new
+    /// value.
     private static func newFile(_ argument: String, _ mode: UInt32) throws(FileError) -> NewFile {
         let path = FilePath(real(argument) ?? argument)
         guard let leaf = path.lastComponent, leaf.kind == .regular, !argument.hasSuffix("/") else {
@@ -115,14 +117,14 @@ final class OutputFile: Sendable {
         return try NewFile.create(in: directory, leaf: leaf.string, mode: mode)
     }
 
-    /// The path without links; nil where there is nothing.
+    /// Returns the path without links, or `nil` if it does not exist.
     private static func real(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Refuses to write a file's sealed or opened form into itself, which would grow without end.
+    /// Refuses to write a file's sealed or opened form into the file itself, which would grow without end.
     func requireOther(than input: InputFile) throws(Failure) {
         let own = place.withLock { place -> FileAttributes? in
             switch place {
@@ -136,30 +138,30 @@ final class OutputFile: Sendable {
     }
 }
 
-/// The permission bits of an ordinary new file.
+/// Returns the permission bits of an ordinary new file.
 func ordinaryFileMode() -> UInt32 {
     let mask = umask(0o077)
     umask(mask)
     return 0o666 & ~mask
 }
 
-/// The three streams that every program is born with.
+/// The three standard streams of the process.
 enum StandardStreams {
-    /// Makes them safe to use.
+    /// Makes the streams safe to use.
     ///
-    /// A stream that was closed by whoever started us would otherwise be the number of the next file that is opened, and
-    /// messages would be written into it. A closed pipe is an error of the write, not a signal.
+    /// If the parent process closed a stream, the next opened file would get its number, and messages would be written
+    /// into that file. A closed pipe is an error of the write, not a signal.
     static func prepare() {
         _ = signal(SIGPIPE, SIG_IGN)
-        // A file size limit as well: what was written so far is thrown away in order.
+        // A file size limit is an error as well, so that the partial output is removed properly.
         _ = signal(SIGXFSZ, SIG_IGN)
         for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
-            // Opened the wrong way round on purpose: using it fails, as it would have.
+            // The stream is opened in the wrong direction on purpose, so that its use fails as before.
             _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Writes a line to standard error; there is nobody to tell when that fails.
+    /// Writes a line to standard error. A failure cannot be reported and is ignored.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }

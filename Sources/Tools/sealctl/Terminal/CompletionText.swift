@@ -2,15 +2,15 @@ internal import AppGroups
 internal import SealedState
 internal import SharedFiles
 
-/// What completion gives to a shell. Bash expands it like a word of a script, so names that other programs chose must hold
-/// nothing that a shell reads as more than text.
+/// Words for shell completion. Bash expands them like words of a script, so names that other programs chose must not
+/// contain characters with a meaning for the shell.
 enum CompletionText {
-    /// The words that are harmless; the others are left out.
+    /// Returns the harmless words and drops the others.
     static func safe(_ text: String) -> String {
         text.split(separator: "\n").filter { $0.utf8.allSatisfy(isHarmless) }.joined(separator: "\n")
     }
 
-    /// Whether these arguments ask for the words of a completion.
+    /// Returns `true` if these arguments ask for completion words.
     static func isAsked(_ arguments: [String]) -> Bool { arguments.first == "---completion" }
 
     private static func isHarmless(_ byte: UInt8) -> Bool {
@@ -24,16 +24,16 @@ enum CompletionText {
     }
 }
 
-/// Names for shell completion. It needs no key, asks for nothing and stays silent about failures.
+/// Names for shell completion. Completion requires no key, asks no question and reports no failure.
 enum RecordNames {
-    /// The groups that have a container.
+    /// Returns the groups that have a container.
     static func groups() -> [String] {
         Settings.beginQuietly()
         guard let home = try? GroupsHome.current() else { return [] }
         return (try? ContainerList(home: home).groups().map(\.identifier)) ?? []
     }
 
-    /// The records of the group that the command line so far, or the environment, names.
+    /// Returns the records of the group in the command line so far, or in the environment.
     static func records(words: [String]) -> [String] {
         Settings.beginQuietly()
         guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
@@ -44,7 +44,7 @@ enum RecordNames {
         var names: [String] = []
         records.walk(maximumDepth: 8) { entry in
             guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
-            // Whoever may write there may make files of any name.
+            // Any process with write permission may have created files of any name.
             let name = try? RecordName(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
             if let name { names.append(name.text) }
         }

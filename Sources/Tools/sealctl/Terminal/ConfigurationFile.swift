@@ -2,7 +2,7 @@ internal import Glibc
 internal import SharedFiles
 internal import SystemPackage
 
-/// Where a configuration file lies, or would lie.
+/// The path of a configuration file, which may not exist.
 struct ConfigurationPath: Sendable {
     let path: String
     let wasRead: Bool
@@ -10,14 +10,14 @@ struct ConfigurationPath: Sendable {
 
 /// The configuration files of this user and of this machine.
 enum ConfigurationFile {
-    /// Names the one file that is read, in place of both.
+    /// The variable that names the only file to read, instead of both.
     static let variable = "SEALCTL_CONFIG"
     private static let leaf = "sealedstate/config.json"
     private static let limit = 64 << 10
 
-    /// What they say, this user's first.
+    /// Reads the files, this user's first.
     ///
-    /// - Throws: `Failure` of status 78 that names the file, and the key where one is at fault.
+    /// - Throws: `Failure` of status 78 that names the file, and the key if one is at fault.
     static func readAll() throws(Failure) -> (layers: [SettingLayer], paths: [ConfigurationPath]) {
         #if CommandLineConfiguration
         if let stated = stated { return try read([stated], isStated: true) }
@@ -35,7 +35,7 @@ enum ConfigurationFile {
         return FilePath(platformString: value)
     }
 
-    /// As the XDG base directory specification has it: a relative path counts as none.
+    /// The user's file. A relative path is ignored, as the XDG base directory specification requires.
     private static var ofUser: FilePath? {
         if let base = absolute("XDG_CONFIG_HOME") { return base.appending(leaf) }
         return absolute("HOME").map { $0.appending(".config").appending(leaf) }
@@ -59,10 +59,10 @@ enum ConfigurationFile {
         return (layers, looked)
     }
 
-    /// Nil where there is no such file and nobody has named it.
+    /// Returns `nil` if the file does not exist and was not stated.
     private static func layer(of path: FilePath, isStated: Bool) throws(Failure) -> SettingLayer? {
-        // Most people have none, and every command comes by here. What lies where this user cannot even look, in the home
-        // directory of another one, is not this user's.
+        // Most users have no file, and every command runs this. A file in another user's home directory, which this
+        // user cannot search, is not this user's.
         if !isStated, access(path.string, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
         let bytes: [UInt8]
         do throws(FileError) {
@@ -82,14 +82,15 @@ enum ConfigurationFile {
         return try ConfigurationText(bytes, of: path).layer()
     }
 
-    /// Without waiting: a pipe under that name must not hold up every command.
+    /// Opens without blocking, so that a pipe under that name does not block every command.
     private static func open(_ path: FilePath) throws(FileError) -> Descriptor {
         let opened = Glibc.open(path.string, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard opened >= 0 else { throw FileError(errno: errno, operation: "read the configuration", path: path.string) }
         return Descriptor(owning: opened, path: path.string)
     }
 
-    /// It says which file opens a vault, and where vaults lie: whoever may write it may put others in their place.
+    /// Checks the owner and mode. The file names the key file and the directories of vaults, so a user with write
+    /// permission could replace them.
     private static func requireOwn(_ file: borrowing Descriptor, _ path: FilePath) throws(FileError) {
         let facts = try file.attributes()
         guard facts.kind == .regular else {
@@ -115,11 +116,11 @@ enum ConfigurationFile {
     }
 }
 
-/// Where a configuration file lies: whoever may rename it there may put another in its place.
+/// The directory of a configuration file. A user who can rename files there can replace the configuration.
 enum ConfigurationDirectory {
     private static let reading = "trust the configuration in"
 
-    /// Looks at the directory of the name, of the file that a link of that name leads to, and at all that lies above them.
+    /// Checks the directory of the name, the directory of a link's target, and all directories above them.
     static func requireSafe(_ path: FilePath) throws(FileError) {
         let above = path.removingLastComponent()
         let named = try real(above.isEmpty ? "." : above.string)
@@ -141,7 +142,7 @@ enum ConfigurationDirectory {
                 advice: "The directory has to be this user's own, or root's.")
         }
         do throws(FileError) { try directory.requireSafeAncestors() } catch {
-            // The advice for vaults names a variable that has nothing to do with this file.
+            // The advice for vaults names a variable that does not apply to this file.
             guard error.code == .wrongOwner else { throw error }
             throw FileError(
                 .wrongOwner, operation: reading, path: error.path,
@@ -149,7 +150,7 @@ enum ConfigurationDirectory {
         }
     }
 
-    /// The same place by a path without links.
+    /// Returns the path without links.
     private static func real(_ path: String) throws(FileError) -> String {
         guard let found = realpath(path, nil) else {
             throw FileError(errno: errno, operation: "look for the configuration", path: path)

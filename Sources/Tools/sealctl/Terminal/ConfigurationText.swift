@@ -45,7 +45,7 @@ struct ConfigurationText {
         }
     }
 
-    /// `~/` is the home directory; what is relative begins at the file's own directory.
+    /// Returns an absolute path. `~/` is the home directory, and relative paths begin at the file's directory.
     private func place(_ text: String) -> String {
         if text.hasPrefix("~/"), let home = ConfigurationFile.absolute("HOME") {
             return home.appending(String(text.dropFirst(2))).string
@@ -65,7 +65,7 @@ struct ConfigurationText {
     }
 }
 
-/// What a key of the file may have.
+/// A value of a key in the file.
 private enum ConfigurationValue: Decodable {
     case text(String)
     case isOn(Bool)

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Glibc
 internal import SharedFiles
 
-/// A person's consent to a command that locks others out, or empties something.
+/// A person's consent to a command that locks others out or empties something.
 ///
-/// Without `--yes` and without a terminal to ask on, such a command does nothing and fails with status 64.
+/// Without `--yes` and without a terminal such a command does nothing and fails with status 64.
 struct Confirmation: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do it without asking.")
     var yes = false
@@ -12,9 +12,9 @@ struct Confirmation: ParsableArguments {
     /// Asks once, unless `--yes` was given.
     ///
     /// - Parameters:
-    ///   - action: What would be done, as it ends `this would`.
-    ///   - losses: What would be lost and for whom, a sentence each.
-    /// - Throws: `Failure` `confirmationNeeded` where nobody can be asked; `declined`.
+    ///   - action: The action, as the end of a sentence with `this would`.
+    ///   - losses: The losses and the affected users, a sentence each.
+    /// - Throws: `Failure` `confirmationNeeded` without a terminal; `declined`.
     func require(_ action: String, _ losses: [String]) throws(Failure) {
         guard yes || Self.canAsk else {
             throw Failure(
@@ -42,9 +42,9 @@ struct Confirmation: ParsableArguments {
     private static let hint = "Nothing was changed. If that is meant, add --yes."
 }
 
-/// Names of those who are affected, for a sentence.
+/// Names of affected users and programs, for a sentence.
 enum Affected {
-    /// `a, b and 3 more`; `nobody` for none.
+    /// Returns a list such as `a, b and 3 more`, or the alternative if it is empty.
     static func list(_ names: [String], orElse nobody: String) -> String {
         guard !names.isEmpty else { return nobody }
         let shown = names.prefix(5).joined(separator: ", ")
@@ -52,23 +52,23 @@ enum Affected {
     }
 }
 
-/// A question with yes or no, on the terminal, whatever the standard streams are.
+/// A question with yes or no, on the terminal, even if the standard streams are redirected.
 struct Question {
-    /// Without the answers.
+    /// The text without the answers.
     let text: String
-    /// How to answer it without being asked.
+    /// The option that answers the question in advance.
     let hint: String
 
-    /// Whether the process has a terminal to ask on.
+    /// Returns `true` if the process has a terminal.
     static var hasTerminal: Bool {
         let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         if opened >= 0 { close(opened) }
         return opened >= 0
     }
 
-    /// Whether the answer was yes; anything else is no.
+    /// Returns `true` if the answer was yes.
     ///
-    /// - Throws: `Failure` `inputNeeded` with `--no-input`, `noTerminal` where there is none.
+    /// - Throws: `Failure` `inputNeeded` with `--no-input`, `noTerminal` without a terminal.
     func ask() throws(Failure) -> Bool {
         try Interaction.require(for: "a yes or no", hint: hint)
         let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
@@ -85,13 +85,13 @@ struct Question {
     }
 }
 
-/// Whether a person may be asked.
+/// The permission to ask a person.
 enum Interaction {
     static var isAllowed: Bool { !Settings.current.isOn(.noInput) }
 
     /// - Parameters:
-    ///   - subject: What would be asked for.
-    ///   - hint: How to say it without being asked.
+    ///   - subject: The requested value.
+    ///   - hint: The option that states it in advance.
     /// - Throws: `Failure` `inputNeeded` with `--no-input`.
     static func require(for subject: String, hint: String) throws(Failure) {
         guard !isAllowed else { return }

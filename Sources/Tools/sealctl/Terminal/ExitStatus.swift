@@ -6,7 +6,7 @@ internal import Sealing
 internal import SharedFiles
 internal import XcodeEntitlements
 
-/// How a command ends: sysexits(3), and the low bytes of the keychain's statuses that users of `security` know.
+/// The exit statuses: sysexits(3), and the low bytes of the keychain's statuses, which users of `security` know.
 ///
 /// `docs/sealctl.md` and `sealctl.1` have the same numbers and meanings, which a test compares.
 enum ExitStatus: Int32, CaseIterable, Sendable {
@@ -70,7 +70,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     ]
 }
 
-/// Which error of which floor ends with which status; what is not listed has the status beside it.
+/// The statuses of the errors of each module. Codes that are not listed have the default status.
 enum StatusTable {
     static func status(of code: StoreError.Code) -> ExitStatus { store[code] ?? .internalError }
     static func status(of code: VaultError.Code) -> ExitStatus { vault[code] ?? .configuration }
@@ -88,7 +88,7 @@ enum StatusTable {
         return special[code] ?? file[code] ?? .inputOutput
     }
 
-    /// Every code of a store, since a code that is missing here would end as a fault of sealctl.
+    /// The statuses of every code of a store, because a missing code would be reported as a fault of sealctl.
     private static let store: [StoreError.Code: ExitStatus] = [refused, failed, moving]
         .reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
 
@@ -188,7 +188,7 @@ enum StatusTable {
     ]
 }
 
-/// The topic about exit statuses, made from the statuses themselves.
+/// The topic about exit statuses, generated from the statuses themselves.
 enum ExitStatusText {
     static var topic: String {
         let lines = ExitStatus.allCases.map { status in

@@ -8,16 +8,16 @@ internal import Sealing
 internal import SharedFiles
 internal import XcodeEntitlements
 
-/// Why a command ends early: what and why in one line, the way out in the next, and a status.
+/// The failure of a command: the operation and the reason in one line, the advice in the next, and a status.
 struct Failure: Error, Sendable {
     let status: ExitStatus
-    /// Stable, for programs.
+    /// A stable code, for programs.
     let code: String
-    /// What failed and why, without an end mark.
+    /// The failed operation and the reason, without an end mark.
     let message: String
-    /// What to do, as a sentence; may be empty.
+    /// The advice, as a sentence; may be empty.
     let hint: String
-    /// Whoever read our output has gone: nobody is left to tell.
+    /// True if nothing is reported, because the reader closed the pipe or the report already shows it.
     let isSilent: Bool
 
     init(_ status: ExitStatus, _ code: String, _ message: String, hint: String, isSilent: Bool = false) {
@@ -28,7 +28,7 @@ struct Failure: Error, Sendable {
         self.isSilent = isSilent
     }
 
-    /// The arguments of the process are unknown.
+    /// The failure for unknown arguments of the process.
     static var noArguments: Failure {
         Failure(
             .systemError, "noArguments",
@@ -36,16 +36,16 @@ struct Failure: Error, Sendable {
             hint: "Run it on a system with glibc, and with a program name as the first argument; nothing was done.")
     }
 
-    /// Writes it to standard error.
+    /// Writes the failure to standard error.
     func report(asJSON: Bool) {
         if isSilent { return }
         StandardStreams.say(asJSON ? json : text)
     }
 
-    /// The parser's messages may end with a question.
+    /// The message as a sentence. The parser's messages may end with a question mark.
     private var sentence: String { message.hasSuffix("?") ? message : message + "." }
 
-    /// Two lines: what failed and why, and what to do.
+    /// Two lines: the message and the advice.
     private var text: String {
         "sealctl: \(sentence)" + (hint.isEmpty ? "" : "\n  \(hint)")
     }
@@ -62,9 +62,10 @@ struct Failure: Error, Sendable {
     }
 }
 
-/// What errors of the floors below mean for the person at the command line.
+/// The meaning of errors of other modules for users of the command line.
 extension Failure {
-    /// A failure with the code and the words of a library's error, with a better advice if the command line has one.
+    /// Creates a failure with the code and the words of a library's error, and with better advice if the command line
+    /// has some.
     private init(_ status: ExitStatus, _ error: some StructuredError, hint: String? = nil) {
         self.init(status, error.code.rawValue, error.details.message, hint: hint ?? error.advice)
     }
@@ -78,7 +79,7 @@ extension Failure {
     }
 
     init(_ error: VaultError) {
-        // If a change was not logged, that is the failure; the log's file is only the place.
+        // If a change was not logged, the failure concerns the log. Its file is only the place.
         if let file = error.underlying, error.code != .logFailed {
             self.init(StatusTable.status(of: file.code, error.details.role), file)
         } else {
@@ -94,7 +95,8 @@ extension Failure {
         }
     }
 
-    /// A failure whose cause is an error of a module below the store: that error has the path and the permissions.
+    /// Creates a failure for an error whose cause may be an error of a module below the store, which has the path and
+    /// the permissions.
     init(_ error: StoreError) {
         let status = StatusTable.status(of: error.code)
         switch error.cause {
@@ -132,7 +134,7 @@ extension Failure {
         }
     }
 
-    /// Runs a step and turns its typed error into a failure.
+    /// Runs a step and converts its typed error to a failure.
     static func onFiles<Result: ~Copyable>(
         _ role: SubjectRole = .input, _ body: () throws(FileError) -> Result
     ) throws(Failure) -> Result {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// A page of help about something else than a command: `sealctl help TOPIC`.
+/// A page of help about a subject other than a command: `sealctl help TOPIC`.
 enum HelpTopic: String, CaseIterable {
     case gettingStarted = "getting-started"
     case groups
@@ -11,9 +11,9 @@ enum HelpTopic: String, CaseIterable {
     case formats
     case auditing
 
-    /// What `sealctl help` was asked for, if that is no command; nil leaves the arguments to the parser.
+    /// Returns the requested topic, or `nil` to leave the arguments to the parser.
     ///
-    /// - Throws: `Failure` `unknownTopic` for a word that is neither.
+    /// - Throws: `Failure` `unknownTopic` for a word that is neither a topic nor a command.
     static func asked(_ arguments: [String]) throws(Failure) -> String? {
         guard arguments.first == "help", arguments.count > 1, let word = arguments.dropFirst().first else { return nil }
         if word == "topics" { return list }
@@ -25,7 +25,7 @@ enum HelpTopic: String, CaseIterable {
             hint: "See sealctl --help for commands and sealctl help topics for topics.")
     }
 
-    /// All topics, a line each.
+    /// All topics, one per line.
     static var list: String {
         var lines = FieldList()
         for topic in allCases { lines.add(topic.rawValue, topic.title) }
@@ -59,7 +59,7 @@ enum HelpTopic: String, CaseIterable {
     }
 }
 
-/// Help that is longer than a line.
+/// Help texts that are longer than a line.
 enum HelpText {
     static let root = """
         A record is JSON with a name and a schema version, sealed into a file of the group's container. A stream is \

@@ -4,7 +4,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// The way out, where the command line has a better one than the library, which speaks to programmers.
+/// Advice for users of the command line, where it is better than the library's, which is written for programmers.
 enum Hints {
     static let store: [StoreError.Code: String] = [
         .absent: "Try sealctl list to see what is there.",
@@ -17,7 +17,7 @@ enum Hints {
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
 
-    /// For suites of defaults, which are told what to do by other commands than records.
+    /// The advice for suites of defaults, which are handled by other commands than records.
     private static let suites: [StoreError.Code: String] = [
         .malformed: refusedSuite, .tampered: refusedSuite, .wrongCommitment: refusedSuite, .undecodable: refusedSuite,
         .unsafeStructure: refusedSuite, .retiredEpoch: refusedSuite, .replayed: refusedSuite, .forked: refusedSuite,
@@ -48,7 +48,7 @@ enum Hints {
         .retiredEpoch: "If it was sealed before that: sealctl decrypt --accept-retired, then encrypt it again.",
     ]
 
-    /// For the file that a command was to write.
+    /// Returns the advice for the output file of a command.
     static func output(_ error: FileError) -> String {
         if error.errno == EBADF { return "Standard output is closed: leave it open, or send it to a file." }
         return switch error.code {
@@ -60,7 +60,7 @@ enum Hints {
         }
     }
 
-    /// For a file that is larger than any record of this program.
+    /// The advice for a file that is larger than any record of this program.
     static let oversized = "Look at what it is: sealctl inspect; remove it if it is not yours."
     private static let outOfOrder =
         "Do not use it: the next write of the program that produces it, or sealctl put, mends it."

@@ -5,17 +5,17 @@ struct JSONLayout {
     private var output: [UInt8] = []
     private var depth = 0
 
-    /// Two spaces a level, for people.
+    /// Returns the JSON with two spaces per level, for people.
     static func indented(_ json: UnsafeRawBufferPointer) -> String {
         String(decoding: bytes(json, isIndented: true), as: UTF8.self)
     }
 
-    /// One line without spaces, for machines.
+    /// Returns the JSON in one line without spaces, for machines.
     static func compact(_ json: UnsafeRawBufferPointer) -> String {
         String(decoding: bytes(json, isIndented: false), as: UTF8.self)
     }
 
-    /// The same as bytes, which their holder can wipe.
+    /// Returns the JSON as bytes, which the caller can wipe.
     ///
     /// - Parameter json: Text that `JSONChecker` accepts.
     static func bytes(_ json: UnsafeRawBufferPointer, isIndented: Bool) -> [UInt8] {
@@ -38,7 +38,8 @@ struct JSONLayout {
         self.isIndented = isIndented
     }
 
-    /// Copies a string and answers where it ends. Controls beyond ASCII drive some terminals, so they are escaped.
+    /// Copies a string and returns the position after it. Control characters beyond ASCII are escaped, because some
+    /// terminals obey them.
     private mutating func copyString(from start: Int) -> Int {
         var position = start
         repeat {
@@ -66,7 +67,7 @@ struct JSONLayout {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             output.append(byte)
             depth += 1
-            // `{}` and `[]` stay together: the codes of a pair of brackets differ by two.
+            // `{}` and `[]` remain in one line. The codes of a pair of brackets differ by two.
             if json[(position + 1)...].first(where: { !Self.isSpace($0) }) != byte + 2 { breakLine() }
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             depth -= 1

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import AuditReports
 
-/// What every command takes: the form of results and errors, how much is said, and where groups lie.
+/// The options of every command: the form of results and errors, the verbosity, and the directories.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Results as JSON on standard output, errors as JSON on standard error.")
     var json = false
@@ -29,12 +29,12 @@ struct OutputOptions: ParsableArguments {
 
     func validate() throws {
         guard !quiet || !verbose else { throw ValidationError("--quiet and --verbose exclude each other") }
-        // Empty would be the current directory, which nobody means.
+        // An empty path would be the current directory, which is never intended.
         guard root != "" else { throw ValidationError("--root needs a directory, not an empty path") }
         guard vault != "" else { throw ValidationError("--vault needs a directory, not an empty path") }
     }
 
-    /// What was stated, as the source that goes before all others.
+    /// The stated options, as the source with the highest precedence.
     var settings: SettingLayer {
         var layer = SettingLayer(name: SettingLayer.flags)
         if quiet { layer.values[.verbose] = "false" }
@@ -49,27 +49,27 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Options that every command takes, wherever a person writes them.
+/// The options of every command, which may precede the command.
 enum GlobalFlags {
     private static let flags: Set<String> = [
         "--json", "--quiet", "-q", "--verbose", "-v", "--no-color", "--no-input",
     ]
     private static let options: Set<String> = ["--group", "--root", "--vault"]
 
-    /// The arguments without the program's name, with options that stand before the command moved behind it:
-    /// `sealctl -q list` is `sealctl list -q`.
+    /// Returns the arguments without the program's name, and moves options before the command behind it: `sealctl -q
+    /// list` becomes `sealctl list -q`.
     static func placed(_ arguments: [String]) -> [String] {
         let arguments = Array(arguments.dropFirst())
         let count = leading(arguments)
         guard count > 0, count < arguments.count else { return arguments }
         let rest = arguments[count...]
         let words = commandWords(rest)
-        // The parser says what is wrong with the word that is no command, and shows help and version.
+        // The parser reports the unknown command, and shows help and version.
         guard words > 0 else { return Array(rest) }
         return Array(rest.prefix(words) + arguments[..<count] + rest.dropFirst(words))
     }
 
-    /// Whether errors are for machines; what stands behind `--` is another program's.
+    /// Returns `true` if errors are for machines. The words after `--` belong to another program.
     static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
@@ -89,7 +89,7 @@ enum GlobalFlags {
         return min(count, arguments.count)
     }
 
-    /// How many words name the command.
+    /// Returns the number of words that name the command.
     private static func commandWords(_ arguments: ArraySlice<String>) -> Int {
         var commands = Sealctl.configuration.subcommands
         var count = 0

@@ -4,14 +4,14 @@ internal import KeyVault
 internal import SharedFiles
 internal import Synchronization
 
-/// Asks for a passphrase on the terminal, whatever the standard streams are, without showing it.
+/// A question for a passphrase on the terminal, even if the standard streams are redirected. The input is hidden.
 struct PassphrasePrompt {
-    /// What it is for: a group, or a file.
+    /// The subject of the passphrase: a group, or a file.
     let subject: String
 
     /// - Parameters:
-    ///   - twice: For a new one: a typing error would lock the vault for good.
-    ///   - word: What is asked for.
+    ///   - twice: Asks twice, for a new passphrase. A typing error would lock the vault permanently.
+    ///   - word: The name of the secret.
     func ask(twice: Bool, _ word: String = "Passphrase") throws(Failure) -> Passphrase {
         let terminal = try HiddenTerminal.open()
         let first = try terminal.line("\(word) for \(subject.printable): ")
@@ -25,7 +25,7 @@ struct PassphrasePrompt {
     }
 }
 
-/// The controlling terminal with its echo off; it comes back when this ends.
+/// The controlling terminal with its echo off. The end of this value restores the echo.
 struct HiddenTerminal: ~Copyable {
     private let descriptor: Descriptor
     private let former: termios
@@ -54,7 +54,7 @@ struct HiddenTerminal: ~Copyable {
         Interruption.deliver()
     }
 
-    /// One line without its end, straight into guarded memory.
+    /// Reads one line without its end into guarded memory.
     func line(_ prompt: String) throws(Failure) -> SecretBytes {
         let text = Array(prompt.utf8)
         _ = text.withUnsafeBytes { Glibc.write(descriptor.rawValue, $0.baseAddress, $0.count) }
@@ -68,18 +68,18 @@ struct HiddenTerminal: ~Copyable {
     }
 }
 
-/// One line of a secret, straight into guarded memory.
+/// One line of a secret, in guarded memory.
 struct SecretLine: ~Copyable {
-    /// Without the line's end; one byte more than the limit stands for any longer line.
+    /// The line without its end. One byte more than the limit represents any longer line.
     let bytes: SecretBytes
-    /// Whether a line feed ended it; else the input did.
+    /// True if a line feed ended the line; otherwise the end of the input did.
     let isEnded: Bool
 
-    /// Reads byte by byte, so that nothing behind the line is taken.
+    /// Reads byte by byte, so that the bytes after the line remain in the input.
     ///
     /// - Parameters:
     ///   - limit: The longest line that the caller takes. A longer one is read to its end.
-    ///   - next: Reads one byte; false at the end of the input.
+    ///   - next: Reads one byte; returns `false` at the end of the input.
     static func read(
         limit: Int, next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Bool
     ) throws(Failure) -> SecretLine {
@@ -97,18 +97,18 @@ struct SecretLine: ~Copyable {
         return SecretLine(bytes: line, isEnded: isEnded)
     }
 
-    /// The secret alone.
+    /// Returns the secret alone.
     consuming func take() -> SecretBytes { bytes }
 }
 
-/// Signals that arrive while a terminal's echo is off: kept, so that it can be switched on again before they end us.
+/// Signals that arrive while a terminal's echo is off. They are held back until the echo is restored.
 enum Interruption {
     private static let caught = Atomic<Int32>(0)
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Holds the signals back; they are taken in `awaitInput(_:)` only.
+    /// Holds the signals back. They are delivered in `awaitInput(_:)` only.
     static func watch() {
-        // Touched here, since a handler must not be the first to initialise it.
+        // The counter is initialised here, because a handler must not be the first to do it.
         caught.store(0, ordering: .relaxed)
         change(SIG_BLOCK)
         for number in signals {
@@ -118,9 +118,9 @@ enum Interruption {
         }
     }
 
-    /// Waits for something to read; false when a signal came first.
+    /// Waits for input. Returns `false` if a signal arrived first.
     ///
-    /// The signals are let through by the very call that waits: one that comes just before it is not slept over.
+    /// The waiting call itself unblocks the signals, so a signal that arrives just before it is not missed.
     static func awaitInput(_ descriptor: Int32) -> Bool {
         var mask = sigset_t()
         sigprocmask(SIG_BLOCK, nil, &mask)
@@ -134,7 +134,7 @@ enum Interruption {
         return false
     }
 
-    /// Lets the signals through again, and ends the process if one has come.
+    /// Lets the signals through again, and ends the process if a signal has arrived.
     static func deliver() {
         for number in signals { _ = signal(number, SIG_DFL) }
         change(SIG_UNBLOCK)

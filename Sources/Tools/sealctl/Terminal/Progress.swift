@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// How far a long job is, on standard error; only where that is a terminal, and only after a second.
+/// The progress of a long job, on standard error. It is shown only on a terminal, and only after a second.
 final class Progress: Sendable {
     private struct State {
         var done: Int64 = 0
@@ -14,7 +14,7 @@ final class Progress: Sendable {
     private let isOn = StandardStreams.errorsAreTerminal
     private let state: Mutex<State>
 
-    /// - Parameter total: Bytes to come, where that is known.
+    /// - Parameter total: The number of bytes, if it is known.
     init(_ label: String, total: Int64?) {
         self.label = label
         self.total = total
@@ -26,7 +26,7 @@ final class Progress: Sendable {
         if wasShown { Self.write("\r\u{1B}[K") }
     }
 
-    /// Counts bytes that are done.
+    /// Counts processed bytes.
     func advance(_ count: Int) {
         guard isOn else { return }
         state.withLock { state in
@@ -36,7 +36,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Shows how far a job is that counts by itself.
+    /// Shows the progress of a job that counts by itself.
     func show(_ text: @autoclosure () -> String) {
         guard isOn else { return }
         state.withLock { show(text(), &$0) }

@@ -1,23 +1,23 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// A setting's value and where it came from.
+/// A setting's value and its origin.
 struct SettingValue: Sendable, Equatable {
-    /// A switch is `true` or `false`.
+    /// The text of the value; `true` or `false` for a switch.
     let text: String
-    /// For people: a flag, a variable or a file.
+    /// The origin for people: a flag, a variable or a file.
     let origin: String
 }
 
 /// All settings of one source.
 struct SettingLayer: Sendable {
-    /// What messages call it.
+    /// The name in messages.
     let name: String
     var values: [SettingName: String] = [:]
-    /// Where those came from that the layer's name does not tell.
+    /// The origins that differ from the layer's name.
     var origins: [SettingName: String] = [:]
 
-    /// Where a value of this layer came from: the flag or variable itself, or the file.
+    /// Returns the origin of a value of this layer: the flag, the variable or the file.
     func origin(of setting: SettingName) -> String {
         if let stated = origins[setting] { return stated }
         return switch self.name {
@@ -30,13 +30,13 @@ struct SettingLayer: Sendable {
     static let flags = "flags"
     static let environment = "environment"
 
-    /// What variables say; an empty one counts as unset, except the root.
+    /// Reads the variables. An empty variable counts as unset, except the root.
     ///
-    /// - Throws: `Failure` `badSetting` for a word that a setting does not have.
+    /// - Throws: `Failure` `badSetting` for an invalid word.
     static func fromEnvironment() throws(Failure) -> SettingLayer {
         var layer = SettingLayer(name: environment)
         for setting in SettingName.allCases {
-            // An empty root is for the library to refuse: falling back would put state where nobody looks for it.
+            // The library refuses an empty root. A default would store state in an unexpected place.
             guard let value = getenv(setting.variable), value.pointee != 0 || setting == .root else { continue }
             layer.values[setting] = try checked(String(cString: value), setting)
         }
@@ -44,7 +44,8 @@ struct SettingLayer: Sendable {
         return layer
     }
 
-    /// As no-color.org has it, any text in `NO_COLOR`; and a terminal that knows no colours.
+    /// True if colours are forbidden: by any text in `NO_COLOR`, as no-color.org defines it, or by a terminal
+    /// without colours.
     private static var forbidsColor: Bool {
         if let value = getenv("NO_COLOR"), value.pointee != 0 { return true }
         return getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
@@ -69,9 +70,9 @@ struct SettingLayer: Sendable {
     }
 }
 
-/// Options that say the same as a setting, and go before it.
+/// Options that correspond to settings and take precedence over them.
 protocol StatesSettings {
-    /// Adds what was stated on the command line.
+    /// Adds the values that were stated on the command line.
     func state(in layer: inout SettingLayer)
 }
 
@@ -104,10 +105,10 @@ extension KeyOptions: StatesSettings {
 }
 
 extension SealctlCommand {
-    /// All that the command line says of settings: the source that goes before all others.
+    /// All settings from the command line: the source with the highest precedence.
     var statedSettings: SettingLayer {
         var layer = SettingLayer(name: SettingLayer.flags)
-        // The groups of options are the command's stored properties, whatever it calls them.
+        // The groups of options are stored properties of the command, under any name.
         for child in Mirror(reflecting: self).children { (child.value as? any StatesSettings)?.state(in: &layer) }
         return layer
     }

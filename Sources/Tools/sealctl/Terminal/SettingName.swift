@@ -1,8 +1,8 @@
-/// What a person may set once for many commands: by a flag, a variable of the environment, or a configuration file.
+/// A value that can be set for many commands: by a flag, an environment variable or a configuration file.
 enum SettingName: String, CaseIterable, Sendable {
     /// The app group, or the access group.
     case group
-    /// Where groups lie.
+    /// The directory of the groups.
     case root
     /// The vault's directory instead of the group's own.
     case vault
@@ -16,10 +16,10 @@ enum SettingName: String, CaseIterable, Sendable {
     case quiet
     case verbose
 
-    /// What opens a vault: one of them may be set, not two.
+    /// The credentials of a vault, of which at most one may be set.
     static let credentials: [SettingName] = [.keyFile, .identity, .passphraseFile, .credential]
 
-    /// The variable of the environment.
+    /// The environment variable.
     var variable: String {
         switch self {
         case .group: GroupOptions.variable
@@ -53,12 +53,12 @@ enum SettingName: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is on or off, and nothing else.
+    /// True for a setting that is either on or off.
     var isSwitch: Bool { [.noInput, .quiet, .verbose].contains(self) }
 
-    /// Whether it is the path of a file or directory.
+    /// True for the path of a file or directory.
     var isPath: Bool { [.root, .vault, .keyFile, .identity, .passphraseFile].contains(self) }
 
-    /// What it may be; nil where that is for its user to judge.
+    /// The allowed words; `nil` if the code that uses the setting checks it.
     var words: [String]? { self == .color ? ["auto", "always", "never"] : nil }
 }

@@ -2,16 +2,16 @@
 internal import Configuration
 #endif
 
-/// Which source decides a setting: the first that has it.
+/// The resolution of settings: the first source that has a setting decides.
 struct SettingResolver {
     private let layers: [SettingLayer]
 
-    /// - Parameter layers: The one that decides first comes first.
+    /// - Parameter layers: The layers in the order of precedence.
     init(_ layers: [SettingLayer]) { self.layers = layers }
 
     func values() -> [SettingName: SettingValue] {
         var found = deciding()
-        // Ways to open a vault exclude each other: those of one source hide those of every source behind it.
+        // The ways to open a vault exclude each other: those of one source hide those of every later source.
         let nearest = SettingName.credentials.compactMap { found[$0]?.layer }.min()
         for name in SettingName.credentials where found[name]?.layer != nearest { found[name] = nil }
         return Dictionary(
@@ -23,7 +23,7 @@ struct SettingResolver {
     private typealias Found = [SettingName: (text: String, layer: Int)]
 
     #if CommandLineConfiguration
-    /// Without a file there are two short tables, for which no reader has to be made.
+    /// Returns the deciding layers. Without a file there are two short tables, which require no reader.
     private func deciding() -> Found { layers.count > 2 ? deciding(by: reader) : decidingHere() }
 
     private var reader: (ConfigReader, DecidingProvider) {

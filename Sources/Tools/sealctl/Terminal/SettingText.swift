@@ -1,4 +1,4 @@
-/// The topics about settings, made from the settings themselves.
+/// The topics about settings, generated from the settings themselves.
 enum SettingText {
     static var configuration: String {
         """
@@ -53,7 +53,7 @@ enum SettingText {
 }
 
 extension SettingName {
-    /// What it sets, in a few words.
+    /// The meaning in a few words.
     var meaning: String {
         switch self {
         case .group: "the app group, as --group"

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// What holds for this run of sealctl: a flag goes before a variable of the environment, which goes before a file.
+/// The settings of this run. A flag takes precedence over an environment variable, which takes precedence over a file.
 struct Settings: Sendable {
     private static let held = Mutex(Settings())
     private let values: [SettingName: SettingValue]
-    /// The files that were read, and those that would have been.
+    /// The configuration files that were read, and the paths of those that do not exist.
     let files: [ConfigurationPath]
 
     private init() {
@@ -18,24 +18,25 @@ struct Settings: Sendable {
         self.files = files
     }
 
-    /// Those of this run; none before `begin(with:)`.
+    /// The settings of this run; empty before `begin(with:)`.
     static var current: Settings { held.withLock { $0 } }
 
     subscript(_ name: SettingName) -> SettingValue? { values[name] }
 
-    /// Whether a switch is on.
+    /// Returns `true` if a switch is on.
     func isOn(_ name: SettingName) -> Bool { values[name]?.text == "true" }
 
-    /// Those that have a value, in their order, for people.
+    /// The settings that have a value, in their order, for people.
     var all: [(name: SettingName, value: SettingValue)] {
         SettingName.allCases.compactMap { name in values[name].map { (name, $0) } }
     }
 
-    /// Takes what the command line, the environment and the configuration files say. Called once, before other threads.
+    /// Reads the command line, the environment and the configuration files. It is called once, before other threads
+    /// start.
     ///
-    /// - Throws: `Failure` of status 78 for a variable or a file that makes no sense.
+    /// - Throws: `Failure` of status 78 for an invalid variable or file.
     static func begin(with flags: SettingLayer) throws(Failure) {
-        // Talk is decided first: a file that is refused is told of as the flags want it.
+        // The verbosity is decided first, so that a refused file is reported as the flags require.
         let environment = try SettingLayer.fromEnvironment()
         held.withLock { $0 = Settings([flags, environment]) }
         let files = try ConfigurationFile.readAll()
@@ -46,7 +47,7 @@ struct Settings: Sendable {
         settings.tell()
     }
 
-    /// The same for shell completion, which is silent about failures.
+    /// Reads the same for shell completion, without reporting failures.
     static func beginQuietly() {
         guard current.values.isEmpty, let environment = try? SettingLayer.fromEnvironment() else { return }
         let layers = (try? ConfigurationFile.readAll())?.layers ?? []
@@ -54,12 +55,13 @@ struct Settings: Sendable {
         current.applyRoot()
     }
 
-    /// The one way to open a vault that is set outside the command line: of the first source that has any.
+    /// The only credential that is set outside the command line, from the first source that has one.
     var credential: (name: SettingName, value: SettingValue)? {
         all.first { SettingName.credentials.contains($0.name) }
     }
 
-    /// A source that has one hides those of the sources behind it; see `SettingResolver`.
+    /// Refuses two credentials from one source. A source with one hides those of the later sources; see
+    /// `SettingResolver`.
     private func requireOneCredential() throws(Failure) {
         let stated = all.filter { SettingName.credentials.contains($0.name) }
         guard stated.count > 1 else { return }
@@ -69,7 +71,7 @@ struct Settings: Sendable {
             hint: "Keep one of them.")
     }
 
-    /// The library reads this variable; so do programs that `exec` starts.
+    /// Sets the variable that the library and programs started by `exec` read.
     private func applyRoot() {
         guard let root = values[.root], root.origin != "$\(SettingName.root.variable)" else { return }
         setenv(SettingName.root.variable, root.text, 1)
@@ -83,11 +85,12 @@ struct Settings: Sendable {
     }
 }
 
-/// Whether text for people may have colours.
+/// The use of colours in text for people.
 enum Appearance {
-    /// `--no-color`, `NO_COLOR` and a dumb terminal say no; else colours are for terminals, unless the settings say always.
+    /// Returns `true` if text may have colours. `--no-color`, `NO_COLOR` and a dumb terminal forbid them. Otherwise
+    /// only terminals get colours, unless the setting is `always`.
     ///
-    /// - Parameter isTerminal: Whether the stream that gets the text is one.
+    /// - Parameter isTerminal: True if the stream is a terminal.
     static func usesColor(onTerminal isTerminal: Bool) -> Bool {
         switch Settings.current[.color]?.text {
         case "never": false
@@ -96,6 +99,6 @@ enum Appearance {
         }
     }
 
-    /// The same for standard output.
+    /// The use of colours on standard output.
     static var outputUsesColor: Bool { usesColor(onTerminal: StandardStreams.outputIsTerminal) }
 }

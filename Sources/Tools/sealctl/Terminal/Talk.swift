@@ -3,15 +3,16 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// What is said beside results and errors, always on standard error.
+/// Messages in addition to results and errors, always on standard error.
 enum Talk {
-    /// Something that was opened or decided, and why; with `--verbose` only. Never a value, a passphrase or a key.
+    /// Reports an opened file or a decision, and the reason, with `--verbose` only. It never contains a value, a
+    /// passphrase or a key.
     static func detail(_ line: @autoclosure () -> String) {
         guard Settings.current.isOn(.verbose) else { return }
         StandardStreams.say("sealctl: \(line().printable)")
     }
 
-    /// Something that helps a person and that the result does not need; not with `--quiet`.
+    /// Prints a helpful note that the result does not require, unless `--quiet` is given.
     static func note(_ line: @autoclosure () -> String) {
         guard !isQuiet else { return }
         StandardStreams.say("sealctl: \(line().printable)")
@@ -20,11 +21,11 @@ enum Talk {
     static var isQuiet: Bool { Settings.current.isOn(.quiet) }
 }
 
-/// Something that a person should know although the command did its work: one line on standard error.
+/// A warning after successful work: one line on standard error.
 struct Warning {
-    /// Stable, for programs.
+    /// A stable code, for programs.
     private let code: String
-    /// Without an end mark.
+    /// The message, without an end mark.
     private let message: String
     private let hint: String
 
@@ -42,11 +43,11 @@ struct Warning {
         StandardStreams.say(JSONText.object(fields).text)
     }
 
-    /// A change that was made although the access log could not be written.
+    /// Returns the warning about a change that the access log does not contain.
     ///
     /// - Parameters:
-    ///   - change: What was done, as a clause.
-    ///   - isKeyLost: Whether the log's key was in a file that was given up.
+    ///   - change: The change, as a clause.
+    ///   - isKeyLost: True if the log's key was in an abandoned file.
     static func unlogged(_ change: String, isKeyLost: Bool = false) -> Warning {
         guard !isKeyLost else {
             return Warning(
@@ -60,7 +61,7 @@ struct Warning {
     }
 }
 
-/// What `--verbose` says of a vault or a store that was opened, and a warning where a rekey could not be completed.
+/// The messages of `--verbose` about an opened vault or store, and a warning about an incomplete rekey.
 enum OpeningTalk {
     static func tell(of store: SealedStore) {
         Talk.detail("opened the container \(store.containerPath)")

@@ -1,4 +1,4 @@
-/// Topics that are nothing but text. Lines have 80 columns at most: these are not wrapped.
+/// Topics of fixed text. The text is not wrapped, so its lines have 80 columns at most.
 enum TopicText {
     static let gettingStarted = """
         export SEALCTL_GROUP=group.com.example.app   # or --group G with each command

@@ -2,7 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
 
-/// One new slot of a vault that exists. What opens the vault now has the shorter names.
+/// One new slot of an existing vault. The options for the vault's present credential have the shorter names.
 struct AddedSlot: ParsableArguments {
     @Flag(help: "Ask twice for a new passphrase on the terminal.")
     var newPassphrase = false
@@ -64,7 +64,7 @@ struct AddedSlot: ParsableArguments {
         ].filter { $0 }.count
     }
 
-    /// Whether a new slot was named.
+    /// True if a new slot was stated.
     var isStated: Bool { count > 0 }
 
     /// Whether the slot that was named, or a passphrase where none was, reaches what is protected when unlocked.
@@ -78,7 +78,7 @@ struct AddedSlot: ParsableArguments {
             hint: "Try --new-passphrase, --new-key-file FILE or --recipient R.")
     }
 
-    /// The slot that was named; reads its secret.
+    /// Returns the stated slot and reads its secret.
     func slot(for group: AccessGroup) throws(Failure) -> NewSlot {
         if let recipient { return .recipient(try recipient.checked(), unattended: unattended) }
         if let newKeyFile { return .keyFile(path: newKeyFile) }
@@ -87,7 +87,7 @@ struct AddedSlot: ParsableArguments {
         return .defaultKeyFile
     }
 
-    /// A passphrase that is asked for.
+    /// Returns a slot for a passphrase from the terminal.
     func promptedPassphrase(for group: AccessGroup) throws(Failure) -> NewSlot {
         try passphrase(from: .terminal, group)
     }
@@ -98,9 +98,9 @@ struct AddedSlot: ParsableArguments {
     }
 }
 
-/// How long one try of a passphrase is to take on this machine: `500ms`, `2s`.
+/// The time that one try of a passphrase takes on this machine: `500ms`, `2s`.
 struct UnlockTime: ExpressibleByArgument, Sendable, Equatable {
-    /// As much as the calibration takes.
+    /// The limit of the calibration, in milliseconds.
     private static let longest: UInt64 = 60_000
 
     private let milliseconds: UInt64
@@ -115,7 +115,7 @@ struct UnlockTime: ExpressibleByArgument, Sendable, Equatable {
         milliseconds = count * factor
     }
 
-    /// Costs that take that long; measuring them takes about twice as long.
+    /// Returns costs that take that long. The measurement takes about twice as long.
     func costs() throws(Failure) -> PassphraseCosts {
         try Failure.onVault { () throws(VaultError) in
             try PassphraseCosts.calibrated(for: .milliseconds(Int64(milliseconds)))

@@ -2,7 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
 
-/// What a new vault opens with: one slot for each that is stated, the group's own key file where none is.
+/// The slots of a new vault: one for each that is stated, or else the group's own key file.
 struct CreationSlots: ParsableArguments {
     @Flag(help: "Ask twice for a passphrase on the terminal.")
     var passphrase = false
@@ -62,19 +62,20 @@ struct CreationSlots: ParsableArguments {
         PassphraseSource(isPrompted: passphrase, file: passphraseFile, descriptor: passphraseFd)
     }
 
-    /// The slots, and what the new vault is opened with the first time: the cheapest of what is at hand.
+    /// The slots, and the credential that opens the new vault the first time: the cheapest available one.
     struct Plan {
         var slots: [NewSlot] = []
         var credential: VaultCredential?
 
-        /// - Parameter credential: What opens the slot here and now; nil where that takes somebody else's secret.
+        /// - Parameter credential: The credential that opens the slot on this machine; `nil` if it requires another
+        ///   person's secret.
         mutating func add(_ slot: NewSlot, openedBy credential: VaultCredential?) {
             slots.append(slot)
             self.credential = self.credential ?? credential
         }
     }
 
-    /// Reads every secret that was stated.
+    /// Reads every stated secret.
     func plan(for group: AccessGroup) throws(Failure) -> (slots: [NewSlot], credential: VaultCredential) {
         var plan = Plan()
         let recipients = try recipient.map { text throws(Failure) in try text.checked() }
@@ -102,8 +103,8 @@ struct CreationSlots: ParsableArguments {
     }
 }
 
-/// A recipient as it was typed. It is checked when the command runs: the parser would repeat a text that it refuses, which
-/// may be a secret identity by mistake.
+/// A recipient as it was typed. It is checked when the command runs, because the parser would print a refused text,
+/// which may be a secret identity by mistake.
 struct RecipientText: ExpressibleByArgument, Sendable {
     static let help = ArgumentHelp("Somebody's recipient, sealed1…; may be given again.", valueName: "R")
 

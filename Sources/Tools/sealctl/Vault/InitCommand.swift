@@ -5,7 +5,7 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// `sealctl init`: container, vault and first key of a group.
+/// `sealctl init`: creates the container, the vault and the first key of a group.
 struct InitCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -49,7 +49,7 @@ struct InitCommand: SealctlCommand {
         let sharing = try share.sharing()
         if abandon { try StatedVault.requireNone(for: group) }
         let existing = ExistingVault(group, in: home)
-        // Looked at before anything is asked: nobody should think of a passphrase in vain.
+        // The check precedes every question, so that a person does not choose a passphrase that is refused later.
         if existing.place.isTaken {
             if !abandon { return try restoreContainer(of: group, in: home, sharing, beside: existing) }
             try existing.requireLost()
@@ -65,8 +65,8 @@ struct InitCommand: SealctlCommand {
         }
         let slot = try keyOptions.newSlot(for: AccessGroup(group), unlockTime)
         let certifier = try certifying.open(for: AccessGroup(group))
-        // The vault first: a key file that cannot be read leaves nothing behind, and a container that cannot be made can
-        // be made later.
+        // The vault is created first. An unreadable key file then leaves nothing behind, and a failed container can be
+        // created later.
         let abandoned = abandon ? try startAnew(group, in: home, slot, sharing, certifier.team) : []
         if !abandon { try makeVault(of: group, in: home, slot, sharing, certifier.team) }
         let container = try makeContainer(of: group, in: home, sharing)
@@ -86,7 +86,7 @@ struct InitCommand: SealctlCommand {
             try Vault.abandon(
                 AccessGroup(group), in: home, slots: [slot.slot], sharing: sharing, certifiedBy: team)
         }
-        // This user's programs know the new vault then, and the roster can name its state.
+        // Opening the vault makes it known to this user's programs, so that the roster can name its state.
         if team != nil { _ = try? Vault.open(AccessGroup(group), in: home, with: slot.credential) }
         return report.setAside + report.quarantined
     }
@@ -112,14 +112,14 @@ struct InitCommand: SealctlCommand {
         }
     }
 
-    /// Beside a container that is away, or cannot be used, no vault is made.
+    /// Refuses to create a vault while the container is unavailable or unusable.
     private func requireContainerToOpenOrMake(of group: AppGroup, in home: GroupsHome) throws(Failure) {
         do throws(AppGroupError) { _ = try GroupContainer.open(group, in: home, creating: false) } catch {
             if error.code != .containerMissing { throw Failure(error) }
         }
     }
 
-    /// The container may have been removed by hand: its vault is what cannot be made again.
+    /// Creates the container again, which may have been removed by hand. The vault cannot be created again.
     private func restoreContainer(
         of group: AppGroup, in home: GroupsHome, _ sharing: Sharing, beside vault: ExistingVault
     ) throws(Failure) {
@@ -139,16 +139,16 @@ struct InitCommand: SealctlCommand {
     }
 }
 
-/// The only slot of a vault that `init` makes.
+/// The only slot of a vault that `init` creates.
 struct InitialSlot {
     let slot: NewSlot
     let credential: VaultCredential
-    /// What opens it, as a word for a person.
+    /// The kind of the credential, as a word for people.
     let word: String
 }
 
 extension KeyOptions {
-    /// What was stated, as a slot; the group's own key file where nothing was.
+    /// Returns the stated credential as a slot, or the group's own key file if none was stated.
     func newSlot(for group: AccessGroup, _ unlockTime: UnlockTime?) throws(Failure) -> InitialSlot {
         let credential = try stated(for: group, isNew: true) ?? .defaultKeyFile
         switch credential {
@@ -167,17 +167,17 @@ extension KeyOptions {
     }
 }
 
-/// What `init` has made, for people and programs.
+/// The result of `init`, for people and programs.
 struct InitAnswer {
     let group: AppGroup
     let container: String
     let vault: String
     let keyFile: String?
-    /// What people read about the key.
+    /// The line about the key, for people.
     let key: String
-    /// What was not there before.
+    /// The objects that did not exist before.
     let made: [String]
-    /// What nothing opens any more, and where it lies now.
+    /// The abandoned files, which nothing opens now, with their new paths.
     var abandoned: [SetAsideFile] = []
 
     func report(asJSON: Bool) throws(Failure) {
@@ -201,7 +201,7 @@ struct InitAnswer {
     }
 }
 
-/// The vault that `init` finds in the way.
+/// An existing vault of the group.
 struct ExistingVault {
     private let group: AppGroup
     private let home: GroupsHome
@@ -213,18 +213,18 @@ struct ExistingVault {
         place = VaultPlace(AccessGroup(group), in: home)
     }
 
-    /// Refuses one that is damaged or unsafe, as far as that shows without asking for a passphrase.
+    /// Refuses a vault that is damaged or unsafe, as far as a check without a passphrase shows it.
     func requireSound() throws(Failure) {
         do throws(VaultError) {
             _ = try Vault.open(AccessGroup(group), in: home)
         } catch {
-            // These are about the key file: the vault itself may open with something else.
+            // These errors concern the key file. Another credential may open the vault.
             let isAboutKey = [.locked, .wrongKeyFile, .wrongCredential, .malformedKeyFile].contains(error.code)
             guard isAboutKey || error.subject == place.keyFilePath else { throw Failure(error) }
         }
     }
 
-    /// Refuses to abandon one that opens: setting it aside would be a mistake far oftener than an intention.
+    /// Refuses to abandon a vault that opens, because setting it aside is probably a mistake.
     func requireLost() throws(Failure) {
         let vault: VaultInventory
         do throws(VaultError) { vault = try Vault.inventory(AccessGroup(group), in: home) } catch {
@@ -237,7 +237,7 @@ struct ExistingVault {
             hint: "To set it aside all the same, move \(place.path) away first.")
     }
 
-    /// Modes, owners and newer versions are for a person to mend; these are not.
+    /// The codes that permit an abandonment. A person can fix wrong modes and owners and newer versions, but not these.
     private static let lost: Set<VaultError.Code> = [
         .locked, .wrongKeyFile, .wrongCredential, .malformedKeyFile, .corrupt, .wrongGroup, .isAnExport,
     ]

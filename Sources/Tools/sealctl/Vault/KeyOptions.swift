@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import KeyVault
 internal import SealedState
 
-/// What opens the vault. A passphrase is never an argument: arguments are public to everybody on the machine.
+/// The credential of the vault. A passphrase is never an argument, because all users of the machine can read arguments.
 struct KeyOptions: ParsableArguments {
     @Flag(help: "Ask for the vault's passphrase on the terminal.")
     var passphrase = false
@@ -62,22 +62,22 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// Whether nothing was stated.
+    /// True if no credential was stated.
     var isUnstated: Bool {
         passphraseSource == nil && keyFile == nil && identity == nil && credential == nil
     }
 
-    /// Whether a passphrase was asked for, from wherever.
+    /// True if a passphrase was requested, from any source.
     var hasPassphrase: Bool { passphraseSource != nil }
 
-    /// Where a passphrase is to come from, if one was asked for.
+    /// The source of a passphrase, if one was requested.
     private var passphraseSource: PassphraseSource? {
         PassphraseSource(isPrompted: passphrase, file: passphraseFile, descriptor: passphraseFd)
     }
 
-    /// The credential that was stated; nil stands for whatever is at hand.
+    /// Returns the stated credential, or `nil` for any available one.
     ///
-    /// - Parameter isNew: Whether the passphrase is being chosen, which asks for it twice.
+    /// - Parameter isNew: True for a new passphrase, which is asked for twice.
     func stated(for group: AccessGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
         if let keyFile { return .keyFile(path: keyFile) }
         if let identity {
@@ -89,15 +89,16 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// The same for an app group.
+    /// Returns the same for an app group.
     func stated(for group: AppGroup, isNew: Bool = false) throws(Failure) -> VaultCredential? {
         try stated(for: AccessGroup(group), isNew: isNew)
     }
 
-    /// What opens a vault that is there: what was stated, else what settings say; nil stands for whatever is at hand.
+    /// Returns the credential for an existing vault: the stated one, or else the one in the settings; `nil` for any
+    /// available one.
     ///
-    /// - Parameter isPersonal: Whether only what a person has will do: settings with a key file or a credential of the unit
-    ///   are passed over then.
+    /// - Parameter isPersonal: Accepts only a person's credential. A key file or a credential of the unit in the
+    ///   settings is ignored then.
     func opening(_ group: AccessGroup, isPersonal: Bool = false) throws(Failure) -> VaultCredential? {
         if let stated = try stated(for: group) { return stated }
         if isPersonal, let name = Settings.current.credential?.name, name == .keyFile || name == .credential {
@@ -106,10 +107,10 @@ struct KeyOptions: ParsableArguments {
         return try fromSettings(for: group)
     }
 
-    /// The same for an app group.
+    /// Returns the same for an app group.
     func opening(_ group: AppGroup) throws(Failure) -> VaultCredential? { try opening(AccessGroup(group)) }
 
-    /// What a variable or a configuration file says that opens a vault which is there; nil where none does.
+    /// Returns the credential from a variable or a configuration file for an existing vault, or `nil`.
     private func fromSettings(for group: AccessGroup) throws(Failure) -> VaultCredential? {
         guard let (name, value) = Settings.current.credential else { return nil }
         switch name {
@@ -121,7 +122,7 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// Opens the store of a group that has one; nothing is made.
+    /// Opens the store of a group; creates nothing.
     func openStore(of group: AppGroup) throws(Failure) -> SealedStore {
         let credential = try opening(AccessGroup(group)) ?? .automatic
         let home = try GroupOptions.home()
@@ -142,7 +143,7 @@ struct KeyOptions: ParsableArguments {
     }
 }
 
-/// The name of a systemd credential; the usual one where none is given.
+/// The name of a systemd credential, or the usual name.
 struct CredentialName: ExpressibleByArgument, Sendable, CustomStringConvertible {
     static let usual = CredentialName(name: nil)
 
@@ -155,12 +156,12 @@ struct CredentialName: ExpressibleByArgument, Sendable, CustomStringConvertible 
         name = argument
     }
 
-    /// As the help shows it.
+    /// The name as the help shows it.
     var description: String { name ?? "sealedstate.GROUP" }
 }
 
-/// Files of secret keys that a person has named.
+/// The stated files of secret keys.
 enum StatedKeyFiles {
-    /// Those of the settings.
+    /// The files in the settings.
     static var ofSettings: [String] { [Settings.current[.identity]?.text].compactMap(\.self) }
 }

@@ -3,13 +3,13 @@ internal import CryptoPrimitives
 internal import KeyVault
 internal import SharedFiles
 
-/// Where a passphrase comes from: the terminal, a file, or a descriptor that is open already. Never an argument.
+/// The source of a passphrase: the terminal, a file, or an open descriptor. It is never an argument.
 enum PassphraseSource: Sendable {
     case terminal
     case file(String)
     case descriptor(DescriptorNumber)
 
-    /// Nil where none was asked for.
+    /// Returns `nil` if no passphrase was requested.
     init?(isPrompted: Bool, file: String?, descriptor: DescriptorNumber?) {
         if let descriptor {
             self = .descriptor(descriptor)
@@ -23,9 +23,9 @@ enum PassphraseSource: Sendable {
     }
 
     /// - Parameters:
-    ///   - subject: What the passphrase is for, as the prompt says it.
-    ///   - isNew: Whether it is being chosen, which asks for it twice.
-    ///   - word: What the prompt calls it.
+    ///   - subject: The subject of the passphrase, as the prompt shows it.
+    ///   - isNew: True for a new passphrase, which is asked for twice.
+    ///   - word: The name of the secret in the prompt.
     func read(for subject: String, isNew: Bool, as word: String = "Passphrase") throws(Failure) -> Passphrase {
         switch self {
         case .terminal: try PassphrasePrompt(subject: subject).ask(twice: isNew, word)
@@ -35,7 +35,7 @@ enum PassphraseSource: Sendable {
     }
 }
 
-/// The number of a file descriptor that whoever started the program has opened for it.
+/// The number of a file descriptor that the parent process has opened for this program.
 struct DescriptorNumber: ExpressibleByArgument, Sendable {
     static let standardInput = DescriptorNumber(value: 0)
 
@@ -49,8 +49,8 @@ struct DescriptorNumber: ExpressibleByArgument, Sendable {
         self.value = value
     }
 
-    /// The first line, read byte by byte, so that the next reader gets what follows. It has to come within
-    /// `Descriptor.inputLimit`, unless a terminal is read: its person may take any time.
+    /// Reads the first line byte by byte, so that the next reader gets the rest. The line must arrive within
+    /// `Descriptor.inputLimit`; a terminal has no time limit.
     fileprivate func readPassphrase() throws(Failure) -> Passphrase {
         let descriptor = value == 0 ? Descriptor.standardInput : Descriptor(owning: value, path: "descriptor \(value)")
         let deadline = ContinuousClock.now + Descriptor.inputLimit

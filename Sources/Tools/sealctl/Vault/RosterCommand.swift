@@ -7,7 +7,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// `sealctl roster`: which programs may write which records.
+/// `sealctl roster`: manages which programs may write which records.
 struct RosterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "roster",
@@ -21,7 +21,7 @@ struct RosterCommand: ParsableCommand {
         ])
 }
 
-/// `sealctl roster init`: the first roster of a group.
+/// `sealctl roster init`: creates the first roster of a group.
 struct RosterInitCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -85,8 +85,9 @@ struct RosterInitCommand: SealctlCommand {
         try StandardStreams.print(output.json ? JSONText.object(fields).text : key.publicKey.description)
     }
 
-    /// What the roster of a lost key has ended stays ended: former persons know the keys of before. Taken from what this user
-    /// has accepted, whatever the program and the machine state by now; a roster that somebody put there counts for nothing.
+    /// Returns the lowest vault state of the new roster. States that the lost key's roster has ended must stay ended,
+    /// because former persons know the keys of earlier states. The value comes from the states that this user has
+    /// accepted; the program's and the machine's present settings, and a planted roster, have no effect.
     private func floor(
         of place: RosterPlace, _ lostKey: TeamPublicKey?, _ key: TeamPublicKey
     ) throws(Failure) -> VaultFloor {
@@ -106,9 +107,9 @@ struct RosterInitCommand: SealctlCommand {
         return state.map { floor.raised(to: $0) } ?? floor
     }
 
-    /// The team key; nil where its file is not there.
+    /// Returns the team key, or `nil` if its file does not exist.
     ///
-    /// - Parameter isKnown: Whether a team key is known: then a new one is another.
+    /// - Parameter isKnown: True if a team key is known. A new key would differ from it.
     private func teamKey(isKnown: Bool) throws(Failure) -> TeamKey? {
         do throws(Failure) { return try keys.open() } catch {
             guard error.status == .noInput, !isKnown else { throw error }
@@ -142,7 +143,7 @@ struct RosterInitCommand: SealctlCommand {
     }
 }
 
-/// `sealctl roster show`: the roster that counts.
+/// `sealctl roster show`: prints the valid roster.
 struct RosterShowCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -166,7 +167,7 @@ struct RosterShowCommand: SealctlCommand {
     }
 }
 
-/// `sealctl roster verify`: whether a roster is the group's.
+/// `sealctl roster verify`: checks that a roster belongs to the group.
 struct RosterVerifyCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

@@ -3,12 +3,12 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// What the next version of a roster takes: rights of writers, and records that readers would refuse.
+/// The losses by the next version of a roster: rights of writers, and records that readers would refuse.
 struct RosterLoss {
     private let next: SignedRoster
-    /// The writers that lose a right, a sentence each.
+    /// The writers that lose a right, one sentence each.
     private let rights: [String]
-    /// Whether a record that readers accept now can be refused by the next version.
+    /// True if the next version may refuse a record that readers accept now.
     private let mayRefuse: Bool
 
     init(from roster: Roster, to next: SignedRoster) {
@@ -18,7 +18,8 @@ struct RosterLoss {
         var isMoreGoverned = false
         let patterns = Set(roster.rules.map(\.pattern)).union(next.roster.rules.map(\.pattern))
         for pattern in patterns.sorted() {
-            // As a name, a pattern is governed as the names are that no longer pattern governs: no name has an asterisk.
+            // The pattern is used as a name, which is governed like the names that the pattern no longer governs. No
+            // real name contains an asterisk.
             let name = pattern.description
             guard let before = roster.rule(for: name) else {
                 isMoreGoverned = true
@@ -50,11 +51,11 @@ struct RosterLoss {
             + "not \(Affected.list(writers, orElse: "nobody")) alone."
     }
 
-    /// Asks where something is taken; a change that only grants is made without a question.
+    /// Asks for consent if a right or a record is lost. A change that only grants rights needs no consent.
     ///
     /// - Parameters:
-    ///   - losses: What is lost besides, a sentence each.
-    ///   - store: Opens the group's store, in which the records are read.
+    ///   - losses: Further losses, a sentence each.
+    ///   - store: Opens the group's store, which contains the records.
     func confirm(
         _ action: String, _ confirmation: Confirmation, losses: [String] = [],
         in store: () throws(Failure) -> SealedStore
@@ -87,7 +88,7 @@ struct RosterLoss {
         return listed.filter { $0.rejection?.code == .locked }.map(\.name)
     }
 
-    /// The records that readers accept now and would refuse.
+    /// Returns the records that readers accept now and would refuse.
     static func records(refusedBy next: SignedRoster, in store: SealedStore) throws(Failure) -> [String] {
         let listed = try Failure.onStore { () throws(StoreError) in try store.list(includingReserved: true) }
         return listed.filter { $0.rejection == nil }.map(\.name).filter { name in
@@ -100,7 +101,7 @@ struct RosterLoss {
 }
 
 extension Roster {
-    /// The rights of a writer that has not ended; none where no rule governs the name.
+    /// Returns the rights of an active writer; empty if no rule governs the name.
     fileprivate func rightsInForce(of id: WriterID, _ name: String) -> Rights {
         writer(id)?.state == .active ? rights(of: id, for: name) ?? [] : []
     }

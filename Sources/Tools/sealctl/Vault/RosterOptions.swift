@@ -18,7 +18,7 @@ struct TeamKeyOptions: ParsableArguments {
             valueName: "FILE"), completion: .file())
     var teamPassphraseFile: String?
 
-    /// Opens the key; asks for its passphrase where the file is protected and none was given.
+    /// Opens the key. It asks for the passphrase if the file is protected and no passphrase was given.
     func open() throws(Failure) -> TeamKey {
         try KeyFilePassphrase.team(teamPassphraseFile).opening(teamKey) { passphrase throws(VaultError) in
             try TeamKey(contentsOf: teamKey, passphrase: passphrase)
@@ -26,14 +26,14 @@ struct TeamKeyOptions: ParsableArguments {
     }
 }
 
-/// The public half of a team key that is lost, which a person replaces.
+/// The public half of a lost team key that a person replaces.
 struct ReplacedTeamKey: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Take the place of the team key KEY, which is lost; give its public half.", valueName: "KEY"))
     var replaces: String?
 
-    /// The key; nil where none was stated.
+    /// Returns the key, or `nil` if none was stated.
     func key() throws(Failure) -> TeamPublicKey? {
         guard let replaces else { return nil }
         return try Failure.onVault { () throws(VaultError) in try TeamPublicKey(replaces) }
@@ -42,9 +42,9 @@ struct ReplacedTeamKey: ParsableArguments {
 
 /// The passphrase of a secret key's file.
 struct KeyFilePassphrase {
-    /// The file with the passphrase; nil asks on the terminal.
+    /// The file with the passphrase; `nil` asks on the terminal.
     let file: String?
-    /// The option that states the file; nil where the command has none.
+    /// The option that states the file; `nil` if the command has none.
     let option: String?
 
     static func team(_ file: String?) -> Self { Self(file: file, option: "--team-passphrase-file") }
@@ -53,7 +53,7 @@ struct KeyFilePassphrase {
     private func read(for path: String, isNew: Bool) throws(Failure) -> Passphrase {
         let source = PassphraseSource(isPrompted: true, file: file, descriptor: nil) ?? .terminal
         do throws(Failure) { return try source.read(for: path, isNew: isNew) } catch {
-            // The terminal's advice is the option of the vault's passphrase.
+            // The default advice names the option of the vault's passphrase.
             guard ["noTerminal", "inputNeeded"].contains(error.code) else { throw error }
             throw Failure(
                 error.status, error.code, error.message,
@@ -61,9 +61,9 @@ struct KeyFilePassphrase {
         }
     }
 
-    /// Opens a key's file, which is read once: a pipe gives its contents to one reader.
+    /// Opens a key's file. It is read once, because a pipe passes its contents to one reader.
     ///
-    /// - Parameter open: Asks for the passphrase where the file is protected.
+    /// - Parameter open: Opens the key, and asks for the passphrase if the file is protected.
     func opening<Key>(
         _ path: String, _ open: (@escaping () throws(VaultError) -> Passphrase) throws(VaultError) -> Key
     ) throws(Failure) -> Key {
@@ -78,21 +78,21 @@ struct KeyFilePassphrase {
         } catch { throw refusal ?? Failure(error) }
     }
 
-    /// Opens an identity's file. The passphrase of a protected one is asked for on the terminal.
+    /// Opens an identity's file. The passphrase of a protected file is asked for on the terminal.
     static func identity(_ path: String) throws(Failure) -> Identity {
         try KeyFilePassphrase(file: nil, option: nil).opening(path) { passphrase throws(VaultError) in
             try Identity(contentsOf: path, passphrase: passphrase)
         }
     }
 
-    /// A new passphrase; nil where the file is to be unprotected.
+    /// Returns a new passphrase, or `nil` for an unprotected file.
     func protection(of path: String, isUnprotected: Bool) throws(Failure) -> KeyProtection? {
         if isUnprotected { return nil }
         return KeyProtection(try read(for: path, isNew: true))
     }
 }
 
-/// A group's container and the roster that counts there.
+/// A group's container and its valid roster.
 struct RosterPlace {
     let group: AppGroup
     let home: GroupsHome
@@ -108,14 +108,14 @@ struct RosterPlace {
         self.home = home
     }
 
-    /// What counts now; nil where no team key is known.
+    /// Returns the valid roster and team key, or `nil` if no team key is known.
     func standing() throws(Failure) -> RosterAuthority.Standing? {
         try Failure.onVault { () throws(VaultError) in
             try RosterAuthority.find(group, in: container.root, home: home, teamKey: nil)?.standing()
         }
     }
 
-    /// The roster that counts.
+    /// Returns the valid roster.
     func roster() throws(Failure) -> SignedRoster {
         guard let roster = try standing()?.roster else {
             throw Failure(
@@ -125,24 +125,25 @@ struct RosterPlace {
         return roster
     }
 
-    /// Signs a changed roster as the next version and puts it in place.
+    /// Signs a changed roster as the next version and stores it.
     func sign(_ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey) throws(Failure) -> SignedRoster {
         let next = try next(change, with: key)
         try put(next)
         return next
     }
 
-    /// The state of the group's vault for which a team key vouches; nil for a vault that it has not certified, or that this
-    /// user's programs would refuse.
+    /// Returns the state of the group's vault that a team key has certified, or `nil` if it has not certified the vault
+    /// or this user's programs would refuse the vault.
     func certifiedState(by team: TeamPublicKey, isLost: Bool = false) -> VaultFloor? {
         let found = VaultPlace(AccessGroup(group), in: home).certification(replacing: isLost ? team : nil)
         return found.flatMap { $0.team == team ? $0.state : nil }
     }
 
-    /// Signs a roster that names the vault's state as the lowest one; the first roster where there is none. A group without a
-    /// container has no records and needs none.
+    /// Signs a roster that names the vault's state as the lowest one, or the first roster of the group. A group without
+    /// a container has no records and needs no roster.
     ///
-    /// A former person could offer readers who have not seen the change a vault that continues an old copy.
+    /// Without it, a former person could offer a vault that continues an old copy to readers that have not seen the
+    /// change.
     static func raise(
         to state: VaultFloor, _ group: AppGroup, in home: GroupsHome, with key: TeamKey
     ) throws(Failure) {
@@ -159,7 +160,7 @@ struct RosterPlace {
         _ = try place.sign({ _ in }, with: key)
     }
 
-    /// The first version of a roster.
+    /// Returns the first version of a roster.
     func first(by key: TeamKey, floor: VaultFloor) throws(Failure) -> SignedRoster {
         let roster = Roster(
             group: group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) }, version: 1,
@@ -167,14 +168,15 @@ struct RosterPlace {
         return try Failure.onVault { () throws(VaultError) in try SignedRoster(signing: roster, with: key) }
     }
 
-    /// The roster in the container, whoever signed it; nil for none, and for a file that is no roster of the group.
+    /// Returns the roster in the container, signed by any key, or `nil` if the container has no file that is a roster
+    /// of the group.
     func found() throws(Failure) -> SignedRoster? {
         let bytes = try Failure.onVault { () throws(VaultError) in try RosterFile.read(in: container) }
         return bytes.flatMap { try? SignedRoster(verifying: $0, group: group.identifier) }
     }
 
-    /// - Parameter lostKey: The team key whose roster may be there.
-    /// - Throws: `Failure` `alreadyExists` where the container has the roster of another team key.
+    /// - Parameter lostKey: The team key whose roster may be present.
+    /// - Throws: `Failure` `alreadyExists` if the container has the roster of another team key.
     func requireNoOther(than lostKey: TeamPublicKey?) throws(Failure) {
         guard let team = try found()?.roster.team, team != lostKey else { return }
         throw Failure(
@@ -184,7 +186,7 @@ struct RosterPlace {
                 + "\(container.root.display(ContainerLayout.roster))")
     }
 
-    /// The next version of the roster that counts, signed and not put anywhere. It ends the states of the vault before the
+    /// Returns the next version of the valid roster, signed but not stored. It ends the states of the vault before the
     /// one that this user's programs have seen.
     func next(
         _ change: (inout Roster) throws(Failure) -> Void, with key: TeamKey
@@ -206,7 +208,7 @@ struct RosterPlace {
 }
 
 extension Roster {
-    /// The writer that a person names by its label, its id or its public key.
+    /// Returns the writer with this label, id or public key.
     func writer(named text: String) throws(Failure) -> Writer {
         let found = writers.filter { $0.label == text || $0.id.description == text || $0.publicKey.description == text }
         guard found.count == 1, let writer = found.first else {

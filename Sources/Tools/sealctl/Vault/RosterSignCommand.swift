@@ -5,7 +5,7 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// `sealctl roster sign`: the next version of the roster.
+/// `sealctl roster sign`: signs the next version of the roster.
 struct RosterSignCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
@@ -85,7 +85,7 @@ struct RosterSignCommand: SealctlCommand {
                 : "version \(next.roster.version) signed")
     }
 
-    /// What a change of the roster's own fields takes.
+    /// Returns the losses by a change of the roster's own fields.
     private static func losses(from present: Roster, to next: Roster) -> [String] {
         var losses: [String] = []
         if next.team != present.team {
@@ -103,7 +103,7 @@ struct RosterSignCommand: SealctlCommand {
         return losses
     }
 
-    /// A period that no program has seen would end every vault that there is.
+    /// Refuses a period that no program has seen, because it would end every existing vault.
     private func checked(
         _ period: UInt32, _ team: TeamPublicKey, _ place: RosterPlace
     ) throws(Failure) -> UInt32 {

@@ -5,13 +5,13 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// Which blobs and programs hold which key, for people and programs.
+/// The keys of blobs and programs, for people and programs.
 struct RotationStatusView {
-    /// How many blobs of a key are named to people; programs get them all.
+    /// The number of blobs of a key that are listed for people. Programs get all of them.
     private static let named = 10
 
     let status: RotationStatus
-    /// The most bytes that a rotation takes at any time.
+    /// The largest number of bytes that a rotation needs at any time.
     let neededBytes: Int64
 
     var text: String {
@@ -83,7 +83,7 @@ struct RotationStatusView {
         ])
     }
 
-    /// Stable words; the descriptions are for people.
+    /// Returns a stable word. The descriptions are for people.
     private static func word(_ obstacle: KeyObstacle) -> String {
         switch obstacle {
         case .active: "active"
@@ -100,7 +100,7 @@ struct RotationStatusView {
     }
 }
 
-/// What a rotation did, for people and programs.
+/// The result of a rotation, for people and programs.
 struct RotationReportView {
     let report: RotationReport
 
@@ -122,7 +122,7 @@ struct RotationReportView {
     }
 }
 
-/// A sealed file that stays as it is.
+/// A sealed file that remains unchanged.
 struct LeftBlobView {
     let blob: LeftBlob
 
@@ -134,11 +134,11 @@ struct LeftBlobView {
     }
 }
 
-/// A program that holds an epoch.
+/// A program that holds a key of an epoch.
 struct HolderView {
     let holder: EpochHolder
 
-    /// The holders without this program, which has the vault open as long as it looks.
+    /// Returns the holders without this program, which has the vault open during the check.
     static func others(_ holders: [EpochHolder]) -> [EpochHolder] { holders.filter { $0.pid != getpid() } }
 
     static func lines(_ holders: [EpochHolder]) -> [String] {

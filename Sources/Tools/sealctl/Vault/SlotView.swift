@@ -23,7 +23,7 @@ struct SlotView {
         ]
     }
 
-    /// Whose it is, or what a try costs.
+    /// The holder of the slot, or the cost of a try.
     private var details: String {
         let notes = [
             slot.recipient?.description ?? slot.costs?.description, slot.isResealed ? "not opened since a rekey" : nil,
@@ -31,7 +31,7 @@ struct SlotView {
         return notes.compactMap(\.self).joined(separator: ", ")
     }
 
-    /// What a person confirms: `slot 2 (passphrase, when unlocked, 1f2e…, "Ada", added 2026-11-23 by slot 1)`.
+    /// The text that a person confirms: `slot 2 (passphrase, when unlocked, 1f2e…, "Ada", added 2026-11-23 by slot 1)`.
     var identification: String {
         let label = slot.label.isEmpty ? "" : ", \"\(slot.label.printable)\""
         let adder = slot.addedBy.map { " by slot \($0)" } ?? ""
@@ -54,7 +54,7 @@ struct SlotView {
         ])
     }
 
-    /// Stable words; the descriptions are for people.
+    /// Returns a stable word. The descriptions are for people.
     private static func word(_ kind: SlotKind) -> String {
         switch kind {
         case .passphrase: "passphrase"
@@ -73,13 +73,13 @@ struct SlotView {
     }
 }
 
-/// The users who are locked out when a slot goes.
+/// The users who are locked out by the removal of a slot.
 struct SlotLoss {
     private let summary: SlotSummary
-    /// Whether no other slot has the same reach.
+    /// True if no other slot has the same reach.
     private let isLastOfReach: Bool
 
-    /// - Returns: `nil` where the vault has no such slot.
+    /// - Returns: `nil` if the vault has no such slot.
     init?(of id: UInt32, among slots: [SlotSummary]) {
         guard let slot = slots.first(where: { $0.id == id }) else { return nil }
         summary = slot
@@ -89,7 +89,7 @@ struct SlotLoss {
     /// `slot 2 (passphrase, reaches when unlocked)`.
     var slot: String { SlotView(summary).text }
 
-    /// What is lost and for whom.
+    /// The losses and the affected users.
     var sentences: [String] {
         let holder =
             switch summary.kind {
@@ -102,7 +102,8 @@ struct SlotLoss {
         return [holder, lastOfReach]
     }
 
-    /// The access to the directories that a removal leaves: a holder who is a member of their unix group goes on writing.
+    /// Returns the access to directories that remains after a removal: a holder who is a member of the unix group can
+    /// still write.
     static func remainingAccess(to vault: Vault, _ store: SealedStore?) -> [String] {
         let paths = [FilePath(vault.path).removingLastComponent().string, store?.containerPath].compactMap { $0 }
         let writable = paths.compactMap { (try? Directory.open($0)).flatMap(WritableDirectory.init) }

@@ -1,15 +1,15 @@
 internal import SealedState
 
-/// Blobs of a container under keys that the vault does not hold: after a completed rotation a backup's keys no longer open
-/// them, so what completes one asks first or waits.
+/// Blobs of a container under keys that the vault does not contain. After a completed rotation a backup's keys no
+/// longer open them, so a command that completes a rotation asks first or waits.
 struct UnheldBlobs {
     private let paths: [String]
 
-    /// None.
+    /// Creates an empty list.
     init() { paths = [] }
 
-    /// - Parameter store: Nil without a container, which has no blobs.
-    /// - Throws: `Failure` where the container cannot be searched.
+    /// - Parameter store: The store; `nil` without a container, which has no blobs.
+    /// - Throws: `Failure` if the container cannot be searched.
     init(in store: SealedStore?) throws(Failure) {
         guard let store else {
             paths = []
@@ -26,7 +26,7 @@ struct UnheldBlobs {
         return "\(count) sealed under keys that the vault does not hold: \(Affected.list(paths, orElse: ""))."
     }
 
-    /// What a completed rotation loses; empty where there is nothing.
+    /// The losses by a completed rotation; may be empty.
     var sentences: [String] {
         guard !isEmpty else { return [] }
         return [
@@ -36,7 +36,7 @@ struct UnheldBlobs {
         ]
     }
 
-    /// What to do where a rotation waits for them.
+    /// The advice while a rotation waits for the blobs.
     var hint: String {
         "\(named) Bring in the backup that holds their keys (sealctl vault import), then run: sealctl vault rotate. To "
             + "give them up instead, sealctl vault rotate --yes."

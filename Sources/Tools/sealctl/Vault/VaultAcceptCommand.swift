@@ -5,7 +5,7 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// `sealctl vault accept`: going on with an older copy, on purpose.
+/// `sealctl vault accept`: deliberately continues with an older copy.
 struct VaultAcceptCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
@@ -55,15 +55,15 @@ struct VaultAcceptCommand: SealctlCommand {
     }
 }
 
-/// Tells when protection against old blobs is off: it must not go off silently.
+/// Warnings that protection against old blobs is off, which must not go unnoticed.
 enum WatermarkWarning {
-    /// Prints one line on standard error unless what was accepted before is known and was kept.
+    /// Prints one line on standard error unless the accepted states are known and were stored.
     ///
-    /// Called when a command's work is done, whether it succeeded or not: only then is it known whether what it accepted
-    /// could be remembered.
+    /// It is called when a command's work is done, with or without success, because only then is the result of storing
+    /// the accepted states known.
     static func report(on store: SealedStore, asJSON: Bool) { report(store.watermarkCondition, asJSON: asJSON) }
 
-    /// The same for a vault that was opened without a store, an older copy of which may pass.
+    /// Prints the same for a vault that was opened without a store. An older copy of it may be accepted.
     static func report(on vault: Vault) {
         report(vault.watermarks.condition, asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
     }
@@ -73,7 +73,7 @@ enum WatermarkWarning {
         Warning(code, message, hint: hint(condition)).report(asJSON: asJSON)
     }
 
-    /// What is wrong, and what to do; nil where nothing is.
+    /// Returns the fault and the advice, or `nil` without a fault.
     static func text(_ condition: WatermarkCondition) -> (message: String, hint: String)? {
         warning(condition).map { ($0.message, hint(condition)) }
     }

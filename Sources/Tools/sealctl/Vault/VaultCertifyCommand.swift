@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// The team key of a command that may make a new person key.
+/// The team key of a command that may create a new person key.
 struct CertifyingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -23,7 +23,7 @@ struct CertifyingOptions: ParsableArguments {
         }
     }
 
-    /// Opens the key and looks at the vault as it is before the change.
+    /// Opens the key and reads the state of the vault before the change.
     func open(for group: AccessGroup) throws(Failure) -> Certifying {
         let home = try GroupOptions.home()
         guard let teamKey else { return Certifying(team: nil, group: group, home: home, before: nil) }
@@ -35,16 +35,16 @@ struct CertifyingOptions: ParsableArguments {
     }
 }
 
-/// A change that may make a new person key, with the team key at hand.
+/// A change that may create a new person key, with the team key.
 struct Certifying {
-    /// Nil where none was stated.
+    /// The team key; `nil` if none was stated.
     let team: TeamKey?
     fileprivate let group: AccessGroup
     fileprivate let home: GroupsHome
     fileprivate let before: VaultFloor?
 
-    /// Ends the vault's former states for the readers of the roster, where the change has made a person key. Warns where the
-    /// change did not need the team key: a person who gives it may believe that the vault is certified now.
+    /// Ends the vault's former states for readers of the roster if the change has created a person key. It warns if the
+    /// change did not need the team key, because the person may believe that the vault is certified now.
     func finish(asJSON: Bool) {
         guard let team else { return }
         guard let now = VaultPlace(group, in: home).certification, now.team == team.publicKey else {
@@ -58,8 +58,8 @@ struct Certifying {
         }
     }
 
-    /// Whether the roster names an earlier person key: a change of before made one and could not sign. A roster that names no
-    /// period is the team's decision.
+    /// Returns `true` if the roster names an earlier person key, because an earlier change created one and could not
+    /// sign. A roster that names no period is the team's decision.
     private func isBehind(_ state: VaultFloor) -> Bool {
         guard let group = try? AppGroup(group.identifier), let place = try? RosterPlace(group, in: home),
             let floor = try? place.standing()?.roster?.roster.floor
@@ -67,7 +67,7 @@ struct Certifying {
         return floor.period > 0 && floor.keyPeriod < state.keyPeriod
     }
 
-    /// The change is made: a roster that cannot be signed does not undo it.
+    /// Signs the roster after the change. A failure to sign does not undo the change.
     fileprivate func signRoster(_ state: VaultFloor, with team: TeamKey, asJSON: Bool) {
         guard let group = try? AppGroup(group.identifier) else { return }
         do throws(Failure) { try RosterPlace.raise(to: state, group, in: home, with: team) } catch {
@@ -79,7 +79,7 @@ struct Certifying {
     }
 }
 
-/// `sealctl vault certify`: the team key vouches for the persons of a vault.
+/// `sealctl vault certify`: certifies the persons of a vault with the team key.
 struct VaultCertifyCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "certify",

@@ -24,7 +24,7 @@ struct VaultCommand: ParsableCommand {
     ]
 }
 
-/// `sealctl vault create`: a vault with its first key, for any access group.
+/// `sealctl vault create`: creates a vault with its first key, for any access group.
 struct VaultCreateCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -52,7 +52,7 @@ struct VaultCreateCommand: SealctlCommand {
         let group = try target.checked()
         let home = try GroupOptions.home()
         let sharing = try share.sharing()
-        // Nobody should think of a passphrase in vain.
+        // The check precedes the question, so that a person does not choose a passphrase that is refused later.
         if VaultPlace(group, in: home).isTaken { throw Self.duplicate(group, home) }
         let plan = try newSlots.plan(for: group)
         let certifier = try certifying.open(for: group)

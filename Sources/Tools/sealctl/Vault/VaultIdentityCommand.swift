@@ -3,7 +3,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SharedFiles
 
-/// `sealctl vault identity`: a person's or program's own X25519 key.
+/// `sealctl vault identity`: creates an X25519 key for a person or program.
 struct VaultIdentityCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",

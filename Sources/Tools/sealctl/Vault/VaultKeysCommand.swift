@@ -5,7 +5,7 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// `sealctl vault keys`: the sealing keys by epoch.
+/// `sealctl vault keys`: lists the sealing keys by epoch.
 struct VaultKeysCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
@@ -70,13 +70,13 @@ struct KeyView {
 }
 
 extension ProtectionClass {
-    /// For people.
+    /// The name for people.
     var words: String { self == .whenUnlocked ? "when unlocked" : "after first unlock" }
-    /// For programs.
+    /// The name for programs.
     var word: String { self == .whenUnlocked ? "whenUnlocked" : "afterFirstUnlock" }
 }
 
-/// `sealctl vault destroy-key`: a sealing key that nothing needs any more.
+/// `sealctl vault destroy-key`: destroys a sealing key that is no longer needed.
 struct VaultDestroyKeyCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy-key",
@@ -125,7 +125,8 @@ struct VaultDestroyKeyCommand: SealctlCommand {
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "destroyed \(id)")
     }
 
-    /// Only a forced destruction loses what is still in use. A key that is not there, or stays, is refused in any case.
+    /// Asks for consent to a forced destruction, which alone loses data in use. A missing key, or one that must remain,
+    /// is refused in any case.
     private func requireConsent(_ vault: Vault) throws(Failure) {
         guard forceKey != nil else { return }
         let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }
@@ -135,7 +136,7 @@ struct VaultDestroyKeyCommand: SealctlCommand {
             ["Every user and program of the group loses what only this key opens, here and in backups, for good."])
     }
 
-    /// An access group without a container has no blobs that could need it, but perhaps programs.
+    /// Destroys the key in a group without a container. It has no blobs that need the key, but programs may hold it.
     private func destroy(in vault: Vault) throws(Failure) {
         let keys = try Failure.onVault { () throws(VaultError) in try vault.keySummaries() }
         guard let key = keys.first(where: { $0.id.description == id }) else {

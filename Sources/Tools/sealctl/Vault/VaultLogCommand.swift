@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault log`: who did what with the vault.
+/// `sealctl vault log`: lists the accesses to the vault.
 struct VaultLogCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
@@ -140,7 +140,7 @@ struct LogEntryView {
     }
 }
 
-/// What the check of the whole log found, for people and programs.
+/// The result of the check of the whole log, for people and programs.
 struct LogCheckView {
     private let found: AccessLogVerification
 

@@ -4,7 +4,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SealedState
 
-/// `sealctl vault rekey`: new roots, so that removed members lose access.
+/// `sealctl vault rekey`: replaces the root keys, so that removed members lose access.
 struct VaultRekeyCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
@@ -62,7 +62,7 @@ struct VaultRekeyCommand: SealctlCommand {
     }
 }
 
-/// A rekey and the rotation that follows it, for the commands that need one.
+/// A rekey and the rotation after it, for commands that require both.
 struct Rekeying {
     let target: VaultTarget
     let keyOptions: KeyOptions
@@ -76,8 +76,8 @@ struct Rekeying {
         let vault: Vault
         if let store { vault = store.vault } else { vault = try keyOptions.openVault(of: group) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
-        // The command was killed and is run again: its rekey has removed them, and is not completed or not followed by
-        // its rotation.
+        // The command was interrupted and runs again: its rekey has removed the slots, but is incomplete or was not
+        // followed by its rotation.
         let isPending = vault.rekeyFailure != nil
         let isRotating = try isRotating(vault)
         var options = stated
@@ -179,7 +179,7 @@ struct Rekeying {
                 ? hint : (hint.isEmpty ? "" : hint + " ") + "Run: sealctl vault rotate.")
     }
 
-    /// Who opens nothing any more, and can write all the same, still has a say.
+    /// Warns of removed users who open nothing but can still write.
     private func warnOfWriters(_ report: RekeyReport) {
         guard !report.removed.isEmpty else { return }
         for directory in report.writableDirectories {
@@ -193,7 +193,7 @@ struct Rekeying {
         }
     }
 
-    /// The rekey is done: whatever keeps the rotation from its end, the removal is incomplete, and not undone.
+    /// Rotates after a completed rekey. If the rotation fails for any reason, the removal is incomplete but not undone.
     private func rotation(of store: SealedStore?, _ vault: Vault) -> (isCompleted: Bool, hint: String) {
         let before = vault.unloggedChangeCount
         defer {
@@ -294,7 +294,7 @@ private struct RekeyedState {
 /// The bytes that a rekey and the rotation after it take beside those that are there, at the most.
 private struct NeededBytes {
     private let vault: Int64
-    /// Nil without a container, and for one that cannot be searched: the rotation says why.
+    /// The bytes in the container; `nil` without a container, or if it cannot be searched, which the rotation reports.
     private let container: Int64?
 
     init(_ vault: Vault, _ store: SealedStore?) throws(Failure) {
@@ -315,10 +315,10 @@ private struct NeededBytes {
     }
 }
 
-/// What a rekey did not carry on, for people and programs.
+/// The losses of a rekey, for people and programs.
 private struct RekeyLossesView {
     private let losses: RekeyLosses
-    /// The vault's; nil where its register is gone.
+    /// The vault's fingerprint; `nil` if its register is missing.
     private let fingerprint: String?
 
     init(_ losses: RekeyLosses, fingerprint: String?) {
@@ -326,7 +326,7 @@ private struct RekeyLossesView {
         self.fingerprint = fingerprint
     }
 
-    /// What follows a service compartment that was given up.
+    /// The advice after the loss of a service compartment.
     var advice: String { "Bring in a backup if there is one: sealctl vault import." }
 
     func warn(asJSON: Bool) {
@@ -345,7 +345,7 @@ private struct RekeyLossesView {
         ).report(asJSON: asJSON)
     }
 
-    /// What was left out, as parts of a sentence.
+    /// The losses, as parts of a sentence.
     var parts: [String] {
         var parts: [String] = []
         if losses.isCompartmentOlder {

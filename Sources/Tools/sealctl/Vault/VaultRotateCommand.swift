@@ -4,7 +4,7 @@ internal import AuditReports
 internal import KeyVault
 internal import SealedState
 
-/// `sealctl vault rotate`: a fresh key, and everything resealed under it.
+/// `sealctl vault rotate`: creates a new key and reseals everything under it.
 struct VaultRotateCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
@@ -118,7 +118,7 @@ struct VaultRotateCommand: SealctlCommand {
     }
 }
 
-/// How much a rotation may do in a second: `50` blobs, or `512K`, `10M`, `1G` bytes.
+/// The rate limit of a rotation per second: `50` blobs, or `512K`, `10M`, `1G` bytes.
 struct RotationThrottle: ExpressibleByArgument, Sendable {
     private enum Limit: Sendable {
         case blobs(Double)

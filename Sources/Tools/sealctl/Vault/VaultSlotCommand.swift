@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault slot`: what opens the vault.
+/// `sealctl vault slot`: manages the slots of the vault.
 struct VaultSlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slot",
@@ -142,7 +142,7 @@ struct VaultSlotRemoveCommand: SealctlCommand {
     }
 }
 
-/// `sealctl vault slot change`: another passphrase, in one step.
+/// `sealctl vault slot change`: replaces a passphrase in one step.
 struct VaultSlotChangeCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",

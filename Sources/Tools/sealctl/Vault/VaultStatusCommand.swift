@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault status`: a vault from outside.
+/// `sealctl vault status`: shows a vault without opening it.
 struct VaultStatusCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -34,7 +34,7 @@ struct VaultStatusCommand: SealctlCommand {
             unprotectedIdentities: unprotected.map(\.path))
         try StandardStreams.print(output.json ? view.json.text : view.text)
         let end = view.exitStatus
-        // The answer has said it all.
+        // The failure is silent, because the result already shows it.
         if end != .success {
             throw Failure(end, availability.rawValue, "the vault is not ready", hint: "", isSilent: true)
         }
@@ -60,7 +60,7 @@ private struct StatusView {
     let status: VaultStatus
     let availability: VaultAvailability
     let inventory: VaultInventory?
-    /// The files of identities without a passphrase that open what is available when unlocked.
+    /// The files of identities without a passphrase that open data protected when unlocked.
     let unprotectedIdentities: [String]
     private var unlocking: UnlockView { UnlockView(status, isServiceOpen: availability != .rolledBack) }
 
@@ -100,7 +100,7 @@ private struct StatusView {
         return fields.text
     }
 
-    /// A key file opens this class whatever the user's unlocking says.
+    /// The state of this class. A key file opens it even if the user's unlock state is locked.
     private var afterFirstUnlock: String {
         if status.afterFirstUnlock.isUnlocked { return unlocking.words(status.afterFirstUnlock) }
         return availability == .ready ? "open (by a slot of unattended programs)" : "locked"

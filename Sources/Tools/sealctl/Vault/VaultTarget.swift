@@ -5,8 +5,8 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// The access group whose vault a command works on. Every app group is one, too, and the identifiers look alike:
-/// `--group` says that a container belongs to it.
+/// The access group whose vault a command works on. Every app group is an access group as well, and the identifiers
+/// look alike: `--group` states that a container belongs to it.
 struct VaultTarget: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -25,7 +25,7 @@ struct VaultTarget: ParsableArguments {
         }
     }
 
-    /// The checked access group. Settings may name any.
+    /// Returns the checked access group. The settings may name any group.
     func checked() throws(Failure) -> AccessGroup {
         if let group {
             return AccessGroup(try Failure.onGroup { () throws(AppGroupError) in try AppGroup(group) })
@@ -38,12 +38,13 @@ struct VaultTarget: ParsableArguments {
         return try Failure.onGroup { () throws(AppGroupError) in try AccessGroup(identifier) }
     }
 
-    /// What a person types to name this group once more.
+    /// Returns the option that names this group on the command line.
     static func option(for group: AccessGroup) -> String { "--access-group \(group)" }
 
-    /// The store of the group, opened; nil only where `--access-group` names one that has no container.
+    /// Opens the store of the group. Returns `nil` only if `--access-group` names a group without a container.
     ///
-    /// With `--group` a missing container is an error: it may be away for now, with everything that is sealed in it.
+    /// With `--group` a missing container is an error, because it and its sealed files may be unavailable only
+    /// temporarily.
     func openStore(with keyOptions: KeyOptions) throws(Failure) -> SealedStore? {
         let group = try checked()
         let home = try GroupOptions.home()
@@ -57,7 +58,7 @@ struct VaultTarget: ParsableArguments {
         return try keyOptions.openStore(of: appGroup)
     }
 
-    /// Refuses what would end keys while the container is away: what is sealed in it would not be asked, nor resealed.
+    /// Refuses to end keys while the container is unavailable, because its blobs would not be checked or resealed.
     func requireNoContainer(of vault: Vault) throws(Failure) {
         guard vault.hasSeenRecords else { return }
         throw Failure(
@@ -66,7 +67,7 @@ struct VaultTarget: ParsableArguments {
             hint: "Bring it back first: mount its disk, or restore it.")
     }
 
-    /// Refuses what would destroy keys while a container that was given up may still be restored.
+    /// Refuses to destroy keys while a container in the trash may still be restored.
     func requireEmptyTrash(of vault: Vault) throws(Failure) {
         let home = try GroupOptions.home()
         let items = try Failure.onGroup { () throws(AppGroupError) in try ContainerTrash(home: home).items() }
@@ -78,10 +79,10 @@ struct VaultTarget: ParsableArguments {
 }
 
 extension KeyOptions {
-    /// Opens a vault that exists; nothing is made.
+    /// Opens an existing vault; creates nothing.
     ///
-    /// - Parameter asksUnasked: Whether a person is asked for the passphrase where nothing was stated and the vault has a
-    ///   slot for one: for what only a person may do.
+    /// - Parameter asksUnasked: Asks for the passphrase if nothing was stated and the vault has a passphrase slot. This
+    ///   is for operations that only a person may perform.
     func openVault(of group: AccessGroup, asksUnasked: Bool = false) throws(Failure) -> Vault {
         let home = try GroupOptions.home()
         var credential = try opening(group, isPersonal: asksUnasked)
@@ -96,20 +97,20 @@ extension KeyOptions {
         }
     }
 
-    /// The same for an app group.
+    /// Opens the vault of an app group.
     func openVault(of group: AppGroup) throws(Failure) -> Vault { try openVault(of: AccessGroup(group)) }
 
     private func personal(for group: AccessGroup, in home: GroupsHome) throws(Failure) -> VaultCredential? {
-        // Whatever is wrong with the vault shows when it is opened; nobody types a passphrase in vain.
+        // Any fault of the vault is reported when it is opened, before a person types a passphrase.
         guard let status = try? Vault.status(group, in: home), status.slots.contains(where: { $0.kind == .passphrase })
         else { return nil }
         return .passphrase(try PassphrasePrompt(subject: group.identifier).ask(twice: false))
     }
 }
 
-/// A vault's directory that was named: by `--vault`, a variable or a file.
+/// A vault's directory that was stated by `--vault`, a variable or a file.
 enum StatedVault {
-    /// The failure that there is no vault in it; nil where none was named.
+    /// The failure for a stated directory without a vault; `nil` if none was stated.
     static var missing: Failure? {
         guard let stated = Settings.current[.vault] else { return nil }
         let code = VaultError.Code.absent
@@ -119,7 +120,7 @@ enum StatedVault {
             hint: "Name the directory that has it, or leave that out to use the group's own.")
     }
 
-    /// Refuses to give a group's sealed files up for a vault that lies elsewhere.
+    /// Refuses to abandon a group's sealed files for a vault in another place.
     static func requireNone(for group: AppGroup) throws(Failure) {
         guard let stated = Settings.current[.vault] else { return }
         let home = try Failure.onGroup { () throws(AppGroupError) in try GroupsHome.current() }
@@ -133,7 +134,7 @@ enum StatedVault {
     }
 }
 
-/// The directory that `--vault` means: itself, or that of the vault file which it names.
+/// The directory of `--vault`: the path itself, or the directory of the vault file that it names.
 enum VaultDirectory {
     static func path(_ text: String) -> FilePath {
         let path = FilePath(text)
@@ -141,12 +142,12 @@ enum VaultDirectory {
     }
 }
 
-/// A vault that is missing while its container holds sealed blobs: a new one could not open them.
+/// A missing vault whose container has sealed blobs. A new vault could not open them.
 enum LostVault {
-    /// The same failure as that of `init`; `nil` if nothing is lost.
+    /// Returns the same failure as `init`, or `nil` if nothing is lost.
     static func failure(of group: AccessGroup, for error: VaultError?) throws(Failure) -> Failure? {
         guard let error, error.code == .absent else { return nil }
-        // If the caller named the place of the vault, a misspelt path must not advise to give data up.
+        // If the caller stated the vault's place, a misspelt path must not lead to advice to abandon data.
         if let failure = StatedVault.missing { return failure }
         guard let blob = SealedBlobScan.firstOrphan(of: group, in: try GroupOptions.home()) else { return nil }
         return Failure(

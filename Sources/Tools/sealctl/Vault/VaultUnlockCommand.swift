@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import KeyVault
 
-/// `sealctl vault unlock`: for all programs of this user.
+/// `sealctl vault unlock`: unlocks a vault for all programs of this user.
 struct VaultUnlockCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
@@ -50,7 +50,7 @@ struct VaultUnlockCommand: SealctlCommand {
     }
 
     private func text(_ view: UnlockView, _ isWhole: Bool) -> String {
-        /// - Parameter end: When it ends without a time limit.
+        /// - Parameter end: The end of an unlock without a time limit.
         func words(_ state: UnlockState, _ end: String) -> String {
             state == .unlocked(for: nil) ? "unlocked until \(end)" : view.words(state)
         }
@@ -62,14 +62,14 @@ struct VaultUnlockCommand: SealctlCommand {
     }
 }
 
-/// What the user's unlocking makes available, by class; the same in every command.
+/// The classes that the user's unlock makes available, in the same form in every command.
 struct UnlockView {
     let afterFirstUnlock: UnlockState
     let whenUnlocked: UnlockState
     private let isReady: Bool
     private let now: Timestamp
 
-    /// - Parameter isServiceOpen: Whether the service compartment opens, as far as is known.
+    /// - Parameter isServiceOpen: True if the service compartment opens, as far as is known.
     init(_ status: VaultStatus, isServiceOpen: Bool = true, at now: Timestamp = .now) {
         afterFirstUnlock = isServiceOpen ? status.afterFirstUnlock : .locked
         whenUnlocked = status.whenUnlocked
@@ -102,7 +102,7 @@ struct UnlockView {
     }
 }
 
-/// `sealctl vault lock`: for all programs of this user.
+/// `sealctl vault lock`: locks a vault for all programs of this user.
 struct VaultLockCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",

@@ -6,7 +6,7 @@ internal import KeyVault
 internal import SealedState
 internal import Sealing
 
-/// `sealctl writer`: the programs that sign what they write.
+/// `sealctl writer`: manages the programs that sign their records.
 struct WriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "writer",
@@ -20,7 +20,7 @@ struct WriterCommand: ParsableCommand {
         ])
 }
 
-/// `sealctl writer new`: a writer's key.
+/// `sealctl writer new`: creates a writer's key.
 struct WriterNewCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -73,7 +73,7 @@ struct WriterNewCommand: SealctlCommand {
     }
 }
 
-/// `sealctl writer list`: the writers of the roster.
+/// `sealctl writer list`: lists the writers of the roster.
 struct WriterListCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -111,7 +111,7 @@ struct WriterListCommand: SealctlCommand {
     }
 }
 
-/// `sealctl writer retire`: a writer writes no more, and its records stay valid.
+/// `sealctl writer retire`: ends a writer's rights and keeps its records valid.
 struct WriterRetireCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire",
@@ -153,7 +153,7 @@ struct WriterRetireCommand: SealctlCommand {
             "retire the writer \(former.label) of \(place.group)", confirmation,
             losses: ["Nothing that it signs from then on is valid; \(shown.count) records of it stay valid."]
         ) { () throws(Failure) in store }
-        // It may have written on while somebody read the question.
+        // The writer may have written more records while the person read the question.
         let retained = try Self.records(of: former.id, in: store)
         let signed = try next(retained)
         try place.put(signed)
@@ -166,9 +166,9 @@ struct WriterRetireCommand: SealctlCommand {
                 : "retired in version \(signed.roster.version); \(retained.count) records stay valid")
     }
 
-    /// The writer's records that readers accept.
+    /// Returns the writer's records that readers accept.
     ///
-    /// - Throws: `Failure` where a record is locked: it may be the writer's, and could not be kept.
+    /// - Throws: `Failure` if a record is locked, because it may be the writer's and could not be kept.
     private static func records(
         of id: WriterID, in store: SealedStore
     ) throws(Failure) -> Set<Roster.RetainedRecord> {
@@ -191,7 +191,7 @@ struct WriterRetireCommand: SealctlCommand {
     }
 }
 
-/// `sealctl writer revoke`: nothing that a writer signed is valid.
+/// `sealctl writer revoke`: invalidates everything that a writer signed.
 struct WriterRevokeCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
@@ -239,7 +239,7 @@ struct WriterRevokeCommand: SealctlCommand {
     }
 }
 
-/// `sealctl writer adopt`: a record anew under another writer.
+/// `sealctl writer adopt`: signs a record again under another writer.
 struct WriterAdoptCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
