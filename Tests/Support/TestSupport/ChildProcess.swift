@@ -1,7 +1,7 @@
 @preconcurrency internal import Glibc
 internal import Synchronization
 
-/// A child process with three pipes. One that is still running when the test lets go of it is killed and reaped.
+/// A child process with three pipes. If it is still running when this object is released, it is killed and reaped.
 package final class ChildProcess: Sendable {
     /// Its process id.
     package let pid: Int32
@@ -21,12 +21,13 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - environment: added to the test's own environment; an empty value removes a variable.
-    ///   - directory: where it runs.
+    ///   - directory: its working directory.
     package init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         directory: String? = nil
     ) throws {
-        // Writing to a child that is gone must fail with EPIPE, not end the tests; the child itself gets the default.
+        // Writing to a child that has ended must fail with EPIPE and not end the tests. The child gets the default
+        // action.
         _ = signal(SIGPIPE, SIG_IGN)
         let path = executable.contains("/") ? executable : builtProduct(executable)
         let variables = Self.environment(adding: environment)
@@ -36,8 +37,8 @@ package final class ChildProcess: Sendable {
         self.streams = Mutex(streams)
     }
 
-    /// One spawn at a time: a child that inherits another one's pipe before its close-on-exec flag is set would keep
-    /// that pipe from ever ending.
+    /// A lock that allows one spawn at a time. A child that inherits another child's pipe, before its close-on-exec
+    /// flag is set, would keep that pipe open.
     private static let spawning = Mutex(())
 
     private static func start(_ launch: Launch) throws -> (Int32, Streams) {
@@ -65,7 +66,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Runs an executable to its end with bytes on its standard input.
+    /// Runs an executable to its end, with these bytes on its standard input.
     package static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         directory: String? = nil, input: [UInt8] = [], timeLimit: Duration = .seconds(120)
@@ -86,7 +87,7 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// Both ends of a pipe, closed in children unless handed on.
+/// Both ends of a pipe, closed in children unless passed on.
 struct Pipe {
     let reader: Int32
     let writer: Int32

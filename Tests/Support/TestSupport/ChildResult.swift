@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How a child process ended.
+/// The way in which a child process ended.
 package enum ChildStatus: Sendable, Hashable {
-    /// It exited with this status.
+    /// The process exited with this status.
     case exited(Int32)
-    /// A signal ended it.
+    /// A signal ended the process.
     case signalled(Int32)
 
     init(waitStatus: Int32) {
@@ -13,16 +13,16 @@ package enum ChildStatus: Sendable, Hashable {
     }
 }
 
-/// What a finished child process left.
+/// The results of a finished child process.
 package struct ChildResult: Sendable {
-    /// How it ended.
+    /// The way in which the process ended.
     package let status: ChildStatus
-    /// Everything it wrote to standard output and was not read before.
+    /// The unread rest of standard output.
     package let output: [UInt8]
-    /// Everything it wrote to standard error.
+    /// All of standard error.
     package let errors: [UInt8]
 
-    /// The exit status, or 128 and the signal's number as a shell would say.
+    /// The exit status, or the signal's number plus 128, as in a shell.
     package var exitCode: Int32 {
         switch status {
         case .exited(let code): code

@@ -4,7 +4,7 @@ internal import Synchronization
 extension ChildProcess {
     /// Sends a signal.
     package func kill(_ number: Int32) {
-        // A reaped child's id may already be somebody else's.
+        // The id of a reaped child may belong to another process.
         streams.withLock { if $0.status == nil { _ = Glibc.kill(pid, number) } }
     }
 
@@ -14,7 +14,7 @@ extension ChildProcess {
         if waitpid(pid, &status, WUNTRACED) != pid || status & 0xFF != 0x7F { throw SystemFailure("wait for a stop") }
     }
 
-    /// Writes text to its standard input.
+    /// Writes text to the child's standard input.
     package func write(_ text: String) throws {
         try streams.withLock { streams in
             var rest = Array(text.utf8)[...]
@@ -26,17 +26,17 @@ extension ChildProcess {
         }
     }
 
-    /// Ends its standard input.
+    /// Closes the child's standard input.
     package func closeInput() {
         streams.withLock { $0.close(\.input) }
     }
 
-    /// Closes the reading end of its standard output: its next write meets a closed pipe.
+    /// Closes the reading end of the child's standard output, so that its next write fails with EPIPE.
     package func closeOutput() {
         streams.withLock { $0.close(\.output) }
     }
 
-    /// The next line of standard output without its end, or nil at the end.
+    /// Returns the next line of standard output without its end, or `nil` at the end.
     package func readLine(timeLimit: Duration = .seconds(60)) throws -> String? {
         let deadline = ContinuousClock.now + timeLimit
         return try streams.withLock { streams in
@@ -51,7 +51,8 @@ extension ChildProcess {
         }
     }
 
-    /// Feeds the rest of its input, collects what it writes, and waits for its end. Past the time limit it is killed.
+    /// Writes the rest of the input, collects the output, and waits for the end of the process. The process is killed
+    /// after the time limit.
     package func finish(input: [UInt8] = [], timeLimit: Duration = .seconds(120)) throws -> ChildResult {
         let deadline = ContinuousClock.now + timeLimit
         return try streams.withLock { streams in
@@ -78,7 +79,7 @@ extension ChildProcess.Streams {
         self[keyPath: stream] = -1
     }
 
-    /// Waits until a stream is ready and moves what it can: answers the input that is left.
+    /// Waits until a stream is ready, moves the available bytes, and returns the rest of the input.
     mutating func pump(
         input rest: ArraySlice<UInt8>, until deadline: ContinuousClock.Instant
     ) throws -> ArraySlice<UInt8> {
@@ -107,7 +108,7 @@ extension ChildProcess.Streams {
         let count = bytes.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
         let failed = count < 0 && errno != EAGAIN
         let rest = failed ? [] : bytes.dropFirst(max(count, 0))
-        // A child that reads no further has closed its end, which is not the test's failure.
+        // A child that reads no further has closed its end. This is not a failure of the test.
         if rest.isEmpty { close(\.input) }
         return rest
     }

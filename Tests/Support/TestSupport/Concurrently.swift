@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs a body on that many threads of their own at once, all let go together, and answers their results by index.
+/// Runs a body on this number of threads, which start together, and returns the results by index.
 package func concurrently<Result: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
 ) throws -> [Swift.Result<Result, any Error>] {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One call of posix_spawn(3): standard streams from given descriptors, signals as a login shell would leave them.
+/// One call of posix_spawn(3): standard streams from given descriptors, and signals as after a login.
 struct Launch {
     let path: String
     let arguments: [String]
@@ -21,7 +21,7 @@ struct Launch {
         return try spawn(&actions, &attributes)
     }
 
-    /// The command line; the shell only changes the directory and is then replaced.
+    /// The command line. The shell only changes the directory and is then replaced.
     private var words: [String] {
         guard let directory else { return [path] + arguments }
         return ["/bin/sh", "-c", #"cd -- "$0" && exec "$@""#, directory, path] + arguments

@@ -1,11 +1,11 @@
-/// Puts together binary property lists that no encoder makes.
+/// Binary property lists that no encoder writes.
 package struct PropertyListFile {
     /// Each object's bytes.
     package var objects: [[UInt8]]
     package var offsetSize = 2
     package var referenceSize = 1
     package var top = 0
-    /// Instead of what is right.
+    /// Values that replace the correct ones.
     package var offsets: [Int]?
     package var count: Int?
     package var table: Int?
@@ -46,7 +46,7 @@ package struct PropertyListFile {
         return bytes + tail
     }
 
-    /// Each level an array of the next one twice: a few bytes for each doubling.
+    /// Returns a list in which each level is an array of the next one twice: a few bytes for each doubling.
     package static func doubling(_ levels: Int) -> PropertyListFile {
         PropertyListFile((1...levels).map { array([$0, $0]) } + [one])
     }

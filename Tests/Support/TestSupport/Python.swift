@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The python3 that tests run: the system's, else the first one of `PATH`.
+/// The python3 that tests run: the system's, or else the first one in `PATH`.
 ///
-/// `.ci/bootstrap test` installs it. Where it is missing, a test that needs it fails, and is not passed over.
+/// `.ci/bootstrap test` installs it. If it is missing, a test that needs it fails and is not skipped.
 package enum Python {
-    /// Its path; a test that starts what is not there fails.
+    /// The path of the program. A test that starts a missing program fails.
     package static let path: String = candidates.first ?? system
 
-    /// The path of one that has the package `jsonschema`; the same as `path` where none has it.
+    /// The path of a python3 with the package `jsonschema`, or `path` if none has it.
     package static let pathWithSchemas: String =
         candidates.first { candidate in
             let program = "import jsonschema; jsonschema.Draft202012Validator"

@@ -1,11 +1,12 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers in every run, so that a failure can be repeated.
+/// SplitMix64 (Steele, Lea, Flood 2014), which returns the same numbers in every run, so that a failure can be
+/// repeated.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The row of numbers that belongs to a seed.
+    /// Creates the sequence of numbers for a seed.
     package init(seed: UInt64) { state = seed }
 
-    /// The next number.
+    /// Returns the next number.
     package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
@@ -14,6 +15,6 @@ package struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ mixed >> 31
     }
 
-    /// So many bytes.
+    /// Returns this number of bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file system in memory that a test fills, where the tests may mount one.
+/// A file system in memory that a test fills, on machines that allow a mount.
 package final class SmallFileSystem {
-    /// Where it is mounted.
+    /// The mount point.
     package let path: String
     private var bound: [String] = []
 
-    /// Whether this process may mount one: root, outside a sandbox that forbids it.
+    /// True if this process may mount a file system: it is root, outside a sandbox that forbids it.
     package static let isPossible: Bool = {
         guard geteuid() == 0, let place = try? TemporaryDirectory(),
             let small = try? SmallFileSystem(at: place.path)
@@ -16,7 +16,7 @@ package final class SmallFileSystem {
 
     /// - Parameters:
     ///   - path: An existing directory.
-    ///   - options: Of tmpfs(5); 64 KiB unless stated.
+    ///   - options: The options of tmpfs(5); 64 KiB by default.
     package init(at path: String, options: String = "size=64k") throws {
         self.path = path
         guard mount("none", path, "tmpfs", 0, "\(options),mode=0700") == 0 else { throw SystemFailure("mount") }
@@ -27,7 +27,7 @@ package final class SmallFileSystem {
         umount2(path, Int32(MNT_DETACH))
     }
 
-    /// Makes a file or directory read-only, by its path.
+    /// Makes a file or directory read-only.
     package func makeReadOnly(_ path: String) throws {
         guard mount(path, path, nil, UInt(MS_BIND), nil) == 0 else { throw SystemFailure("mount") }
         bound.append(path)
@@ -35,7 +35,7 @@ package final class SmallFileSystem {
         guard mount(nil, path, nil, flags, nil) == 0 else { throw SystemFailure("mount") }
     }
 
-    /// Fills it until not a byte is left.
+    /// Fills the file system until no byte is free.
     package func fillBytes() throws {
         let file = Glibc.open("\(path)/fill", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SystemFailure("open") }
@@ -45,7 +45,7 @@ package final class SmallFileSystem {
         guard errno == ENOSPC else { throw SystemFailure("write") }
     }
 
-    /// Makes empty files until no inode is left.
+    /// Creates empty files until no inode is free.
     package func fillInodes() throws {
         var number = 0
         while true {

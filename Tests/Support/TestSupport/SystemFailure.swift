@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A system call that a test relies on has failed.
+/// The failure of a system call that a test relies on.
 package struct SystemFailure: Error, CustomStringConvertible {
     let call: String
     let number: Int32
@@ -14,7 +14,7 @@ package struct SystemFailure: Error, CustomStringConvertible {
     package var description: String { "\(call): \(String(cString: strerror(number)))" }
 }
 
-/// Throws unless a system call answered something non-negative.
+/// Throws if a system call returned a negative result.
 @discardableResult
 func checked(_ result: Int32, _ call: String) throws -> Int32 {
     if result < 0 { throw SystemFailure(call) }

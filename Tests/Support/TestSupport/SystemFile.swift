@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Plain file access for tests, on purpose without any of the safety that is being tested.
+/// Plain file access for tests, deliberately without the safety that is tested.
 package enum SystemFile {
-    /// The whole content.
+    /// Returns the whole content.
     package static func read(_ path: String) throws -> [UInt8] {
         let file = try checked(open(path, O_RDONLY | O_CLOEXEC), "open \(path)")
         defer { close(file) }
@@ -16,7 +16,7 @@ package enum SystemFile {
         }
     }
 
-    /// Creates or overwrites in place, with exactly that mode.
+    /// Creates or overwrites a file in place, with exactly this mode.
     package static func write(_ path: String, _ bytes: [UInt8], mode: UInt32 = 0o600) throws {
         let file = try checked(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode), "open \(path)")
         defer { close(file) }
@@ -29,7 +29,7 @@ package enum SystemFile {
         }
     }
 
-    /// The names in a directory, sorted, hidden ones included.
+    /// Returns the names in a directory, sorted, including hidden ones.
     package static func names(_ path: String) throws -> [String] {
         guard let stream = opendir(path) else { throw SystemFailure("opendir \(path)") }
         defer { closedir(stream) }
@@ -42,20 +42,20 @@ package enum SystemFile {
         return names.sorted()
     }
 
-    /// The permission bits of a name; a link's own.
+    /// Returns the permission bits of a name; for a link, its own.
     package static func mode(_ path: String) throws -> UInt32 {
         var status = stat()
         try checked(lstat(path, &status), "lstat \(path)")
         return status.st_mode & 0o7777
     }
 
-    /// Whether the name exists, be it a dangling link.
+    /// Returns `true` if the name exists, even as a dangling link.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// What a symbolic link points to.
+    /// Returns the target of a symbolic link.
     package static func linkTarget(_ path: String) throws -> String {
         var space = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &space, space.count)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A fresh directory of mode 0700 that is removed with everything in it when the test lets go of it.
+/// A new directory of mode 0700 that is removed with its contents when this object is released.
 ///
-/// A test must keep it alive while it uses the path: `withExtendedLifetime`, or a property of the suite.
+/// A test must keep the object alive while it uses the path: by `withExtendedLifetime`, or in a property of the suite.
 package final class TemporaryDirectory: Sendable {
-    /// Its absolute path, free of links.
+    /// The absolute path, without links.
     package let path: String
 
     /// Creates one in a file system in memory, where no sync waits for a disk. Where none of some size exists, and for a test
@@ -21,7 +21,7 @@ package final class TemporaryDirectory: Sendable {
     /// statvfs(3), `ST_NOEXEC`.
     private static let noExecution: UInt = 8
 
-    /// A directory in memory with room for many tests in which programs can be started.
+    /// A directory in memory with room for many tests, in which programs can be started.
     private static let memory: String? = {
         var facts = statvfs()
         guard access("/dev/shm", W_OK | X_OK) == 0, statvfs("/dev/shm", &facts) == 0,
@@ -40,10 +40,10 @@ package final class TemporaryDirectory: Sendable {
         rmdir(path)
     }
 
-    /// The path of something in it.
+    /// Returns the path of a file in the directory.
     package func path(_ relative: String) -> String { "\(path)/\(relative)" }
 
-    /// Makes a directory in it and answers its path.
+    /// Creates a subdirectory and returns its path.
     @discardableResult
     package func directory(_ relative: String, mode: UInt32 = 0o700) throws -> String {
         try checked(mkdir(path(relative), 0o700), "mkdir \(relative)")
@@ -51,17 +51,17 @@ package final class TemporaryDirectory: Sendable {
         return path(relative)
     }
 
-    /// Makes a symbolic link in it.
+    /// Creates a symbolic link in the directory.
     package func link(_ relative: String, to target: String) throws {
         try checked(symlink(target, path(relative)), "symlink \(relative)")
     }
 
-    /// Makes a FIFO in it: opening it without care hangs.
+    /// Creates a FIFO in the directory. A plain open of it blocks.
     package func fifo(_ relative: String) throws {
         try checked(mkfifo(path(relative), 0o600), "mkfifo \(relative)")
     }
 
-    /// Makes a file in it.
+    /// Creates a file in the directory.
     package func file(_ relative: String, _ text: String, mode: UInt32 = 0o600) throws {
         try SystemFile.write(path(relative), Array(text.utf8), mode: mode)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Whether sweeps take every call, every variant, every round: what `make faults` and `make fuzz` ask for.
+/// True if sweeps cover every call, every variant and every round, as `make faults` and `make fuzz` request.
 package let isLongForm = environmentVariable("SEALED_LONG") == "1"
 
-/// A variable of the tests' own environment.
+/// Returns a variable of the tests' own environment.
 package func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// One command of `sealed-probe`, or of another product, under strace(1), which kills it or fails its system calls at chosen
-/// places.
+/// One command of `sealed-probe` or of another product under strace(1), which kills it or fails its system calls at
+/// chosen points.
 package struct TracedProcess: Sendable {
     private let product: String
     private let arguments: [String]
@@ -12,8 +12,8 @@ package struct TracedProcess: Sendable {
     ///
     /// - Parameters:
     ///   - product: the program.
-    ///   - log: where strace writes: beside what is looked at, not in it.
-    ///   - showingPaths: each descriptor in a line has the path of its file, as in `read(3</etc/group>,`.
+    ///   - log: the output file of strace, outside the examined directory.
+    ///   - showingPaths: adds the path of its file to each descriptor, as in `read(3</etc/group>,`.
     package init(
         _ arguments: [String], of product: String = "sealed-probe", log: String, showingPaths: Bool = false
     ) {
@@ -23,18 +23,18 @@ package struct TracedProcess: Sendable {
         showsPaths = showingPaths
     }
 
-    /// One system call: its name, which call of that name it is in the whole life of the process, and its line.
+    /// One system call: its name, its ordinal among the calls of that name in the process, and its line.
     package struct Call: Sendable, CustomStringConvertible {
         /// The system call's name.
         package let name: String
-        /// Counted from 1, for strace's `when=`.
+        /// The ordinal, counted from 1, for strace's `when=`.
         package let ordinal: Int
-        /// As strace wrote it; file names are whole, contents are left out.
+        /// The line that strace wrote, with whole file names and without contents.
         package let line: String
         /// Name and ordinal.
         package var description: String { "\(name) \(ordinal)" }
 
-        /// Whether files can be different after it. What is printed is no file's.
+        /// True for a call that can change files. Output to the streams does not count.
         package var isChange: Bool {
             switch name {
             case "openat", "openat2": line.contains("O_CREAT") || line.contains("O_TMPFILE")
@@ -49,7 +49,7 @@ package struct TracedProcess: Sendable {
         ]
     }
 
-    /// False where strace is missing or tracing is forbidden.
+    /// True if strace is installed and tracing is allowed.
     package static let isPossible: Bool = {
         guard let strace else { return false }
         return (try? ChildProcess.run(strace, ["-qq", "-o", "/dev/null", "/bin/true"]).exitCode) == 0
@@ -57,10 +57,10 @@ package struct TracedProcess: Sendable {
 
     private static let strace = ["/usr/bin/strace", "/bin/strace"].first { SystemFile.exists($0) }
 
-    /// Runs the command with strace's injections, such as `fsync:error=EIO`, and answers what it left.
+    /// Runs the command with strace's injections, such as `fsync:error=EIO`, and returns its results.
     ///
     /// - Parameters:
-    ///   - everyThread: injects into all threads' calls; a place is then counted by each thread.
+    ///   - everyThread: injects into the calls of all threads; ordinals are then counted per thread.
     ///   - environment: added for the command alone, not for strace.
     package func run(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
@@ -89,7 +89,7 @@ package struct TracedProcess: Sendable {
         return try start(options, injecting: [injection], environment: environment).finish()
     }
 
-    /// Starts the command; its streams are those of the answered child.
+    /// Starts the command. The streams are those of the returned child.
     package func start(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -106,7 +106,7 @@ package struct TracedProcess: Sendable {
         return try ChildProcess(Self.strace ?? "", words, environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
-    /// The calls of the last run from the first one whose line contains `start`, or all of them.
+    /// Returns the calls of the last run, from the first one whose line contains `start`, or all of them.
     package func calls(from start: String? = nil) throws -> [Call] {
         var counts: [String: Int] = [:]
         var calls: [Call] = []
@@ -121,14 +121,14 @@ package struct TracedProcess: Sendable {
         return calls
     }
 
-    /// How often the last run made a call.
+    /// Returns the number of these calls in the last run.
     package func count(of name: String) throws -> Int { try calls().count { $0.name == name } }
 
-    /// What strace has written so far, line by line.
+    /// Returns the output of strace so far, line by line.
     package func lines() throws -> [String] {
         String(decoding: try SystemFile.read(log), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Removes what strace wrote.
+    /// Removes the output of strace.
     package func removeLog() { unlink(log) }
 }

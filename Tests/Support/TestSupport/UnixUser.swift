@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A unix user that child processes run as: numbers, which need no account.
+/// A unix user for child processes: numbers, which need no account.
 package struct UnixUser: Sendable {
     /// The user's number.
     package let uid: UInt32
@@ -9,7 +9,7 @@ package struct UnixUser: Sendable {
     /// The other unix groups.
     package let groups: [UInt32]
 
-    /// A user by its numbers.
+    /// Creates a user from its numbers.
     package init(uid: UInt32, gid: UInt32, groups: [UInt32] = []) {
         self.uid = uid
         self.gid = gid
@@ -22,10 +22,10 @@ package struct UnixUser: Sendable {
     package static let ada = UnixUser(uid: 4701, gid: 4701, groups: [team])
     /// Another member of the team.
     package static let bob = UnixUser(uid: 4702, gid: 4702, groups: [4790, team])
-    /// Somebody who is not in the team.
+    /// A user outside the team.
     package static let eve = UnixUser(uid: 4703, gid: 4703, groups: [4790])
 
-    /// Whether tests can run children as other users.
+    /// True if tests can run children as other users.
     package static var canBecome: Bool { geteuid() == 0 && access(setpriv, X_OK) == 0 }
 
     /// Starts an executable as this user. Without a `/` it is a product of this package.

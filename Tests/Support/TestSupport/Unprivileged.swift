@@ -1,14 +1,14 @@
 internal import Glibc
 
 extension ChildProcess {
-    /// Whether `runUnprivileged` works here.
+    /// True if `runUnprivileged` works on this machine.
     package static var canRunUnprivileged: Bool {
         geteuid() != 0 || access(setpriv, X_OK) == 0
     }
 
-    /// Runs an executable as a user without any rights; where the tests are run by an ordinary user, as that one.
+    /// Runs an executable as a user without any rights, or as the present user if that is an ordinary user.
     ///
-    /// What it is to reach must be opened to others first: a temporary directory is the tests' own.
+    /// Files that it accesses must be opened to other users first, because a temporary directory is private.
     package static func runUnprivileged(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], input: [UInt8] = []
     ) throws -> ChildResult {

@@ -6,7 +6,8 @@ package enum VectorManifest {
     package static let folder =
         #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures/vectors"
 
-    /// The vectors of a section. An unreadable manifest gives none, which the suite of the section reports.
+    /// Returns the vectors of a section. An unreadable manifest has no vectors, and the suite of the section reports
+    /// this.
     package static func entries<Entry: Decodable>(_ section: String, as _: Entry.Type = Entry.self) -> [Entry] {
         guard let bytes = try? SystemFile.read(folder + "/manifest.json"), let key = CodingUserInfoKey.section else {
             return []
@@ -44,7 +45,7 @@ extension CodingUserInfoKey {
 
 /// A file of a vector.
 package struct VectorFile: Decodable, Sendable {
-    /// Its place in the directory that the reader opens; nil for a vector of one file.
+    /// The path in the directory that the reader opens; `nil` for a vector of one file.
     package let path: String?
     private let file: String
     private let mode: String?
@@ -71,12 +72,12 @@ package struct VectorBytes: Decodable, Hashable, Sendable {
     }
 }
 
-/// Contents as a vector states them: the bytes of up to 1,024.
+/// Contents as a vector states them: the size, and the bytes if there are at most 1,024.
 package struct VectorContents: Decodable, Sendable {
     private let size: Int
     private let hex: VectorBytes?
 
-    /// Whether these are they; only the size of larger ones is compared.
+    /// Returns `true` if the bytes match. Of larger contents only the size is compared.
     package func isSame(as bytes: some Collection<UInt8>) -> Bool {
         bytes.count == size && hex.map { $0.bytes.elementsEqual(bytes) } ?? true
     }

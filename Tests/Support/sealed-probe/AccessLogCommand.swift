@@ -3,11 +3,11 @@ internal import Glibc
 internal import KeyVault
 internal import SharedFiles
 
-/// `access-log DIRECTORY COUNT MAXIMUM-SIZE [FILE-SIZE-LIMIT]`: appends so many entries to an access log, under a key of
-/// the bytes 0 to 31; 0 means until it is killed.
+/// `access-log DIRECTORY COUNT MAXIMUM-SIZE [FILE-SIZE-LIMIT]`: appends this number of entries to an access log, under
+/// a key of the bytes 0 to 31; 0 means until it is killed.
 ///
 /// Prints `ready` and waits for a line; then `started` after the first entry, and at the end `done` or the error's code
-/// and how many entries were appended.
+/// and the number of appended entries.
 func accessLogCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3, let count = Int(arguments[1]), let maximumSize = Int64(arguments[2]) else { return 64 }
     if let limit = arguments.dropFirst(3).first.flatMap(UInt.init) { limitFileSize(limit) }

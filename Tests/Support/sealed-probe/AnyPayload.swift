@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import SealedState
 
-/// Any payload, decoded whole: every text, every number, every container.
+/// Any payload, decoded completely: every text, every number, every container.
 indirect enum AnyPayload: Codable, Sendable {
     case none
     case truth(Bool)
@@ -31,7 +31,7 @@ indirect enum AnyPayload: Codable, Sendable {
     }
 
     private static func container(in container: any SingleValueDecodingContainer) throws -> AnyPayload {
-        // A container is tried once: trying both kinds at each level would double the work with each.
+        // Each container is tried once. Trying both kinds would double the work at each level.
         if let decoded = try? container.decode(Date.self) { return .date(decoded) }
         if let decoded = try? container.decode(Data.self) { return .bytes(decoded) }
         do {
@@ -58,7 +58,7 @@ indirect enum AnyPayload: Codable, Sendable {
     }
 }
 
-/// A record that takes whatever was sealed.
+/// A record that accepts any payload.
 struct AnyRecord: SealedRecord {
     static let recordName = "any"
     static let schemaVersion = 1

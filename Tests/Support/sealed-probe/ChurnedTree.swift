@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SharedFiles
 
-/// A tree that is changed at random, each change a single system call of those that move names about.
+/// A tree that is changed at random. Each change is one of the system calls that move names.
 struct ChurnedTree {
     private let root: String
     private let directory: Directory
@@ -15,7 +15,7 @@ struct ChurnedTree {
         state = seed &* 2 &+ 1
     }
 
-    /// Some changes, then the tree whole again with a new value in `a/b/c/file`: the value.
+    /// Makes some changes, restores the tree with a new value in `a/b/c/file`, and returns the value.
     mutating func round() throws(FileError) -> String {
         value += 1
         let text = "\(value)"
@@ -31,19 +31,20 @@ struct ChurnedTree {
         case 0: rename(path(name), path("away\(serial)"))
         case 1: unlink(path(name))
         case 2:
-            // Through a link from now on, if it could be moved away.
+            // The path leads through a link now, if the name could be moved away.
             if rename(path(name), path("away\(serial)")) == 0 { symlink(path("away\(serial)"), path(name)) }
         case 3: mkdir(path(name), 0o700)
         default: try? put("\(value).\(serial)")
         }
     }
 
-    /// By different ways: an atomic replace, a whole tree moved into place, a directory in place, a write in place.
+    /// Writes in one of several ways: by an atomic replacement, by moving a whole tree or a directory into place, or in
+    /// place.
     private mutating func put(_ text: String) throws(FileError) {
         serial += 1
         let depth = next(4)
         if depth < 3 {
-            // A new tree from that depth on, complete before it is moved.
+            // A new tree from that depth on, complete before the move.
             let names = ["a", "b", "c"]
             let new = "new\(serial)"
             try fill(new + names[(depth + 1)...].reduce("") { $0 + "/" + $1 }, text)
@@ -61,13 +62,14 @@ struct ChurnedTree {
         try made.replace("file", with: Array(text.utf8), mode: 0o600, durability: .unsynced)
     }
 
-    /// Frees a name, whatever has it.
+    /// Frees a name from a file of any kind.
     private mutating func clear(_ name: String) {
         serial += 1
         rename(path(name), path("away\(serial)"))
     }
 
-    /// Whether files can be put below it; a link to a directory will do, but not as the last step.
+    /// Returns `true` if files can be created below the name. A link to a directory is accepted, except as the last
+    /// step.
     private func isDirectory(_ name: String) -> Bool {
         var status = stat()
         let result = name == "a/b/c" ? lstat(path(name), &status) : stat(path(name), &status)

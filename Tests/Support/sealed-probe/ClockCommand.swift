@@ -3,15 +3,15 @@ internal import Glibc
 internal import SealedState
 internal import Synchronization
 
-/// The record of the tests about time: valid until it is not.
+/// The record of the tests about time, with an expiry.
 struct ClockRecord: SealedRecord {
     static let recordName = "clock"
     static let schemaVersion = 1
     var expiresAt: Date?
 }
 
-/// `clock-read HOME GROUP SECONDS...`: reads the record once by each of these clocks, seconds since 1970. Prints `valid`
-/// or the error's code, a line each.
+/// `clock-read HOME GROUP SECONDS...`: reads the record once with each of these clocks, in seconds since 1970. Prints
+/// `valid` or the error's code, one line each.
 func clockReadCommand(arguments: [String]) -> Int32 {
     let times = arguments.dropFirst(2).compactMap { Double($0) }
     guard arguments.count == times.count + 2, let group = try? AppGroup(arguments[1]) else { return 64 }

@@ -4,9 +4,10 @@ internal import SharedFiles
 /// `container HOME GROUP VERB ARGUMENT...`: one change of a group's container, or many:
 /// - `register ID [iOS|macOS]`, `unregister ID`, `reset`, `resets COUNT`, `quota BYTES`
 /// - `open [iOS|macOS]`: prints the container's path
-/// - `visit ID COUNT`: so often registers an opaque container, puts a file `ID-N` there, and takes itself out
+/// - `visit ID COUNT`: this number of times registers an opaque container, creates a file `ID-N` there, and unregisters
+///   itself
 ///
-/// Prints the error's code, and the code of the file error beneath it.
+/// Prints the error's code, and the code of its file error.
 func containerCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3 else { return 64 }
     do throws(AppGroupError) {

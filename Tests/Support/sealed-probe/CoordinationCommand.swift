@@ -6,7 +6,7 @@ internal import Synchronization
 /// `coordinate DOMAIN read|read-plain|PURPOSE PATH MILLISECONDS [TIMES]`
 ///
 /// Prints `held PATH` or the error's code and advice. Holds the access until a line of its input, then prints `free`.
-/// As often as `TIMES`, with one coordinator.
+/// Repeats this `TIMES` times with one coordinator.
 func coordinateCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 4, let limit = Int(arguments[3]) else { return 64 }
     do throws(FileError) {
@@ -34,12 +34,12 @@ private func intent(_ word: String, _ path: String) -> FileAccessIntent {
     }
 }
 
-/// A directory; `-` for the user's own domain.
+/// Returns the domain of a directory; `-` is the user's own domain.
 private func domain(_ word: String) throws(FileError) -> CoordinationDomain {
     try word == "-" ? .user() : CoordinationDomain(path: word)
 }
 
-/// `coordinate-move DOMAIN OLD NEW`: says that an item was moved, which it was not.
+/// `coordinate-move DOMAIN OLD NEW`: reports a move of an item without moving it.
 func coordinateMoveCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     do throws(FileError) {
@@ -52,7 +52,8 @@ func coordinateMoveCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `coordinate-count DOMAIN ROUNDS PATH...`: adds one to the number in each file, all of them in one access, that often.
+/// `coordinate-count DOMAIN ROUNDS PATH...`: adds one to the number in each file, all of them in one access, in each of
+/// the rounds.
 func coordinateCountCommand(arguments: [String]) -> Int32 {
     guard arguments.count > 2, let rounds = Int(arguments[1]) else { return 64 }
     do throws(FileError) {
@@ -72,9 +73,10 @@ func coordinateCountCommand(arguments: [String]) -> Int32 {
 
 /// `present DOMAIN PATH [save|silent|refuse]`
 ///
-/// Prints `presenting`, then a line for each call. `save`: writes "saved" to the item when asked to save, with a coordinator
-/// of its own. `silent`: never answers. `refuse`: refuses to save. Answers lines of its input: `write` writes "own" through
-/// its coordinator, `plain TEXT` without one, `remove` ends the presenting. It ends at the end of its input.
+/// Prints `presenting`, then a line for each call. `save`: writes "saved" to the item when asked to save, with a
+/// coordinator of its own. `silent`: never answers. `refuse`: refuses to save. Handles lines of its input: `write`
+/// writes "own" through its coordinator, `plain TEXT` writes without one, `remove` ends the presentation. The command
+/// ends at the end of its input.
 func presentCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 2 else { return 64 }
     do throws(FileError) {
@@ -172,7 +174,7 @@ private func writeText(_ path: String, _ text: String) {
     close(file)
 }
 
-/// Prints one line at once, past the streams: `fflush(nil)` waits for the thread that reads the input.
+/// Prints one line immediately, without the streams, because `fflush(nil)` waits for the thread that reads the input.
 private func tell(_ line: String) {
     let text = line + "\n"
     _ = write(1, text, text.utf8.count)

@@ -3,10 +3,10 @@ internal import Dispatch
 internal import Glibc
 internal import SealedState
 
-/// `defaults HOME GROUP SUITE`: one answer line for each line of its input, until that ends.
+/// `defaults HOME GROUP SUITE`: prints one line for each line of its input.
 ///
-/// `get KEY`, `set KEY TEXT`, `add KEY` (one more under the suite's lock), `remove KEY`, `keys`, `clear`: a value, or the
-/// error's code.
+/// `get KEY`, `set KEY TEXT`, `add KEY` (adds one under the suite's lock), `remove KEY`, `keys`, `clear`: a value, or
+/// the error's code.
 func defaultsCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return onDefaultsStore(arguments) { store throws(StoreError) in
@@ -33,8 +33,8 @@ private func answer(_ words: [String], _ defaults: SealedDefaults) -> String {
     }
 }
 
-/// `defaults-count HOME GROUP PREFIX KEYS WRITES`: writes 1, 2, 3 … to `PREFIX0`, `PREFIX1` … in turn, each a change of its
-/// own; a line `acknowledged NUMBER` after each hundredth and the last.
+/// `defaults-count HOME GROUP PREFIX KEYS WRITES`: writes 1, 2, 3 … to `PREFIX0`, `PREFIX1` … in turn, each as a
+/// separate change. Prints `acknowledged NUMBER` after each hundredth write and the last one.
 func defaultsCountCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let keys = Int(arguments[3]), let writes = Int(arguments[4]) else { return 64 }
     return onDefaultsStore(arguments) { store throws(StoreError) in
@@ -49,9 +49,9 @@ func defaultsCountCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `defaults-watch HOME GROUP KEYS WRITES PREFIX…`: watches what `defaults-count` does to the suite.
+/// `defaults-watch HOME GROUP KEYS WRITES PREFIX…`: watches the changes of `defaults-count`.
 ///
-/// Says `ready`, then `all` once it has been told of the last value of every key.
+/// Prints `ready`, then `all` after the notification of the last value of every key.
 func defaultsWatchCommand(arguments: [String]) -> Int32 {
     guard arguments.count > 4, let keys = Int(arguments[2]), let writes = Int(arguments[3]) else { return 64 }
     let last = Dictionary(

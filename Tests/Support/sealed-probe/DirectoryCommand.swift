@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// `make-directory PATH OCTAL-MODE`: makes it with its parents. Prints `made` or the error's code.
+/// `make-directory PATH OCTAL-MODE`: creates a directory with its parents. Prints `made` or the error's code.
 func makeDirectoryCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2, let mode = UInt32(arguments[1], radix: 8) else { return 64 }
     do throws(FileError) {

@@ -3,8 +3,8 @@ internal import Glibc
 internal import GroupIPC
 internal import SealedState
 
-/// `ipc-memory HOME GROUP NAME CAPACITY`: opens shared memory, prints `open`, and answers each line of its input: `write BYTE COUNT`,
-/// `read`. Prints `done`, `COUNT BYTE`, `torn`, `nothing`, or the error's code.
+/// `ipc-memory HOME GROUP NAME CAPACITY`: opens shared memory, prints `open`, and handles each line of its input:
+/// `write BYTE COUNT`, `read`. Prints `done`, `COUNT BYTE`, `torn`, `nothing`, or the error's code.
 func ipcMemoryCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let capacity = Int(arguments[3]) else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -28,8 +28,8 @@ private func answer(_ line: String, _ memory: GroupSharedMemory) -> String {
     }
 }
 
-/// `ipc-memory-loop HOME GROUP NAME CAPACITY`: writes values of one byte each, of changing lengths, until it is killed; `started`
-/// after the first.
+/// `ipc-memory-loop HOME GROUP NAME CAPACITY`: writes values of one repeated byte, of changing lengths, until it is
+/// killed. Prints `started` after the first one.
 func ipcMemoryLoopCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let capacity = Int(arguments[3]) else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -71,7 +71,7 @@ func ipcMemorySealedCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Adds one to the number in a file, without any care of its own.
+/// Adds one to the number in a file, without any protection of its own.
 func ipcAddOne(to path: String) {
     let file = open(path, O_RDWR | O_CLOEXEC)
     defer { close(file) }

@@ -2,9 +2,9 @@ internal import AppGroups
 internal import GroupIPC
 internal import SharedFiles
 
-/// `ipc-semaphore HOME GROUP NAME VALUE`: opens a semaphore, made with that value if need be, prints `open VALUE`, and then answers
-/// each line of its input: `wait MILLISECONDS`, `permit MILLISECONDS`, `end`, `post`, `value`. Prints `done`, the value, or the
-/// error's code.
+/// `ipc-semaphore HOME GROUP NAME VALUE`: opens a semaphore, creates it with that value if necessary, prints `open
+/// VALUE`, and handles each line of its input: `wait MILLISECONDS`, `permit MILLISECONDS`, `end`, `post`, `value`.
+/// Prints `done`, the value, or the error's code.
 func ipcSemaphoreCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let value = Int(arguments[3]) else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -15,7 +15,8 @@ func ipcSemaphoreCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `ipc-semaphore-count HOME GROUP NAME FILE ROUNDS`: adds one to the number in a file, that often, each time with a permit.
+/// `ipc-semaphore-count HOME GROUP NAME FILE ROUNDS`: adds one to the number in a file in each round, each time with a
+/// permit.
 func ipcSemaphoreCountCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let rounds = Int(arguments[4]) else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -59,12 +60,12 @@ func ipcUnlinkCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// The container of the first two arguments, home and group.
+/// Returns the container of the first two arguments, home and group.
 func ipcContainer(_ arguments: [String]) throws(AppGroupError) -> GroupContainer {
     try GroupContainer.open(AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]), creating: false)
 }
 
-/// Prints the error's code, and the code of the file error beneath it.
+/// Prints the error's code, and the code of its file error.
 func ipcAnswering(_ body: () throws(AppGroupError) -> Void) -> Int32 {
     do throws(AppGroupError) {
         try body()

@@ -2,9 +2,9 @@ internal import AppGroups
 internal import Glibc
 internal import GroupIPC
 
-/// `ipc-listen HOME GROUP NAME [PROGRAM]`: listens, to that program alone if one is given. Prints `listening`, then serves one
-/// connection after the other: `connected UID`, answers every message with itself, `finished` or the error's code. It ends when it is
-/// killed.
+/// `ipc-listen HOME GROUP NAME [PROGRAM]`: listens, for that program alone if one is given. Prints `listening`, then
+/// serves one connection after another: prints `connected UID`, echoes every message, and prints `finished` or the
+/// error's code. It runs until it is killed.
 func ipcListenCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3 else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -19,8 +19,8 @@ func ipcListenCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `ipc-listen-few HOME GROUP NAME LIMIT`: prints `listening` and answers every message of every connection with itself, with at most
-/// LIMIT descriptors.
+/// `ipc-listen-few HOME GROUP NAME LIMIT`: prints `listening` and echoes every message of every connection, with at
+/// most LIMIT descriptors.
 func ipcListenFewCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let count = UInt(arguments[3]) else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in
@@ -50,8 +50,9 @@ private func echo(_ connection: GroupSocketConnection) -> String {
     }
 }
 
-/// `ipc-connect HOME GROUP NAME [PROGRAM]`: connects, to that program alone if one is given, prints `connected UID`, and answers each line of its input: `send COUNT` sends so many
-/// bytes, `receive` prints `COUNT`, `nil` or the error's code, `finish`.
+/// `ipc-connect HOME GROUP NAME [PROGRAM]`: connects, to that program alone if one is given, prints `connected UID`,
+/// and handles each line of its input: `send COUNT` sends this number of bytes, `receive` prints `COUNT`, `nil` or the
+/// error's code, `finish`.
 func ipcConnectCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3 else { return 64 }
     return ipcAnswering { () throws(AppGroupError) in

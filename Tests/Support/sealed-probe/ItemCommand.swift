@@ -1,9 +1,10 @@
 internal import AppGroups
 internal import KeyVault
 
-/// `vault-item HOME GROUP add|update|delete|read SERVICE ACCOUNT [SIZE]`: opens the vault, waits for a line, does it.
+/// `vault-item HOME GROUP add|update|delete|read SERVICE ACCOUNT [SIZE]`: opens the vault, waits for a line, and
+/// performs the operation.
 ///
-/// Prints `ready`, then `done`, or of a read the value's size, or the error's code. A value is SIZE times the letter v.
+/// Prints `ready`, then `done`, the value's size for `read`, or the error's code. A value is SIZE times the letter v.
 func vaultItemCommand(arguments: [String]) -> Int32 {
     guard (5...6).contains(arguments.count), let group = try? AppGroup(arguments[1]) else { return 64 }
     let size = arguments.count > 5 ? Int(arguments[5]) ?? 0 : 1

@@ -2,11 +2,11 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SealedState
 
-/// `lease HOME GROUP NAME MILLISECONDS`: takes a lease and works until a line comes in: `write` adds one to the record
-/// `probe` under the fence, `renew` renews it, `fail` throws, anything else ends the work.
+/// `lease HOME GROUP NAME MILLISECONDS`: takes a lease and handles lines of its input: `write` adds one to the record
+/// `probe` under the fence, `renew` renews the lease, `fail` throws, any other line ends the work.
 ///
-/// Prints `waiting`, `took FENCE`, for each line `done` or the error's code, and in the end `performed`, `reused`, `outlived`
-/// or the error's code.
+/// Prints `waiting`, `took FENCE`, for each line `done` or the error's code, and at the end `performed`, `reused`,
+/// `outlived` or the error's code.
 func leaseCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let milliseconds = Int(arguments[3]) else { return 64 }
     return inTask {

@@ -3,8 +3,8 @@ internal import SharedFiles
 
 /// `lock DIRECTORY NAME SLOT|whole shared|exclusive MILLISECONDS`
 ///
-/// Prints `held` or the error's code. While it holds the lock it answers lines of its input: `named` with `true` or
-/// `false`, `unlock` with `free`. It ends, and so frees the lock, at the end of its input.
+/// Prints `held` or the error's code. While it holds the lock it handles lines of its input: `named` prints `true` or
+/// `false`, `unlock` prints `free`. At the end of its input it ends, which releases the lock.
 func lockCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let limit = Int(arguments[4]) else { return 64 }
     let range = UInt64(arguments[2]).map { LockRange(slot: $0) } ?? .whole
@@ -34,7 +34,7 @@ private func serve(_ held: consuming HeldLock) {
     }
 }
 
-/// Prints one line at once: the test waits for it.
+/// Prints one line immediately, because the test waits for it.
 func say(_ line: String) {
     print(line)
     fflush(nil)

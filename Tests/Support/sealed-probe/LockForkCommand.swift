@@ -3,7 +3,7 @@ internal import SharedFiles
 
 /// `lock-fork DIRECTORY NAME`: takes the whole lock file and forks a child that does nothing, without exec.
 ///
-/// Prints `held PID` with the child's process id; at the next line of its input it gives the lock back and prints `free`.
+/// Prints `held PID` with the child's process id. At the next line of its input it releases the lock and prints `free`.
 func lockForkCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2 else { return 64 }
     do throws(FileError) {
@@ -23,7 +23,8 @@ func lockForkCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Swift refuses to call fork by its name, since a child of several threads may do next to nothing; this one does nothing.
+/// Calls fork(2) through `dlsym`, because Swift refuses the name: the child of a process with several threads may do
+/// almost nothing. This child does nothing.
 private func forkIdle() -> pid_t {
     guard let symbol = dlsym(nil, "fork") else { return -1 }
     let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()

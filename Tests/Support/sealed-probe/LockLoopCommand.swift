@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SharedFiles
 
-/// `lock-loop DIRECTORY NAME SLOT MICROSECONDS COUNTER`: takes a slot, holds it that long, gives it back, and again without
-/// a pause, until it is killed or its input ends.
+/// `lock-loop DIRECTORY NAME SLOT MICROSECONDS COUNTER`: takes a slot, holds it that long, releases it, and repeats
+/// this without a pause until it is killed or its input ends.
 ///
 /// Each time it adds one to the number of eight bytes at the start of the file `COUNTER`, which the lock protects. Prints
 /// `running` after the first time.

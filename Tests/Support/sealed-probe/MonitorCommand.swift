@@ -12,7 +12,8 @@ func monitorWatchCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `monitor-exhausted PATH`: watches when the user has no inotify instance left. Prints the error's code and its errno.
+/// `monitor-exhausted PATH`: watches when no inotify instance is available to the user. Prints the error's code and its
+/// errno.
 func monitorExhaustedCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 1 else { return 64 }
     while inotify_init1(Int32(IN_CLOEXEC)) >= 0 {}
@@ -30,9 +31,9 @@ func monitorLimitedCommand(arguments: [String]) -> Int32 {
     return watching(arguments[0]) { say("watching") }
 }
 
-/// `monitor-churn DIRECTORY SEED`: changes a tree below the directory at random, so that `a/b/c/file` and every directory
-/// above it is renamed, removed, made again and replaced by links. For each line of its input it makes some changes, ends
-/// with a new value in `a/b/c/file`, and prints it.
+/// `monitor-churn DIRECTORY SEED`: changes a tree below the directory at random, so that `a/b/c/file` and every
+/// directory above it is renamed, removed, created again and replaced by links. For each line of its input it makes
+/// some changes, writes a new value to `a/b/c/file`, and prints it.
 func monitorChurnCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2, let seed = UInt64(arguments[1]) else { return 64 }
     do throws(FileError) {
@@ -45,7 +46,7 @@ func monitorChurnCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Prints one line at once, from any thread: `say` would wait for the thread that reads the standard input.
+/// Prints one line immediately, from any thread. `say` would wait for the thread that reads the standard input.
 func sayAtOnce(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(1, bytes, bytes.count)

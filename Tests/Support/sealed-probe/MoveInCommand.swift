@@ -2,7 +2,8 @@ internal import Glibc
 internal import SealedState
 internal import StateImport
 
-/// `move-in HOME GROUP record|stream|defaults|aes FILE NAME KEY`: moves one file in. Prints the outcome, or the error's code.
+/// `move-in HOME GROUP record|stream|defaults|aes FILE NAME KEY`: imports one file. Prints the outcome, or the error's
+/// code.
 func moveInCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 6, let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {

@@ -1,8 +1,8 @@
 internal import AppGroups
 internal import SharedFiles
 
-/// `notification-post HOME GROUP NAME COUNT`: posts that many times. Prints `posted` or the error's code, and the code of
-/// the file error beneath it.
+/// `notification-post HOME GROUP NAME COUNT`: posts this number of times. Prints `posted` or the error's code, and the
+/// code of its file error.
 func notificationPostCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let count = Int(arguments[3]) else { return 64 }
     return answering { () throws(AppGroupError) in
@@ -12,7 +12,7 @@ func notificationPostCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `notification-post-loop HOME GROUP NAME`: posts until it is killed; `started` after the first one.
+/// `notification-post-loop HOME GROUP NAME`: posts until it is killed. Prints `started` after the first one.
 func notificationPostLoopCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return answering { () throws(AppGroupError) in
@@ -23,7 +23,8 @@ func notificationPostLoopCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `notification-observe HOME GROUP NAME`: prints `observing`, then `told` for each call, until the end of its input.
+/// `notification-observe HOME GROUP NAME`: prints `observing`, then `told` for each notification, until the end of its
+/// input.
 func notificationObserveCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return answering { () throws(AppGroupError) in
@@ -34,7 +35,7 @@ func notificationObserveCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Never makes the container: that is the test's.
+/// Returns the centre. It never creates the container, which is the test's task.
 private func center(_ arguments: [String]) throws(AppGroupError) -> GroupNotificationCenter {
     try GroupNotificationCenter(
         group: AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]), creating: false)

@@ -1,11 +1,11 @@
 internal import AppGroups
 internal import SealedState
 
-/// `payload-cost HOME GROUP [SIZE]`: at each line of its input reads the record that lies at that name, whatever it holds;
-/// SIZE is the largest record it reads.
+/// `payload-cost HOME GROUP [SIZE]`: for each line of its input reads the record of that name, with any contents. SIZE
+/// is the size of the largest record that it reads.
 ///
-/// Prints `read` or the error's code, by how many KiB the peak of resident memory was above what was resident before, and
-/// how many microseconds it took.
+/// Prints `read` or the error's code, the increase of the peak of resident memory in KiB, and the duration in
+/// microseconds.
 func payloadCostCommand(arguments: [String]) -> Int32 {
     guard (2...3).contains(arguments.count), let group = try? AppGroup(arguments[1]) else { return 64 }
     var options = StoreOptions()

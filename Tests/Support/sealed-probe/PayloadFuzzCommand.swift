@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import SealedState
 internal import Sealing
 
-/// `payload-fuzz json|bplist FIRST COUNT`: changes payloads at random, by seed, and hands them to the check of their
-/// structure and, where that lets them through, to the decoders. Prints how many passed, and how many were decoded.
+/// `payload-fuzz json|bplist FIRST COUNT`: changes payloads at random, by seed, and passes them to the check of their
+/// structure and, if it accepts them, to the decoders. Prints the numbers of accepted and of decoded payloads.
 ///
-/// A seed that the decoders do not survive ends the process.
+/// A seed that crashes the decoders ends the process.
 func payloadFuzzCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let first = UInt64(arguments[1]), let count = UInt64(arguments[2]) else { return 64 }
     let codec: PayloadCodec = arguments[0] == "bplist" ? .binaryPropertyList : .json
@@ -27,7 +27,7 @@ func payloadFuzzCommand(arguments: [String]) -> Int32 {
     return 0
 }
 
-/// Something of everything that a record may hold.
+/// A value of every kind that a record may contain.
 struct FuzzSample: Codable {
     enum Kind: String, Codable { case one, two }
     var text = "plain"

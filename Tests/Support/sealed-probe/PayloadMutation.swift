@@ -42,7 +42,7 @@ struct PayloadMutation: RandomNumberGenerator {
         }
     }
 
-    /// Mostly without moving anything: an offset that no longer fits ends the check early.
+    /// Changes a list, mostly without moving anything, because an invalid offset ends the check early.
     private mutating func changeList(_ bytes: inout [UInt8]) {
         let place = Int.random(in: 0..<bytes.count, using: &self)
         switch Int.random(in: 0..<8, using: &self) {
@@ -63,7 +63,7 @@ struct PayloadMutation: RandomNumberGenerator {
         bytes.replaceSubrange(place..<min(bytes.count, place + part.count), with: part)
     }
 
-    /// Two objects change places in the table, which the last 8 bytes point to.
+    /// Exchanges two objects in the offset table, which the last 8 bytes point to.
     private mutating func swapOffsets(in bytes: inout [UInt8]) {
         guard bytes.count > 40 else { return }
         let table = bytes.suffix(4).reduce(0) { $0 << 8 | Int($1) }

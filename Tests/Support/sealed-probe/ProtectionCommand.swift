@@ -4,7 +4,7 @@ internal import Glibc
 internal import KeyVault
 internal import SealedState
 
-/// A record that needs the vault to be unlocked.
+/// A record that requires an unlocked vault.
 private struct GuardedRecord: SealedRecord {
     static let recordName = "guarded"
     static let schemaVersion = 1
@@ -12,15 +12,15 @@ private struct GuardedRecord: SealedRecord {
     var number: Int
 }
 
-/// `protection-session HOME GROUP kernel|RUNTIME-DIRECTORY [IDENTITY-FILE]`: a program with a store open, as a person with
-/// that identity or with what is at hand. It answers lines of its input until their end.
+/// `protection-session HOME GROUP kernel|RUNTIME-DIRECTORY [IDENTITY-FILE]`: a program with an open store, as a person
+/// with that identity or with any available credential. It handles lines of its input until their end.
 ///
 /// | line | answer |
 /// | --- | --- |
 /// | `write NUMBER NAME` | `written SEQUENCE` or the error's code |
 /// | `read NAME` | the number or the error's code |
-/// | `rotate` | `completed`, `locked` where locked blobs are in the way, `left`, or the error's code |
-/// | `unlock` | `true` or `false` for whether *when unlocked* is unlocked now, or the error's code |
+/// | `rotate` | `completed`, `locked` if locked blobs prevent it, `left`, or the error's code |
+/// | `unlock` | `true` or `false` for the state of *when unlocked*, or the error's code |
 /// | `lock` | `done` or the error's code |
 func protectionSessionCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3, let group = try? AppGroup(arguments[1]) else { return 64 }

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SharedFiles
 
-/// `replace DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: replaces a file for ever, each time with
-/// another single letter, until it is killed. Prints `started` once the first value is in place.
+/// `replace DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: replaces a file repeatedly, each time with
+/// another single letter, until it is killed. Prints `started` after the first value is in place.
 func replaceCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let size = Int(arguments[2]) else { return 64 }
     do throws(FileError) {
@@ -19,8 +19,8 @@ func replaceCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `replace-limited DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: one replace by a process that may
-/// write files of at most 4096 bytes. Prints `done` or the error's code.
+/// `replace-limited DIRECTORY NAME SIZE anonymous|named|automatic durable|unsynced`: performs one replacement in a
+/// process that may write files of at most 4096 bytes. Prints `done` or the error's code.
 func replaceLimitedCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 5, let size = Int(arguments[2]) else { return 64 }
     signal(SIGXFSZ, SIG_IGN)

@@ -3,8 +3,8 @@ internal import SealedState
 
 /// `rotate HOME GROUP [BLOBS-PER-SECOND]`: rotates the group's keys.
 ///
-/// Prints `walk PASS` at the beginning of each walk and `done RESEALED` after each blob, then `completed EPOCH RESEALED` or
-/// `open EPOCH`, and a line for each blob that was left; or the error's code.
+/// Prints `walk PASS` at the beginning of each walk and `done RESEALED` after each blob, then `completed EPOCH
+/// RESEALED` or `open EPOCH`, and a line for each remaining blob; or the error's code.
 func rotateCommand(arguments: [String]) -> Int32 {
     guard (2...3).contains(arguments.count) else { return 64 }
     return onRotatingStore(arguments) { store throws(StoreError) in
@@ -19,8 +19,8 @@ func rotateCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `rotate-writer HOME GROUP NAME`: writes a record of its own again and again, a line `written NUMBER SEQUENCE` after
-/// each, until its input ends.
+/// `rotate-writer HOME GROUP NAME`: writes its own record repeatedly, and prints `written NUMBER SEQUENCE` after each
+/// write, until its input ends.
 func rotateWriterCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return onRotatingStore(arguments) { store throws(StoreError) in

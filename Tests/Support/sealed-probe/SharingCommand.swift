@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SharedFiles
 
-/// `share PATH GID`: makes a directory for a unix group, with what is missing above it. Prints `made` or the error's code.
+/// `share PATH GID`: creates a directory for a unix group, with its missing parents. Prints `made` or the error's code.
 func shareCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2, let group = UInt32(arguments[1]) else { return 64 }
     return answering { () throws(FileError) in
@@ -10,7 +10,8 @@ func shareCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `trust PATH`: prints who may use a directory, `ownerOnly` or the unix group's number, or why it is not trusted.
+/// `trust PATH`: prints the users of a directory, `ownerOnly` or the unix group's number, or the reason why it is not
+/// trusted.
 func trustCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 1 else { return 64 }
     return answering { () throws(FileError) in
@@ -18,7 +19,7 @@ func trustCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `own PATH`: makes or opens a directory of one user. Prints `own` or the error's code.
+/// `own PATH`: creates or opens a directory of one user. Prints `own` or the error's code.
 func ownCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 1 else { return 64 }
     return answering { () throws(FileError) in
@@ -27,8 +28,8 @@ func ownCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `append DIRECTORY NAME TEXT`: adds to a file of a directory, with the mode that the directory says. Prints `appended`
-/// or the error's code.
+/// `append DIRECTORY NAME TEXT`: appends to a file of a directory, with the mode that the directory determines. Prints
+/// `appended` or the error's code.
 func appendCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return answering { () throws(FileError) in

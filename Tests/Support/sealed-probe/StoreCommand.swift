@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SealedState
 
-/// The record that child processes write: a number and enough text to fill several chunks if asked.
+/// The record that child processes write: a number, and optionally enough text for several chunks.
 struct ProbeRecord: SealedRecord, Equatable {
     static let recordName = "probe"
     static let schemaVersion = 1
@@ -17,7 +17,7 @@ struct ProbeRecord: SealedRecord, Equatable {
 
 /// `store-write HOME GROUP NUMBER SIZE durable|unsynced [NAME]`: writes the record once.
 ///
-/// Prints `written SEQUENCE` once the write is acknowledged, or the error's code.
+/// Prints `written SEQUENCE` after the write is acknowledged, or the error's code.
 func storeWriteCommand(arguments: [String]) -> Int32 {
     guard (5...6).contains(arguments.count), let number = Int(arguments[2]), let size = Int(arguments[3]) else {
         return 64
@@ -30,8 +30,8 @@ func storeWriteCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `store-write-loop HOME GROUP SIZE`: writes the record again and again, a line `written NUMBER` after each, until it is
-/// killed or its input ends.
+/// `store-write-loop HOME GROUP SIZE`: writes the record repeatedly, and prints `written NUMBER` after each write,
+/// until it is killed or its input ends.
 func storeWriteLoopCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let size = Int(arguments[2]) else { return 64 }
     return onStore(arguments) { store throws(StoreError) in
@@ -55,7 +55,7 @@ func storeReadCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `store-increment HOME GROUP COUNT`: adds one to the record that often, each under its lock.
+/// `store-increment HOME GROUP COUNT`: adds one to the record COUNT times, each time under its lock.
 func storeIncrementCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let count = Int(arguments[2]) else { return 64 }
     return onStore(arguments) { store throws(StoreError) in
@@ -76,14 +76,14 @@ func storeListCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `store-condition HOME GROUP`: prints what is known of the file that remembers accepted states.
+/// `store-condition HOME GROUP`: prints the condition of the file that stores accepted states.
 func storeConditionCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2 else { return 64 }
     return onStore(arguments) { store throws(StoreError) in say(store.watermarkCondition.description) }
 }
 
-/// `store-share HOME GROUP GID`: makes container and vault for the members of a unix group. Prints `made`, or the error's
-/// code.
+/// `store-share HOME GROUP GID`: creates container and vault for the members of a unix group. Prints `made`, or the
+/// error's code.
 func storeShareCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let group = try? AppGroup(arguments[1]), let members = UInt32(arguments[2]) else {
         return 64
@@ -97,7 +97,7 @@ func storeShareCommand(arguments: [String]) -> Int32 {
     return onStore(arguments) { _ throws(StoreError) in say("made") }
 }
 
-/// Keys and watermarks of a user who shares the home with others lie where the environment says.
+/// Returns the home. The environment states the place of keys and watermarks of a user who shares the home with others.
 private func probeHome(_ root: String) -> GroupsHome {
     GroupsHome(root: root, userRoot: getenv("SEALED_USER_HOME").map { String(cString: $0) })
 }

@@ -3,9 +3,9 @@ internal import Glibc
 internal import Sealing
 internal import Synchronization
 
-/// `stream-memory MEBIBYTES WORKERS [digest]`: seals that much synthetic plaintext into a pipe and opens what comes out of it,
-/// both at once. Prints the number of bytes that came through and the process's peak memory in KiB. With `digest` the stream
-/// is sealed with one, which was computed before, and opened against it.
+/// `stream-memory MEBIBYTES WORKERS [digest]`: seals this amount of synthetic plaintext into a pipe and opens its
+/// output at the same time. Prints the number of opened bytes and the process's peak memory in KiB. With `digest` the
+/// stream is sealed with a digest that was computed before, and opened against it.
 func streamMemoryCommand(arguments: [String]) -> Int32 {
     guard (2...3).contains(arguments.count), let mebibytes = Int(arguments[0]), let workers = Int(arguments[1]) else {
         return 64
@@ -57,7 +57,7 @@ private func pass(_ size: Int, workers: Int, withDigest: Bool) throws -> Int {
     return count.load(ordering: .relaxed)
 }
 
-/// As many bytes as asked for, without holding them.
+/// A source of any number of bytes that are not stored.
 private final class SyntheticSource: Sendable {
     private let left: Mutex<Int>
 

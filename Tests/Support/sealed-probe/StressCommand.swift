@@ -1,9 +1,9 @@
 internal import Glibc
 internal import SealedState
 
-/// What many processes write at once: how often each of them has changed it.
+/// The record that many processes write at once: the number of changes by each of them.
 ///
-/// The sum of the counts is the record's sequence, if no update was ever lost.
+/// If no update was ever lost, the sum of the counts is the record's sequence.
 struct StressRecord: SealedRecord {
     static let recordName = "stress"
     static let schemaVersion = 1
@@ -15,7 +15,7 @@ struct StressRecord: SealedRecord {
 
     mutating func add(_ writer: Int) {
         counts[writer] += 1
-        // Now and then more than one chunk.
+        // The value occasionally needs more than one chunk.
         padding = String(repeating: "x", count: total % 16 == 0 ? 70_000 : Int(total % 100))
     }
 }
@@ -23,7 +23,7 @@ struct StressRecord: SealedRecord {
 private let recordCount = 4
 private func stressName(_ number: Int) -> String { "stress/\(number)" }
 
-/// `stress-write HOME GROUP WRITER SEED`: adds one to records at random until it is killed, some durably.
+/// `stress-write HOME GROUP WRITER SEED`: adds one to random records until it is killed, sometimes durably.
 ///
 /// Prints `ack RECORD COUNT SEQUENCE` for each, with the writer's own count, or `failed RECORD CODE`.
 func stressWriteCommand(arguments: [String]) -> Int32 {
@@ -48,8 +48,8 @@ func stressWriteCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `stress-finish HOME GROUP`: changes each record a last time. Prints `last RECORD SEQUENCE COUNT...` or `failed RECORD CODE`
-/// for each.
+/// `stress-finish HOME GROUP`: changes each record one last time. Prints `last RECORD SEQUENCE COUNT...` or `failed
+/// RECORD CODE` for each.
 func stressFinishCommand(arguments: [String]) -> Int32 {
     onStressedStore(arguments) { store throws(StoreError) in
         for record in 0..<recordCount {
@@ -70,9 +70,9 @@ func stressFinishCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `stress-read HOME GROUP SEED`: reads records at random until it is killed.
+/// `stress-read HOME GROUP SEED`: reads random records until it is killed.
 ///
-/// Prints `seen RECORD SEQUENCE more|last` for each new state, and `bad RECORD REASON` for a state that must not be.
+/// Prints `seen RECORD SEQUENCE more|last` for each new state, and `bad RECORD REASON` for an impossible state.
 func stressReadCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, var random = UInt64(arguments[2]) else { return 64 }
     return onStressedStore(arguments) { store throws(StoreError) in
@@ -88,7 +88,7 @@ func stressReadCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `stress-watch HOME GROUP`: watches all records until it is killed; prints what `stress-read` prints.
+/// `stress-watch HOME GROUP`: watches all records until it is killed. Prints the same lines as `stress-read`.
 func stressWatchCommand(arguments: [String]) -> Int32 {
     onStressedStore(arguments) { store throws(StoreError) in
         for record in 0..<recordCount {
@@ -107,7 +107,7 @@ func stressWatchCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Compares each state of one record with the one before.
+/// A check that compares each state of one record with the previous one.
 private struct StressWitness {
     private let record: Int
     private var sequence: UInt64 = 0
@@ -146,7 +146,7 @@ private func onStressedStore(_ arguments: [String], _ body: (SealedStore) throws
     guard arguments.count >= 2, let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {
         var options = StoreOptions()
-        // Others are stopped for a while with the lock in their hands.
+        // Other processes are stopped for a while as they hold the lock.
         options.lockTimeout = .seconds(100)
         try body(try SealedStore(group: group, in: GroupsHome(root: arguments[0]), options: options))
         return 0

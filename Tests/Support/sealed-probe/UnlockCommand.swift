@@ -2,14 +2,15 @@ internal import AppGroups
 internal import KeyVault
 internal import SharedFiles
 
-/// `vault-session HOME GROUP kernel|RUNTIME-DIRECTORY`: a login of its own, which answers lines of its input until their end.
+/// `vault-session HOME GROUP kernel|RUNTIME-DIRECTORY`: a separate login session, which handles lines of its input
+/// until their end.
 ///
 /// | line | answer |
 /// | --- | --- |
-/// | `open` | `opened` or the error's code, with what is at hand |
+/// | `open` | `opened` or the error's code, with any available credential |
 /// | `open TEXT` | the same, with a passphrase |
 /// | `use` | `unlocked` or `locked` for what is protected when unlocked, or the error's code |
-/// | `unlock SECONDS\|-` | `true` or `false` for whether that is unlocked now, or the error's code |
+/// | `unlock SECONDS\|-` | `true` or `false` for the present state of that class, or the error's code |
 /// | `lock`, `lock everything` | `done` or the error's code |
 func vaultSessionCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let group = try? AppGroup(arguments[1]) else { return 64 }
@@ -33,8 +34,8 @@ func vaultSessionCommand(arguments: [String]) -> Int32 {
     return 0
 }
 
-/// `unlock-find VAULT-ID kernel|RUNTIME-DIRECTORY`: prints `found` or `none` for a vault's unlocked keys, or the error's
-/// code. It has the session keyring of whoever started it.
+/// `unlock-find VAULT-ID kernel|RUNTIME-DIRECTORY`: prints `found` or `none` for a vault's unlocked keys, or the
+/// error's code. It uses the session keyring of its parent process.
 func unlockFindCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2 else { return 64 }
     let digits = arguments[0].compactMap { $0.hexDigitValue.map(UInt8.init) }

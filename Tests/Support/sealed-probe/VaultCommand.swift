@@ -2,7 +2,7 @@ internal import AppGroups
 internal import KeyVault
 internal import Sealing
 
-/// `vault-key HOME GROUP`: waits for a line, then opens the vault or makes it.
+/// `vault-key HOME GROUP`: waits for a line, then opens or creates the vault.
 ///
 /// Prints `ready`, then the active key's id or the error's code.
 func vaultKeyCommand(arguments: [String]) -> Int32 {

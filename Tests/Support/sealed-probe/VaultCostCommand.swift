@@ -4,8 +4,8 @@ internal import KeyVault
 
 /// `vault-cost HOME GROUP [PASSPHRASE]`: opens the vault, and lists its items, at each line of its input, with its key file or a passphrase.
 ///
-/// Prints `opened` or the error's code, by how many KiB the peak of resident memory was above what was resident before
-/// (proc(5), `VmHWM` and `VmRSS`), and how many microseconds it took.
+/// Prints `opened` or the error's code, the increase of the peak of resident memory in KiB (proc(5), `VmHWM` and
+/// `VmRSS`), and the duration in microseconds.
 func vaultCostCommand(arguments: [String]) -> Int32 {
     guard (2...3).contains(arguments.count), let group = try? AppGroup(arguments[1]) else { return 64 }
     var credential = VaultCredential.defaultKeyFile
@@ -25,10 +25,10 @@ func vaultCostCommand(arguments: [String]) -> Int32 {
     return 0
 }
 
-/// `vault-mappings HOME GROUP COUNT`: opens the vault with its key file so many times, and keeps each.
+/// `vault-mappings HOME GROUP COUNT`: opens the vault with its key file COUNT times, and keeps all of them open.
 ///
-/// Prints the error's code, or how many sealing keys are at hand in all and how many memory mappings the process has
-/// (proc(5), `/proc/self/maps`).
+/// Prints the error's code, or the total number of available sealing keys and the number of memory mappings (proc(5),
+/// `/proc/self/maps`).
 func vaultMappingsCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let group = try? AppGroup(arguments[1]), let count = Int(arguments[2]) else {
         return 64
@@ -70,7 +70,7 @@ private func opening(_ accessGroup: AccessGroup, _ home: GroupsHome, _ credentia
     }
 }
 
-/// proc(5), `/proc/self/clear_refs`: 5 sets the peak to what is resident now.
+/// Resets the peak of resident memory by writing 5 to `/proc/self/clear_refs` (proc(5)).
 func forgetPeak() -> Bool {
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -78,7 +78,7 @@ func forgetPeak() -> Bool {
     return write(file, "5", 1) == 1
 }
 
-/// A line of `/proc/self/status`, in KiB.
+/// Returns a line of `/proc/self/status`, in KiB.
 func residentMemory(_ name: String) -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return .max }
     defer { fclose(file) }

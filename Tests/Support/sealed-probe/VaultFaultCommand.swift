@@ -3,20 +3,20 @@ internal import Glibc
 internal import KeyVault
 internal import Sealing
 
-/// `vault-change HOME GROUP VERB [WORD...]`: one change of a vault that its key file opens.
+/// `vault-change HOME GROUP VERB [WORD...]`: makes one change of a vault that its key file opens.
 ///
 /// | verb | change |
 /// | --- | --- |
-/// | `create` | makes the vault where there is none |
+/// | `create` | creates the vault if it does not exist |
 /// | `add ACCOUNT SIZE`, `update ACCOUNT SIZE`, `delete ACCOUNT` | an item of service `s` |
 /// | `slot PASSPHRASE` | opened with a passphrase: adds an unattended recipient |
-/// | `rekey PASSPHRASE` | opened with a passphrase: new roots, no slot is removed |
-/// | `passphrase OLD NEW` | replaces a passphrase, with which the vault is opened too; waits for a line in between |
+/// | `rekey PASSPHRASE` | opened with a passphrase: creates new roots, removes no slot |
+/// | `passphrase OLD NEW` | opens the vault with a passphrase, waits for a line, and replaces the passphrase |
 /// | `begin`, `complete EPOCH` | a rotation |
 /// | `destroy` | every key that is not active |
-/// | `many COUNT` | updates item `a` of service `s` that often, after a line |
+/// | `many COUNT` | waits for a line, and updates item `a` of service `s` COUNT times |
 ///
-/// Prints `ready` where it waits, then `done` or the error's code: `durabilityUnknown` where the change is in place.
+/// Prints `ready` before a wait, then `done` or the error's code: `durabilityUnknown` if the change is in place.
 func vaultChangeCommand(arguments: [String]) -> Int32 {
     guard arguments.count >= 3, let group = try? AppGroup(arguments[1]) else { return 64 }
     let change = VaultChange(
@@ -31,8 +31,8 @@ func vaultChangeCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `vault-wait HOME GROUP`: prints `ready`, waits for a line, then opens the vault until it is there. Prints the active
-/// key's id, or the first other error's code.
+/// `vault-wait HOME GROUP`: prints `ready`, waits for a line, then tries to open the vault until it exists. Prints the
+/// active key's id, or the first other error's code.
 func vaultWaitCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 2, let group = try? AppGroup(arguments[1]) else { return 64 }
     say("ready")
@@ -52,9 +52,9 @@ func vaultWaitCommand(arguments: [String]) -> Int32 {
     return 1
 }
 
-/// `vault-abort HOME GROUP passphrase|identity|key-file FILE SERVICE ACCOUNT DIRECTORY`: opens the vault with what a file
-/// holds and borrows an item's value; prints `ready` and its size, waits for a line, and dies in the directory with the
-/// value on loan. Prints an error's code.
+/// `vault-abort HOME GROUP passphrase|identity|key-file FILE SERVICE ACCOUNT DIRECTORY`: opens the vault with a
+/// credential from a file and borrows an item's value. Prints `ready` and its size, waits for a line, and aborts in the
+/// directory while it borrows the value. Prints an error's code.
 func vaultAbortCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 7, let group = try? AppGroup(arguments[1]), chdir(arguments[6]) == 0 else { return 64 }
     var limit = rlimit()
@@ -96,7 +96,8 @@ private struct VaultChange {
         case "slot": try openAsPerson().addSlot(.recipient(try Identity.random().recipient, unattended: true))
         case "rekey": try openAsPerson().rekey()
         case "many":
-            // Whoever changes without a pause gives the others few chances: more time than usual to find one.
+            // Changes without a pause leave the other processes few opportunities, so the lock timeout is longer than
+            // usual.
             try makeMany(of: try Vault.open(accessGroup, in: home, options: VaultOptions(lockTimeout: .seconds(90))))
         default: try make(verb, of: try Vault.open(accessGroup, in: home))
         }

@@ -19,15 +19,15 @@ func watchCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// Not by `readLine`: a line that is awaited locks the stream, and `say` flushes all of them.
+/// Waits without `readLine`, which locks the stream while it waits. `say` flushes all streams.
 private func awaitEndOfInput() {
     var byte: UInt8 = 0
     while read(STDIN_FILENO, &byte, 1) > 0 {}
 }
 
-/// `watch-many HOME GROUP COUNT`: watches so many records at once, none of which exists, then writes each.
+/// `watch-many HOME GROUP COUNT`: watches COUNT records at once, none of which exists, then writes each.
 ///
-/// Prints `inotify N`, `threads N` and `files N` while all are watched, and `all` once each watcher has its value.
+/// Prints `inotify N`, `threads N` and `files N` while all are watched, and `all` when each watcher has its value.
 func watchManyCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let count = Int(arguments[2]) else { return 64 }
     return onWatchedStore(arguments) { store throws(StoreError) in
@@ -53,14 +53,14 @@ func watchManyCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `watch-leak HOME GROUP ROUNDS`: begins and ends a watch that often, half of them with an iterator that waits.
+/// `watch-leak HOME GROUP ROUNDS`: begins and ends a watch ROUNDS times, half of them with an iterator that waits.
 ///
 /// Prints `files N watches N` before and after, with one watch that stays.
 func watchLeakCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let rounds = Int(arguments[2]) else { return 64 }
     return onWatchedStore(arguments) { store throws(StoreError) in
         let kept = try store.updates(of: ProbeRecord.self, named: "kept")
-        // What the first ones make for the whole process stays.
+        // The objects that the first watches create for the whole process remain.
         try beginAndEndWatches(64, of: store)
         say("files \(names("/proc/self/fd").count) watches \(inotifyWatches())")
         try beginAndEndWatches(rounds, of: store)
@@ -102,7 +102,7 @@ private func describe(_ update: RecordUpdate<ProbeRecord>) -> String {
     }
 }
 
-/// Counts to a number that somebody waits for.
+/// A counter up to a number that another thread waits for.
 private final class Tally: Sendable {
     private let left: Mutex<Int>
     private let reached = DispatchSemaphore(value: 0)
@@ -141,7 +141,7 @@ private func inotifyDescriptors() -> [String] {
     }
 }
 
-/// How many directories are watched by the process.
+/// Returns the number of directories that the process watches.
 private func inotifyWatches() -> Int {
     inotifyDescriptors().reduce(0) { sum, number in
         guard let file = fopen("/proc/self/fdinfo/\(number)", "r") else { return sum }

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SharedFiles
 
-// The real child process of every test that crosses processes: `sealed-probe COMMAND ARGUMENT...`.
-// Each command lives in a file of its own and adds one line here; it answers the exit status.
+// The child process of every test that involves several processes: `sealed-probe COMMAND ARGUMENT...`. Each command has
+// its own file and one line here. It returns the exit status.
 let commands: [String: ([String]) -> Int32] = [
     "access-log": accessLogCommand,
     "append": appendCommand,

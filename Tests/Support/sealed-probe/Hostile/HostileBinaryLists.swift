@@ -1,4 +1,4 @@
-/// Binary property lists that no writer makes.
+/// Binary property lists that no writer produces.
 enum HostileBinaryLists {
     static var cases: [HostileCase] {
         (structures + objects + trailers).map { name, file in
@@ -8,7 +8,7 @@ enum HostileBinaryLists {
 
     private typealias Case = (String, () -> BinaryListFile)
 
-    /// The whole is wrong although each part is right.
+    /// Lists that are invalid as a whole although each part is valid.
     private static var structures: [Case] {
         [
             ("an array in itself", { File([[0xA1, 0]]) }),
@@ -56,7 +56,7 @@ enum HostileBinaryLists {
         ])
     }
 
-    /// One object is wrong.
+    /// Lists with one invalid object.
     private static var objects: [Case] {
         let wrong: [(String, [UInt8])] = [
             ("data of 1 GiB", [0x4F, 0x12, 0x40, 0, 0, 0]), ("text of 1 GiB", [0x5F, 0x12, 0x40, 0, 0, 0]),
@@ -82,7 +82,7 @@ enum HostileBinaryLists {
         return wrong.map { name, object in (name, { File([object]) }) }
     }
 
-    /// The frame is wrong.
+    /// Lists with an invalid trailer or offset table.
     private static var trailers: [Case] {
         func changed(_ change: @escaping (inout File) -> Void) -> () -> File {
             {
@@ -115,7 +115,7 @@ enum HostileBinaryLists {
     }
 }
 
-/// A binary property list from its objects' bytes, and what is to be wrong with its frame.
+/// A binary property list from the bytes of its objects, with the faults of its frame.
 struct BinaryListFile {
     var objects: [[UInt8]]
     var header = "bplist00"
@@ -129,7 +129,7 @@ struct BinaryListFile {
 
     init(_ objects: [[UInt8]]) { self.objects = objects }
 
-    /// Each level an array of the next one twice.
+    /// Returns a list in which each level is an array of the next one twice.
     static func doubling(_ levels: UInt8) -> BinaryListFile {
         BinaryListFile((1...levels).map { [0xA2, $0, $0] } + [[0x10, 1]])
     }

@@ -2,19 +2,19 @@ internal import AppGroups
 internal import PropertyLists
 internal import XcodeEntitlements
 
-/// One input that has to be refused, or at least to cost little, and the public door that it comes to.
+/// One input that must be refused, or that must at least cost little, and the public function that reads it.
 struct HostileCase {
     enum Door: String {
         case group, accessGroup, propertyList, entitlements, profile
         /// A `project.pbxproj`.
         case project
-        /// What may be read as long as it costs little: a `project.pbxproj`, two `.xcconfig` files, an `Info.plist`.
+        /// Inputs that may be read at low cost: a `project.pbxproj`, two `.xcconfig` files, an `Info.plist`.
         case load, settings, info
     }
 
     let name: String
     let door: Door
-    /// Made only when it is its turn.
+    /// The bytes, created only when the case runs.
     let bytes: () -> [UInt8]
 
     init(_ door: Door, _ name: String, _ bytes: @escaping () -> [UInt8]) {
@@ -23,7 +23,7 @@ struct HostileCase {
         self.bytes = bytes
     }
 
-    /// False where it only has to cost little.
+    /// True if the input must be refused. Otherwise it must only cost little.
     var isToBeRefused: Bool { ![.load, .settings, .info].contains(door) }
 
     /// Every case, in a fixed order.
@@ -32,8 +32,8 @@ struct HostileCase {
             + HostileProfiles.cases + HostileProjects.cases
     }
 
-    /// What the cases are made from, before anything is wrong with it: these have to be let through, or the cases would be
-    /// refused for another reason than theirs.
+    /// The valid inputs from which the cases are made. They must be accepted, or the cases could be refused for another
+    /// reason than their fault.
     static var controls: [HostileCase] {
         [
             HostileCase(.group, "control: group") { Array("group.com.example.app".utf8) },
@@ -47,7 +47,7 @@ struct HostileCase {
         ]
     }
 
-    /// The code of the refusal; nil where it is let through.
+    /// Returns the code of the refusal, or `nil` if the input is accepted.
     static func refusal(_ bytes: [UInt8], at door: Door) -> String? {
         switch door {
         case .group:
@@ -91,6 +91,6 @@ struct HostileCase {
 }
 
 extension String {
-    /// The text so many times.
+    /// Returns the text repeated this number of times.
     func row(_ count: Int) -> String { String(repeating: self, count: count) }
 }

@@ -1,4 +1,4 @@
-/// Entitlements that are property lists, and yet none of ours.
+/// Property lists that are not valid entitlements.
 enum HostileEntitlements {
     static var cases: [HostileCase] {
         documents.map { body in

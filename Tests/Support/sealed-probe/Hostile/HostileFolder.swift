@@ -2,13 +2,13 @@ internal import Glibc
 internal import PropertyLists
 internal import XcodeEntitlements
 
-/// A folder with a small Xcode project, one file of which is hostile; checked and removed.
+/// A folder with a small Xcode project, one file of which is hostile. It is checked and removed.
 struct HostileFolder {
     private let path: String
 
-    /// The rules that the check of the folder gives, apart by spaces; nil where it finds nothing.
+    /// Returns the rules of the findings in the folder, separated by spaces, or `nil` without findings.
     ///
-    /// - Parameter file: Which file the bytes are, or two files with the same.
+    /// - Parameter file: The file that gets the bytes, or two files with the same bytes.
     static func findings(_ bytes: [UInt8], in files: [String]) -> String? {
         guard let folder = HostileFolder() else { return nil }
         defer { folder.remove() }
@@ -28,7 +28,7 @@ struct HostileFolder {
     static let info = "Info.plist"
     private static let namedByInfo = "PRODUCT_BUNDLE_IDENTIFIER = \"\"; INFOPLIST_FILE = Info.plist;"
 
-    /// Nothing is wrong with these.
+    /// The valid files.
     private static let whole = [
         (project, HostileProjects.project()), ("Base.xcconfig", "A = 1\n"), ("Rest.xcconfig", "B = 1\n"),
         (info, "<plist><dict><key>CFBundleIdentifier</key><string>com.example.app</string></dict></plist>"),

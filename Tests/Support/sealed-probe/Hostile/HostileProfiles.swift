@@ -6,10 +6,10 @@ enum HostileProfiles {
 
     private typealias Case = (String, () -> [UInt8])
 
-    /// Nothing that could be verified: reading comes first.
+    /// A signer that cannot be verified, because reading comes first.
     private static let signer = Der.sequence([])
 
-    /// A message from parts that can each be wrong.
+    /// Returns a message from parts, each of which may be wrong.
     private static func message(
         _ list: [UInt8], contentType: [UInt8] = Der.data, type: [UInt8] = Der.signedData, certificates: [UInt8] = [],
         version: [UInt8] = [2, 1, 1], tail: [UInt8] = []
@@ -34,7 +34,7 @@ enum HostileProfiles {
         ("Version", "<integer>1</integer>"),
     ]
 
-    /// The list with one value changed; without it where there is none.
+    /// Returns the list with one value changed, or without the value.
     private static func list(_ key: String, _ value: String?) -> [UInt8] {
         let entries = values.compactMap { entry in
             (entry.key == key ? value : entry.value).map { "<key>\(entry.key)</key>\($0)" }

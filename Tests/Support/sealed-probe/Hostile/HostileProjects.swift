@@ -1,4 +1,4 @@
-/// Xcode projects that are none, and files of projects that are costly to read.
+/// Invalid Xcode projects, and files of projects that are costly to read.
 enum HostileProjects {
     static var cases: [HostileCase] {
         named(.project, refused) + named(.load, loads) + named(.settings, settings) + named(.info, infos)
@@ -12,7 +12,7 @@ enum HostileProjects {
 
     private static func text(_ name: String, _ text: @escaping () -> String) -> Case { (name, { Array(text().utf8) }) }
 
-    /// A project of one app; of what it says twice the last counts.
+    /// Returns a project of one app. The last of two entries with the same key counts.
     static func project(
         app: String = "", shared: String = "", objects: String = "", targets: String = "T", configurations: String = "C"
     ) -> String {
@@ -37,7 +37,7 @@ enum HostileProjects {
 
     private static func rows(_ count: Int, _ row: (Int) -> String) -> String { (0..<count).map(row).joined() }
 
-    // Each is ENT024.
+    // Each of these is ENT024.
     private static var refused: [Case] {
         let whole = project()
         let cuts = [0, 10, 100, 400, 600].map { count in
@@ -65,7 +65,7 @@ enum HostileProjects {
         return cuts + texts.map { name, body in text(name) { body } } + large
     }
 
-    // Each is read.
+    // Each of these is read.
     private static var loads: [Case] {
         [
             text("a path of 50,000 folders") { project(app: "CODE_SIGN_ENTITLEMENTS = \"\("x/".row(50_000))\";") },

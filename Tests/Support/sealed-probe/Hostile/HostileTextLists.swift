@@ -1,4 +1,4 @@
-/// XML and OpenStep property lists that are none, or that ask for too much.
+/// Invalid XML and OpenStep property lists, and lists that demand too many resources.
 enum HostileTextLists {
     static var cases: [HostileCase] {
         named("xml", bodies.map { head + $0 + "</plist>" }) + named("xml document", documents)

@@ -1,17 +1,17 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// Makes blobs that no sealer would make, and makes them well: a header with any bytes in it still gets the commitment
-/// and the chunks that fit it, so that a reader can only object to what was changed on purpose.
+/// A generator of blobs that no sealer would create. A header with any bytes still gets the matching commitment and
+/// chunks, so that a reader can only refuse the intended fault.
 ///
 /// It derives everything itself, from `docs/format.md` alone.
 struct BlobForge {
-    /// A chunk as the forger wants it; index and mark are usually the true ones.
+    /// A chunk as the forger sets it. Index and mark are usually the true ones.
     struct Chunk {
         var plaintext: [UInt8]
         var index: UInt64
         var isLast: Bool
-        /// nil: the whole header, as the format wants it.
+        /// The associated data; `nil` for the whole header, as the format requires.
         var associated: [UInt8]?
 
         init(_ plaintext: [UInt8], index: UInt64 = 0, isLast: Bool = true, associated: [UInt8]? = nil) {
@@ -26,7 +26,7 @@ struct BlobForge {
     private(set) var fields: [UInt8]
     let key: VectorKey
 
-    /// A header as a sealer would make it: sequence 1 (0 for streams), sealed at 1,700,000,000,000, JSON in records.
+    /// Creates a header as a sealer does: sequence 1 (0 for streams), sealed at 1,700,000,000,000, JSON in records.
     init(_ salt: String, place: Vector.Place = .init(), key: VectorKey = .a, codec: UInt8? = nil) {
         self.key = key
         fields = [UInt8](repeating: 0, count: 144)
@@ -42,19 +42,19 @@ struct BlobForge {
         set(112, vectorSalt(salt))
     }
 
-    /// Puts bytes at an offset.
+    /// Replaces the bytes at an offset.
     mutating func set(_ offset: Int, _ bytes: [UInt8]) {
         fields.replaceSubrange(offset..<offset + bytes.count, with: bytes)
     }
 
-    /// The same with other bytes at an offset.
+    /// Returns a copy with other bytes at an offset.
     func with(_ offset: Int, _ bytes: [UInt8]) -> BlobForge {
         var copy = self
         copy.set(offset, bytes)
         return copy
     }
 
-    /// Header with commitment, then the chunks.
+    /// Returns the header with its commitment, followed by the chunks.
     func sealed(chunks: [Chunk]) -> [UInt8] {
         let derived = BLAKE2b.hash(
             fields, key: key.bytes, personalization: Personalization("SealedState.sub1"), count: 64)
@@ -62,7 +62,7 @@ struct BlobForge {
         return header + chunks.flatMap { seal($0, header: header, subkey: Array(derived[..<32])) }
     }
 
-    /// A blob of one chunk.
+    /// Returns a blob of one chunk.
     func sealed(_ plaintext: [UInt8]) -> [UInt8] { sealed(chunks: [Chunk(plaintext)]) }
 
     private func seal(_ chunk: Chunk, header: [UInt8], subkey: [UInt8]) -> [UInt8] {
@@ -89,7 +89,7 @@ struct BlobForge {
     }
 }
 
-/// Little-endian bytes of an integer.
+/// Returns the little-endian bytes of an integer.
 func integer(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
 
 private func prefixed(_ text: String) -> [UInt8] { integer(UInt32(text.utf8.count)) + Array(text.utf8) }

@@ -1,11 +1,11 @@
 internal import Sealing
 
-/// Blobs with exactly one fault behind a header of the right shape and place (rules R17 to R25).
+/// Returns blobs with exactly one fault behind a header of the right shape and place (rules R17 to R25).
 func contentFaults() -> [Vector] {
     planFaults() + keyFaults() + commitmentFaults() + chunkFaults() + orderFaults() + streamFaults()
 }
 
-/// A vector that must be refused; its name begins with the rule.
+/// Returns a vector that must be refused. Its name begins with the rule.
 func fault(
     _ rule: Int, _ name: String, _ code: SealingError.Code, _ description: String, _ blob: [UInt8],
     _ place: Vector.Place = .init(), key: VectorKey = .a
@@ -146,7 +146,7 @@ private func orderFaults() -> [Vector] {
     ]
 }
 
-/// Faults that an early-releasing reader meets after it has released something.
+/// Returns faults that an early-releasing reader finds after it has released some plaintext.
 private func streamFaults() -> [Vector] {
     let chunks = [Chunk(full, isLast: false), Chunk(full.reversed(), index: 1, isLast: false), Chunk(text, index: 2)]
     let three = BlobForge("stream of three", place: .stream).sealed(chunks: chunks)

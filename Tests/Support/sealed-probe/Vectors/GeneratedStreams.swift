@@ -1,13 +1,13 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// How a stream is made that is too large to be kept as a file.
+/// The recipe of a stream that is too large to be stored as a file.
 struct StreamRecipe {
-    /// The fault, where there is one.
+    /// The fault, if any.
     enum Change {
-        /// Only so many bytes of the blob stay.
+        /// The blob is cut to this number of bytes.
         case cut(to: Int)
-        /// The lowest bit of the byte at this offset of the blob is the other one.
+        /// The lowest bit of the byte at this offset of the blob is inverted.
         case flippedBit(at: Int)
         /// Chunk i is sealed with the index i mod this number.
         case indexModulo(UInt64)
@@ -31,7 +31,7 @@ struct StreamRecipe {
         return .object(members)
     }
 
-    /// Block i of 64 bytes is BLAKE2b-512 of the seed and of i as a `u64`.
+    /// The plaintext. Block i of 64 bytes is BLAKE2b-512 of the seed and of i as a `u64`.
     var plaintext: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size + 64)
@@ -42,7 +42,7 @@ struct StreamRecipe {
     }
 }
 
-/// Streams of 257 chunks: the index no longer fits a byte.
+/// Returns streams of 257 chunks, whose index no longer fits a byte.
 func generatedStreams() -> [Vector] {
     let size = 256 * BlobLayout.chunkSize + 1000
     let recipe = StreamRecipe(seed: "stream-257-chunks", size: size)

@@ -1,10 +1,10 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// Blobs that every reader must open, made by the library's own sealer.
+/// Returns blobs that every reader must open, made by the library's own sealer.
 func goodVectors() -> [Vector] { goodRecords() + goodSizes() + goodOthers() + goodLimits() + goodSigned() }
 
-/// The layout alone: whether a signature verifies is a question for the roster (docs/writers.md).
+/// Returns blobs for the layout of signatures. The roster decides on the validity of a signature (docs/writers.md).
 private func goodSigned() -> [Vector] {
     let trailer = RecordTrailer(rosterVersion: 5, signature: Array(0...63)).encoded
     func signed(_ name: String, _ description: String, _ contents: [UInt8], _ flags: BlobFlags) -> Vector {
@@ -80,7 +80,7 @@ private func goodOthers() -> [Vector] {
     ]
 }
 
-/// At the edge of a rule, on the good side.
+/// Returns valid blobs at the limit of a rule.
 private func goodLimits() -> [Vector] {
     let json = Array(#"{"on":true}"#.utf8)
     var limited = good("record-at-the-limit", "A record of exactly the reader's limit.", json)

@@ -1,7 +1,7 @@
 internal import Sealing
 
-/// Blobs with exactly one fault in their header (rules R1 to R16). Where the fault is a field's value the blob is sealed
-/// for that value: commitment and chunks fit, so only the rule itself stands between the blob and its reader.
+/// Returns blobs with exactly one fault in their header (rules R1 to R16). If the fault is a field's value, the blob is
+/// sealed for that value: commitment and chunks match, so only the rule itself makes a reader refuse the blob.
 func headerFaults() -> [Vector] { sizeFaults() + preambleFaults() + fieldFaults() + kindFaults() + placeFaults() }
 
 private let json = Array(#"{"on":true}"#.utf8)
@@ -101,7 +101,7 @@ private func placeFaults() -> [Vector] {
     ]
 }
 
-/// A record that is as it should be but for one field.
+/// Returns a record that is correct except for one field.
 private func value(
     _ rule: Int, _ name: String, _ code: SealingError.Code, _ description: String, at offset: Int, _ bytes: [UInt8]
 ) -> Vector {

@@ -5,10 +5,10 @@ indirect enum ManifestValue {
     case list([ManifestValue])
     case object([(String, ManifestValue)])
 
-    /// Lower-case hexadecimal.
+    /// Returns lower-case hexadecimal.
     static func hex(_ bytes: some Sequence<UInt8>) -> ManifestValue { .text(hexadecimal(Array(bytes))) }
 
-    /// The value as JSON; objects and lists of objects take a line for each member.
+    /// Returns the value as JSON. Objects and lists of objects have one line per member.
     func json(indent: String = "") -> String {
         switch self {
         case .text(let text): Self.quoted(text)
@@ -30,7 +30,7 @@ indirect enum ManifestValue {
         return open + "\n" + lines.map { indent + "  " + $0 }.joined(separator: ",\n") + "\n" + indent + close
     }
 
-    /// Names of vectors hold no control characters, so two escapes are enough.
+    /// Quotes a text. Names of vectors contain no control characters, so two escapes suffice.
     private static func quoted(_ text: String) -> String {
         "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" } + "\""
     }

@@ -1,7 +1,7 @@
 internal import Sealing
 
-/// Blobs with exactly two faults: the answer is the rule with the smaller number. Where the rule is about a field's value
-/// the blob is sealed for that value, so that only the order of the rules decides.
+/// Returns blobs with exactly two faults: the reader reports the rule with the smaller number. If a rule is about a
+/// field's value, the blob is sealed for that value, so that only the order of the rules decides.
 func pairsOfFaults() -> [Vector] { headerPairs() + placePairs() + keyPairs() + streamPairs() }
 
 private let json = Array(#"{"on":true}"#.utf8)

@@ -19,13 +19,13 @@ struct Vector {
     /// The minimum epoch of the reader's vault.
     var minimumEpoch: UInt32 = 1
     var limit: Int?
-    /// All rules that the blob breaks, where it breaks more than one.
+    /// All rules that the blob breaks, if it breaks more than one.
     var faults: [Int] = []
-    /// Whether the result is that of readers of whole blobs only.
+    /// True if the result applies only to readers of whole blobs.
     var isForWholeReaders = false
-    /// The plaintext that an early-releasing reader of a refused stream may have released at most.
+    /// The most plaintext that an early-releasing reader of a refused stream may have released.
     var released: [UInt8] = []
-    /// How to make the blob, where it is too large to be kept as a file.
+    /// The recipe of a blob that is too large to be stored as a file.
     var recipe: StreamRecipe?
 
     struct Place {
@@ -91,7 +91,7 @@ extension Vector {
         return .object(members)
     }
 
-    /// What a reader derives with its own place and key on the way to the result.
+    /// The values that a reader derives with its own place and key before the result.
     private var intermediate: ManifestValue {
         let derived = BLAKE2b.hash(
             Array(blob[..<144]), key: key.bytes, personalization: Personalization("SealedState.sub1"), count: 64)
@@ -103,7 +103,7 @@ extension Vector {
     }
 }
 
-/// A group key that everybody knows: for vectors only.
+/// A publicly known group key, for vectors only.
 struct VectorKey {
     let bytes: [UInt8]
     var epoch: UInt32
@@ -113,7 +113,7 @@ struct VectorKey {
     static let a = VectorKey(bytes: Array(0x00...0x1f), epoch: 3)
     /// 80, 81 … 9f, epoch 3.
     static let b = VectorKey(bytes: Array(0x80...0x9f), epoch: 3)
-    /// The first key, as a keyring has it that states a suite which this version does not implement.
+    /// The first key, in a keyring that states a suite which this version does not implement.
     static let ofAnotherSuite = VectorKey(bytes: a.bytes, epoch: 3, suite: 2)
 
     var sealingKey: SealingKey {
@@ -123,19 +123,19 @@ struct VectorKey {
     }
 }
 
-/// A salt of a vector's own: the same in every run, another one for every name.
+/// Returns the salt of a vector: the same in every run, and different for every name.
 func vectorSalt(_ name: String) -> [UInt8] {
     BLAKE2b.hash(Array("SealedState vector \(name)".utf8), count: 32)
 }
 
-/// Plaintext that looks different at every chunk boundary.
+/// Returns plaintext that differs at every chunk boundary.
 func patterned(_ size: Int) -> [UInt8] {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
 }
 
 func hexadecimal(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { $0.hexadecimal } }
 
-/// SHA-256 as libsodium has it. The library itself has no use for it, so it is looked up by name.
+/// Returns SHA-256 by libsodium. The library itself does not use it, so it is looked up by name.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     typealias Hash = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, UInt64) -> Int32
     guard let symbol = dlsym(nil, "crypto_hash_sha256") else { fatalError("libsodium has no crypto_hash_sha256") }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// `vectors DIRECTORY`: writes DIRECTORY/manifest.json and the files that it names, and removes blobs that an earlier run
-/// left there. Keys and salts are fixed, so every run gives the same bytes.
+/// `vectors DIRECTORY`: writes DIRECTORY/manifest.json and the files that it names, and removes blobs of an earlier
+/// run. Keys and salts are fixed, so every run writes the same bytes.
 ///
 /// `vectors DIRECTORY NAME`: writes the generated stream of that name as DIRECTORY/NAME.seal, and nothing else.
 func vectorsCommand(arguments: [String]) -> Int32 {
@@ -27,7 +27,7 @@ func vectorsCommand(arguments: [String]) -> Int32 {
     return 0
 }
 
-/// The manifest with its sections, in the form that `schema.json` describes.
+/// Returns the manifest with its sections, in the form that `schema.json` describes.
 private func manifest(_ sections: [(name: String, entries: [ManifestValue])]) -> String {
     ManifestValue.object([
         ("format", .text("sealedstate-vectors-1")), ("license", .text("0BSD")),
