@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Commands where `/proc` is hidden, from which Swift reads the arguments of a process.
+/// Tests of commands without `/proc`, from which Swift reads the arguments of a process.
 @Suite(.enabled(if: HiddenProc.isPossible, "root and mount namespaces (unshare --mount)"))
 struct ArgumentTests {
     private func withoutProc(_ sandbox: Sandbox, _ script: String) throws -> ChildResult {
@@ -45,13 +45,13 @@ struct ArgumentTests {
     }
 }
 
-/// A process that the C library gives no arguments.
+/// Tests of a process that gets no arguments from the C library.
 @Suite struct MissingArgumentTests {
     private static let compiler: String? = ["/usr/bin/clang", "/usr/bin/cc", "/opt/swift/usr/bin/clang"].first {
         SystemFile.exists($0)
     }
 
-    /// Starts a program as a C library would that passes no arguments to initialisers.
+    /// A program that starts another one as a C library does that passes no arguments to initialisers.
     private static let shim = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -61,7 +61,7 @@ struct ArgumentTests {
         }
         """
 
-    /// An empty list would mean the help, and the success of a command that was never read.
+    /// An empty list would show the help and succeed without a command.
     @Test(.enabled(if: compiler != nil, "needs a C compiler"), arguments: [["vault", "lock"], ["--help"], []])
     func noArgumentsAreStatus71(arguments: [String]) throws {
         let sandbox = try Sandbox.initialised()
@@ -75,7 +75,7 @@ struct ArgumentTests {
         #expect(result.errorText.contains("no arguments"), "\(result.errorText)")
     }
 
-    /// execve(2) with an empty argument vector, into which Linux since 5.18 puts an empty string.
+    /// execve(2) with an empty argument vector, which Linux replaces by one with an empty string since 5.18.
     @Test func anEmptyArgumentVectorIsNoCommand() throws {
         let sandbox = try Sandbox.initialised()
         let script = """

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// Attacks on the vault and the second implementation of its format, written in Python from the documents alone.
+/// Tests with attacks on the vault and with the second implementation of its format, which is written in Python from
+/// the documents alone.
 @Suite struct AttackTests {
     private static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
     private static let programs: [String] =
@@ -14,7 +15,7 @@ import Testing
             directory: sandbox.path("files"), timeLimit: .seconds(600))
     }
 
-    /// A program ends with 0 only where every statement of it held and the attack was staged.
+    /// A program ends with 0 only if every assertion held and the attack was carried out.
     @Test(arguments: programs) func anAttackFails(program: String) throws {
         let result = try python(["\(Self.root)/Tests/Support/attacks/\(program)"], Sandbox())
         #expect(result.exitCode == 0, "\(result.outputText)\(result.errorText)")

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Commands that lock others out or empty something, and nobody to ask.
+/// Tests of commands that lock others out or empty something, without a terminal to ask on.
 @Suite(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
 struct ConfirmationTests {
-    /// A command, what has to be there for it, and what has to stay the same without a confirmation.
+    /// A command, its preconditions, and the state that must not change without a confirmation.
     struct Case: Sendable, CustomTestStringConvertible {
         let words: String
         var preparation = "true"
@@ -15,7 +15,7 @@ struct ConfirmationTests {
     }
 
     private static let roster = "$S roster show"
-    /// The writer `app` has signed the record `a`, and nobody the record `b`.
+    /// A governed group: the writer `app` has signed the record `a`, and the record `b` is unsigned.
     private static let governed =
         "$S roster init --team-key t --unprotected > pub; $S roster sign --team-key t --allow a=app "
         + "--add-writer app=$($S writer new w); echo '{}' | $S put a - --writer-key w; echo '{}' | $S put b -"
@@ -142,7 +142,7 @@ struct ConfirmationTests {
         #expect(SystemFile.exists(sandbox.record("a")) == (status != 0))
     }
 
-    /// A change of the passphrase that was given takes nothing from others; neither does an import that drops no key.
+    /// A change of the given passphrase affects no other user, and neither does an import that drops no key.
     @Test(arguments: [
         "echo new > new; $S vault slot change --new-passphrase-file new --passphrase-file pass",
         "$S defaults write s a 1; $S defaults export s f; $S defaults write s a 2; $S defaults import s f",
@@ -163,7 +163,7 @@ struct ConfirmationTests {
         #expect(error.contains("slot 3") && error.contains("Every person who opens the vault with this passphrase"))
     }
 
-    /// The number of the slot says nothing; the error names whom it locks out.
+    /// The slot's number is meaningless to the user, so the error names the users who are locked out.
     @Test func theOnlySlotOfUnattendedProgramsIsNamedAsSuch() throws {
         let sandbox = try Sandbox.initialised()
         let script = "\(Self.addPassphrase) > log; setsid -w $S vault slot remove 1"

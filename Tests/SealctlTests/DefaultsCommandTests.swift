@@ -9,7 +9,7 @@ import Testing
         try sandbox.sealctl(["defaults"] + words, input: Array(input.utf8))
     }
 
-    /// Writes, and answers how the value reads.
+    /// Writes a value and returns the text that `read` prints.
     private func written(_ words: [String], input: String = "") throws -> String {
         let sandbox = try Sandbox.initialised()
         let result = try defaults(sandbox, ["write", Self.group, "key"] + words, input: input)
@@ -57,7 +57,7 @@ import Testing
     @Test(arguments: refusals) func whatIsNoValueIsRefusedAndNothingIsWritten(words: [String], status: Int32) throws {
         let sandbox = try Sandbox.initialised()
         let result = try defaults(sandbox, ["write", Self.group, "key"] + words)
-        // A suite and a key alone are a suite and its dictionary.
+        // With a suite and one word, the word is the suite's dictionary.
         #expect(result.exitCode == (words.isEmpty ? 65 : status), "\(result.errorText)")
         #expect(try defaults(sandbox, ["domains"]).outputText.isEmpty)
     }

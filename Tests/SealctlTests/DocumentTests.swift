@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The documents name what the program has: its options, the fields of its JSON, its statuses and warnings.
+/// Tests that the documents cover the program's options, the fields of its JSON, its statuses and warnings.
 @Suite struct DocumentTests {
     private static let commands = HelpTests.all
 
@@ -10,7 +10,7 @@ import Testing
         try Sandbox().succeed(command.split(separator: " ").map { String($0) } + ["--help"]).outputText
     }
 
-    /// Every long option that a help text declares, as `--json`.
+    /// Returns every long option that a help text declares, such as `--json`.
     private static func options(in help: String) -> Set<String> {
         let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
         let words = lines.flatMap { $0.prefix { $0 != "<" }.split(whereSeparator: { " ,=".contains($0) }) }
@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: commands)
     func everyOptionIsInBothDocuments(command: String) throws {
         let options = Self.options(in: try Self.help(command))
-        // These two only have commands below them.
+        // These two only have subcommands.
         let isParent = ["vault slot", "container trash"].contains(command)
         #expect(options.contains("--help") && (options.contains("--json") || isParent))
         let guide = try SourceText.read("docs/sealctl.md")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Whether a text has the option, and not only one that begins like it.
+    /// Returns `true` if a text contains the option, and not only a longer one with the same beginning.
     private static func names(_ text: String, _ option: some StringProtocol) -> Bool {
         text.ranges(of: String(option)).contains { range in
             text[range.upperBound...].first.map { !$0.isLetter && $0 != "-" } ?? true
@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-/// The fields of the JSON are those that the documents list, in their order.
+/// Tests that the JSON has the fields that the documents list, in the same order.
 @Suite struct DocumentedFieldTests {
     private static func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.initialised()
@@ -85,7 +85,7 @@ import Testing
         return sandbox
     }
 
-    /// The first list of fields in the row of a command.
+    /// Returns the first list of fields in the row of a command.
     private static func documented(_ row: String) throws -> [String] {
         let guide = try SourceText.read("docs/sealctl.md").split(separator: "\n")
         let line = try #require(guide.first { $0.hasPrefix("| \(row) |") && $0.contains("{\"") })
@@ -94,7 +94,7 @@ import Testing
             String.init)
     }
 
-    /// The fields of the outermost object, or of the first one of an array, as they stand in the text.
+    /// Returns the fields of the outermost object, or of the first object of an array, in their order in the text.
     private static func fields(_ result: ChildResult) -> [String] {
         var depth = 0
         var names: [String] = []

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The findings as SARIF, as far as code hosts look.
+/// Tests of the findings as SARIF, for the parts that code hosts read.
 @Suite struct EntitlementsSARIFTests {
     private struct Log: Decodable {
         let version: String

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What `explain --json` answers of a record.
+/// The output of `explain --json` for a record.
 private struct MachineExamination: Decodable {
     struct Check: Decodable {
         let check: String
@@ -22,7 +22,7 @@ private struct MachineExamination: Decodable {
     func result(_ check: String) -> String? { checks.first { $0.check == check }?.result }
 }
 
-/// What `explain --json` answers of a rejection.
+/// The output of `explain --json` for a rejection.
 private struct MachineExplanation: Decodable {
     let code: String
     let isRejection: Bool
@@ -87,7 +87,7 @@ private struct MachineExplanation: Decodable {
     @Test func anExpiredRecordIsRefusedForItsFreshness() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}", ["--expires-in", "1s"])
-        // The end lies a second after the write, so it has passed when the pause is over.
+        // The record expires a second after the write, so it has expired after the pause.
         _ = try ChildProcess.run("/bin/sleep", ["1.1"])
         let seen = try explained(sandbox, "a", status: 69)
         #expect(seen.error?.code == "stale" && seen.result("freshness") == "refused")

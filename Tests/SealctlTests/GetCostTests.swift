@@ -1,12 +1,13 @@
 import TestSupport
 import Testing
 
-/// What a command reads of a vault with many items, counted by strace(1).
+/// Tests of the amount that a command reads from a vault with many items, counted by strace(1).
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"))
 struct GetCostTests {
     private static let mebibyte = 1 << 20
 
-    /// One with a record, and 64 MiB of items. The names of the items alone are more than a `get` may read.
+    /// Creates a sandbox with a record and 64 MiB of items. The names of the items alone are larger than the limit for
+    /// a `get`.
     private func filled() throws -> Sandbox {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("app", "{}")
@@ -18,7 +19,8 @@ struct GetCostTests {
         return sandbox
     }
 
-    /// The bytes that a command reads from the files of the vaults' directory, and the lines of its reads.
+    /// Returns the number of bytes that a command reads from the files of the vaults' directory, and the lines of its
+    /// reads.
     private func bytesRead(_ arguments: [String], _ sandbox: Sandbox) throws -> (count: Int, lines: [String]) {
         let process = TracedProcess(arguments, of: "sealctl", log: sandbox.path("strace"), showingPaths: true)
         let result = try process.run(everyThread: true, environment: sandbox.environment)
@@ -35,7 +37,8 @@ struct GetCostTests {
         return (count, reads)
     }
 
-    /// What a call returned. Of one that another thread's call interrupts, a later line of its thread has it.
+    /// Returns the result of a call. If another thread's call interrupts it, a later line of its thread contains the
+    /// result.
     private static func answer(of line: String, in lines: ArraySlice<String>) -> Int? {
         guard line.hasSuffix("<unfinished ...>") else { return line.split(separator: " ").last.flatMap { Int($0) } }
         let thread = line.prefix { $0 != " " } + " "
@@ -50,7 +53,7 @@ struct GetCostTests {
         // Vault and register are read, so the lines are those of the reads.
         #expect(get.count > 500)
         #expect(!get.lines.contains { $0.contains("/values/") })
-        // The index of items and a value are more.
+        // The index of items and a value are larger.
         #expect(try bytesRead(["vault", "list"], sandbox).count > 64 << 10)
         let found = ["vault", "find", "-s", String(repeating: "s", count: 1024), "-a", "64", "-w"]
         #expect(try bytesRead(found, sandbox).count > Self.mebibyte)

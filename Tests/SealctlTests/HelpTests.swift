@@ -29,22 +29,22 @@ import Testing
 
     static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
 
-    /// Those that stand below another one.
+    /// The subcommands of each parent command.
     private static let families: [(parent: String, commands: [String])] = [
         ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
         ("import", importCommands), ("entitlements", entitlementsCommands), ("writer", writerCommands),
         ("roster", rosterCommands),
     ]
 
-    /// Every command that does something.
+    /// Every command that performs work.
     static let all: [String] = commands + families.flatMap(\.commands)
 
-    /// What the help of each command lists; that of none has the commands that others stand below.
+    /// The subcommands that the help of each command lists. The top-level help also lists the parent commands.
     private static let listings: [([String], [String])] =
         [([], commands + families.map(\.parent) + ["exec"])]
         + families.map { ([$0.parent], $0.commands.map(\.leafWord)) }
 
-    /// A new command has to be in one of these lists.
+    /// A new command must be added to one of these lists.
     @Test(arguments: listings)
     func theseAreAllCommands(command: [String], expected: [String]) throws {
         let help = try Sandbox().succeed(command + ["--help"]).outputText
@@ -72,7 +72,7 @@ import Testing
                 || result.outputText.contains("| sealctl \(command) "))
     }
 
-    /// The help is wrapped at 80 columns: a wrapped example can't be copied.
+    /// The help is wrapped at 80 columns, and a wrapped example cannot be copied.
     @Test(arguments: all)
     func everyExampleStandsOnOneLine(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
@@ -86,7 +86,7 @@ import Testing
         let result = try Sandbox().sealctl([argument])
         #expect(result.exitCode == 0)
         for status in ["1 audit findings", "44 not found", "78 unsafe"] {
-            // The text is wrapped, so a line may end within.
+            // The text is wrapped, so the words may be separated by a line end.
             #expect(result.outputText.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(status))
         }
     }
@@ -104,7 +104,7 @@ import Testing
 }
 
 extension String {
-    /// The command below `vault`; empty for one that lies deeper, or not there.
+    /// The command below `vault`; empty for a deeper or missing command.
     fileprivate var leafWord: String {
         let words = split(separator: " ")
         return words.count == 2 ? String(words[1]) : ""

@@ -96,7 +96,7 @@ import Testing
         #expect(try SystemFile.read(sandbox.record("a")) == old)
     }
 
-    /// get, explain, list and inspect are one answer: a clock that is set back makes nothing valid again.
+    /// get, explain, list and inspect agree: setting a clock back makes no expired record valid again.
     @Test func whatAReaderFoundExpiredIsExpiredForEveryCommand() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("clock", "{}", ["--expires-in", "1h"])

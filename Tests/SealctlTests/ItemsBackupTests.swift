@@ -6,7 +6,7 @@ import Testing
     private static let person = ["--passphrase-file", "pass"]
     private static let backup = ["--backup-passphrase-file", "backup-pass"]
 
-    /// One with an item of each kind, and a passphrase for backups in `files/backup-pass`.
+    /// Creates a sandbox with an item of each kind, and a passphrase for backups in `files/backup-pass`.
     private func prepared() throws -> Sandbox {
         let sandbox = try Sandbox.withKeyFileAndPassphrase()
         try sandbox.file("backup-pass", Array("for the backup\n".utf8))
@@ -21,7 +21,7 @@ import Testing
         return try decode(MachineExport.self, sandbox.succeed(arguments).output)
     }
 
-    /// Another machine's home, as far as one can be had here.
+    /// Restores into a second sandbox, which represents another machine's home.
     private func restored(from sandbox: Sandbox, _ options: [String]) throws -> (Sandbox, MachineImport) {
         let other = try Sandbox()
         try other.file("pass", Array("\(Sandbox.passphrase)\n".utf8))
@@ -40,7 +40,8 @@ import Testing
         #expect(restored.isNewVault && restored.keys == 1 && restored.itemsAdded.count == 2)
         #expect(try other.value("db", "ada", Self.person) == Array("one".utf8))
         #expect(try other.value("db", "person", Self.person) == Array("two".utf8))
-        // What was sealed before opens; what is sealed from now on has a key that the backup's readers do not know.
+        // Records from before the backup open. New records are sealed under a key that the backup's readers do not
+        // have.
         let keys = try other.keys(Self.person)
         let old = try sandbox.keys().first?.id
         #expect(keys.map(\.state) == ["decryptOnly", "active"] && keys.first?.id == old)
@@ -150,7 +151,7 @@ import Testing
         _ = try terminal.read(until: "again: ")
         terminal.type("typed\n")
         #expect(try export.finish().exitCode == 0)
-        // Nobody has the first terminal open any longer: reading from it would fail.
+        // The first terminal is closed, so reading from it would fail.
         let next = try PseudoTerminal()
         let restore = try next.start(sandbox, ["vault", "import", "backup"] + Self.person)
         _ = try next.read(until: "Passphrase for backup: ")

@@ -47,7 +47,7 @@ import Testing
         #expect(try sandbox.value("db", "ada") == Array("value".utf8))
     }
 
-    /// A number that nobody opened could be one of the program's own files.
+    /// A descriptor that the caller did not open could be one of the program's own files.
     @Test(arguments: 3..<10)
     func aDescriptorThatWasNotGivenIsNoValue(number: Int) throws {
         let sandbox = try Sandbox.initialised()
@@ -146,7 +146,7 @@ import Testing
             #expect(
                 try sandbox.succeed(["vault", "find", "-s=\(name)", "-a=\(name)", "-w"]).output == Array(name.utf8))
         }
-        // A control character does not reach the terminal as such.
+        // A control character is escaped for the terminal.
         #expect(!(try sandbox.succeed(["vault", "list"]).outputText.contains("new\nline")))
     }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ItemsExecTests {
-    /// One with the item `db/ada`.
+    /// Creates a sandbox with the item `db/ada`.
     private func prepared() throws -> Sandbox {
         let sandbox = try Sandbox.initialised()
         try sandbox.add("db", "ada", "hunter2")
@@ -51,7 +51,7 @@ import Testing
             try sandbox.succeed(["exec"] + options + ["--", "bash", "-c", script]).outputText == "<29><3><17><3><29>")
     }
 
-    /// Descriptors, ignored signals and limits are what they would have been without sealctl in between.
+    /// Descriptors, ignored signals and limits are the same as without sealctl.
     @Test func nothingElseReachesTheProgram() throws {
         let sandbox = try prepared()
         // ls itself has the directory open.
@@ -63,7 +63,7 @@ import Testing
             grep -E 'Sig(Ign|Blk)' /proc/self/status
             ulimit -c
             """, mode: 0o700)
-        // One shell runs both, since what it has inherited itself may differ from the next one's.
+        // One shell runs both, because another shell may have inherited different descriptors.
         let result = try sandbox.shell(
             """
             ulimit -Sc 0; exec 5</dev/null
@@ -146,7 +146,7 @@ import Testing
         try sandbox.directory.file("files/second/tool", "#!/bin/sh\necho $PW", mode: 0o700)
         #expect(try sandbox.succeed(Self.env + ["./second/tool"]).outputText == "hunter2\n")
         let search = "PATH=$PWD/none:$PWD/first:$PWD/second:$PATH"
-        // Somebody without the rights of root may not run the first.
+        // A user without root's permissions cannot run the first one.
         #expect(try sandbox.shell("\(search) $S exec --env PW=db/ada tool").outputText == "hunter2\n")
     }
 

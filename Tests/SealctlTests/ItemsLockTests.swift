@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What needs a person, and what a terminal shows.
+/// Tests of operations that require a person, and of the terminal output.
 @Suite struct ItemsLockTests {
     private static let person = ["--passphrase-file", "pass"]
     private static let find = ["vault", "find", "-s", "db", "-a", "ada"]
@@ -19,7 +19,7 @@ import Testing
         let result = try sandbox.sealctl(Self.find + ["-w", "--json"])
         #expect(result.exitCode == 36 && result.output.isEmpty)
         #expect(try decode(MachineError.self, result.errors).code == "locked")
-        // Whoever knows the name learns that it is locked; the list is the persons'.
+        // A caller that knows the name gets the error `locked`. Only persons can list such items.
         #expect(try sandbox.items().isEmpty)
         #expect(try sandbox.value("db", "ada", Self.person) == Array("value".utf8))
         try sandbox.succeed(["vault", "delete", "-s", "db", "-a", "ada"] + Self.person)

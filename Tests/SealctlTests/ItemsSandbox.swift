@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Items of a sandbox.
+/// The items of a sandbox.
 extension Sandbox {
-    /// One whose vault opens with its key file, and with the passphrase in `files/pass`.
+    /// Creates a sandbox whose vault opens with its key file, and with the passphrase in `files/pass`.
     static func withKeyFileAndPassphrase() throws -> Sandbox {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("\(passphrase)\n".utf8))
@@ -30,7 +30,7 @@ extension Sandbox {
     }
 }
 
-/// What `vault find --json` answers, and a line of `vault list --json`.
+/// The output of `vault find --json`, and a line of `vault list --json`.
 struct MachineItem: Decodable, Equatable {
     let service: String
     let account: String
@@ -47,7 +47,7 @@ struct MachineItemName: Decodable, Equatable {
     let account: String
 }
 
-/// What `vault export --json` answers.
+/// The output of `vault export --json`.
 struct MachineExport: Decodable {
     let file: String
     let size: Int
@@ -56,7 +56,7 @@ struct MachineExport: Decodable {
     let leftOut: [MachineItemName]
 }
 
-/// What `vault import --json` answers.
+/// The output of `vault import --json`.
 struct MachineImport: Decodable {
     struct SetAside: Decodable {
         let from: String

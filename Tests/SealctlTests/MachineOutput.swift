@@ -15,7 +15,7 @@ struct MachineWarning: Decodable {
     let hint: String
 }
 
-/// What `init --json` answers, as far as these tests look.
+/// The parts of the output of `init --json` that these tests read.
 struct MachineInit: Decodable {
     struct SetAside: Decodable {
         let from: String
@@ -26,7 +26,7 @@ struct MachineInit: Decodable {
     let abandoned: [SetAside]
 }
 
-/// What `put --json` answers.
+/// The output of `put --json`.
 struct MachineSequence: Decodable {
     let name: String
     let sequence: UInt64
@@ -44,7 +44,7 @@ struct MachineRecord: Decodable {
     let reason: String?
 }
 
-/// What `inspect --json` answers.
+/// The output of `inspect --json`.
 struct MachineInspection: Decodable {
     let kind: String
     let name: String?
@@ -59,7 +59,7 @@ struct MachineInspection: Decodable {
     let payload: [String: Int]?
 }
 
-/// What `audit --json` answers, as far as these tests look.
+/// The parts of the output of `audit --json` that these tests read.
 struct MachineAudit: Decodable {
     struct Finding: Decodable { let id: String }
     let isClean: Bool

@@ -99,7 +99,7 @@ import Testing
     @Test func progressIsForTerminalsOnly() throws {
         let sandbox = try Sandbox.initialised()
         let terminal = try PseudoTerminal()
-        // More than a pipe holds, so that the pause begins after the job has.
+        // The data is larger than a pipe's buffer, so that the pause begins after the job has started.
         let slow = "(head -c 700000 /dev/zero; sleep 1.2; head -c 700000 /dev/zero) | $S encrypt -o out"
         let piped = try sandbox.shell(slow)
         #expect(piped.exitCode == 0 && piped.errors.isEmpty && piped.output.isEmpty)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What `sealctl` says of records of the class *when unlocked*.
+/// Tests of the messages about records of the class *when unlocked*.
 @Suite(.enabled(if: Sandbox.canUnlock, "needs a place for unlocked keys")) struct ProtectionCommandTests {
     private static let person = ["--passphrase-file", "pass"]
 
@@ -36,7 +36,7 @@ import Testing
         let protection: String?
     }
 
-    /// With the record `guarded`, which needs a person, and `open`, which does not.
+    /// Creates a sandbox with the record `guarded`, which requires a person, and `open`, which does not.
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.withKeyFileAndPassphrase()
         try sandbox.succeed(["init"])
@@ -65,7 +65,7 @@ import Testing
         #expect(try sandbox.succeed(["inspect", sandbox.record("guarded")] + Self.person).exitCode == 0)
     }
 
-    /// Without anything that reaches it its header is shown, as that of any blob that nobody can verify.
+    /// Without a credential for it, its header is shown, as for any blob that cannot be verified.
     @Test func aLockedRecordIsInspectedAndNotRefused() throws {
         let sandbox = try sandbox()
         let locked = try decode(Inspected.self, sandbox.succeed(["inspect", "guarded", "--json"]).output)
@@ -158,7 +158,7 @@ import Testing
         try sandbox.unlocked(Self.person) { try sandbox.succeed(["vault", "rotate"]) }
         #expect(try sandbox.succeed(["get", "guarded"] + Self.person).outputText == "{\"number\":1}")
         let keys = try decode([Key].self, sandbox.succeed(["vault", "keys", "--json"]).output)
-        // The class that was open has been rotated twice.
+        // The keys of the class that was open have been rotated twice.
         #expect(keys.filter { $0.state == "active" }.map(\.epoch) == [2, 3])
         #expect(keys.filter { $0.state == "active" }.map(\.protection) == ["whenUnlocked", "afterFirstUnlock"])
     }

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A terminal whose other end the test holds.
+/// A pseudo-terminal whose other end the test controls.
 final class PseudoTerminal: Sendable {
     private let leader: Int32
     /// The path that programs open.
@@ -9,7 +9,7 @@ final class PseudoTerminal: Sendable {
 
     init() throws {
         leader = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // TIOCSPTLCK and TIOCGPTN of pty(7): unlockpt and ptsname, which Swift does not see.
+        // TIOCSPTLCK and TIOCGPTN of pty(7): unlockpt and ptsname, which Swift does not import.
         var lock: Int32 = 0
         var number: UInt32 = 0
         guard leader >= 0, ioctl(leader, 0x4004_5431, &lock) == 0, ioctl(leader, 0x8004_5430, &number) == 0 else {
@@ -20,10 +20,11 @@ final class PseudoTerminal: Sendable {
 
     deinit { close(leader) }
 
-    /// What setsid(1) of util-linux makes possible: a child whose controlling terminal this is.
+    /// True if setsid(1) of util-linux is installed, which gives a child this terminal as its controlling
+    /// terminal.
     static let canControl = access("/usr/bin/setsid", X_OK) == 0
 
-    /// Waits until the child has shown this text, and answers everything that was shown.
+    /// Waits until the child has printed this text, and returns the whole output so far.
     func read(until text: String) throws -> String {
         var shown: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
@@ -37,7 +38,7 @@ final class PseudoTerminal: Sendable {
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// What has been shown by now.
+    /// Returns the remaining output.
     func readRest() -> String {
         var shown: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
@@ -57,9 +58,9 @@ final class PseudoTerminal: Sendable {
         _ = Glibc.write(leader, bytes, bytes.count)
     }
 
-    /// Starts sealctl with this as its controlling terminal; its standard streams but the input are pipes.
+    /// Starts sealctl with this controlling terminal. Its standard streams other than the input are pipes.
     ///
-    /// - Parameter script: The shell's; `$0` is the terminal, `$@` the command.
+    /// - Parameter script: The shell script, in which `$0` is the terminal and `$@` the command.
     func start(
         _ sandbox: Sandbox, _ arguments: [String], script: String = #"exec setsid -cw "$@" <"$0""#
     ) throws -> ChildProcess {

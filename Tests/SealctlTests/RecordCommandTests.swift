@@ -86,7 +86,7 @@ import Testing
     @Test func anExpiredRecordIsUnavailable() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}", ["--expires-in", "1s"])
-        // The end lies a second after the write, so it has passed when the pause is over.
+        // The record expires a second after the write, so it has expired after the pause.
         _ = try ChildProcess.run("/bin/sleep", ["1.1"])
         #expect(try sandbox.sealctl(["get", "a"]).exitCode == 69)
         let records = try decode([MachineRecord].self, sandbox.succeed(["list", "--json"]).output)

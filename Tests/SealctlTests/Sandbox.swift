@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A home of its own for one test: groups, HOME and a place for files, removed at the end.
+/// A separate home for one test: groups, HOME and a directory for files. It is removed at the end.
 final class Sandbox: Sendable {
     static let group = "group.com.example.app"
 
@@ -14,7 +14,7 @@ final class Sandbox: Sendable {
         environment = [
             "SEALED_GROUPS_HOME": directory.path + "/groups", "HOME": directory.path + "/home",
             "SEALCTL_GROUP": Self.group, "SWIFT_BACKTRACE": "enable=no",
-            // Whoever runs the tests may have set these.
+            // The environment of the tests may contain these variables.
             "XDG_CONFIG_HOME": "", "SEALCTL_CONFIG": "", "NO_COLOR": "",
         ]
         try directory.directory("home")
@@ -63,19 +63,19 @@ final class Sandbox: Sendable {
     var keyFile: String { path("groups/Keys/\(Self.group).key") }
     func record(_ name: String) -> String { "\(container)/Library/Application Support/Records/\(name).sealed" }
 
-    /// A file in the test's working directory.
+    /// Creates a file in the test's working directory.
     @discardableResult
     func file(_ name: String, _ bytes: [UInt8]) throws -> String {
         try SystemFile.write(path("files/\(name)"), bytes)
         return path("files/\(name)")
     }
 
-    /// Takes the group's container out of its place.
+    /// Moves the group's container away.
     func moveContainerAway() throws {
         #expect(rename(container, path("container")) == 0)
     }
 
-    /// The names in the test's working directory.
+    /// Returns the names in the test's working directory.
     func files() throws -> [String] { try SystemFile.names(path("files")) }
 
     /// Changes one byte of a file.
@@ -90,13 +90,13 @@ final class Sandbox: Sendable {
     }
 }
 
-/// A command that a test relies on has failed.
+/// The failure of a command that a test relies on.
 struct Unexpected: Error, CustomStringConvertible {
     let description: String
     init(_ result: ChildResult) { description = "status \(result.exitCode): \(result.errorText)" }
 }
 
-/// Bytes that are no text and never the same block twice.
+/// Returns bytes that are not text and do not repeat a block.
 func noise(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     return (0..<count).map { _ in

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A process that holds secrets leaves none behind and lets nobody look.
+/// Tests that a process with secrets leaves none behind and cannot be read by others.
 @Suite struct SecretProcessTests {
-    /// One that waits for a passphrase; a user's without rights where these tests are root's. Core files are allowed to it
-    /// as far as that is allowed here.
+    /// Starts a process that waits for a passphrase. If root runs the tests, it runs as a user without rights. Core
+    /// files are allowed for it as far as the machine allows them.
     private func waiting(_ sandbox: Sandbox) throws -> ChildProcess {
         chmod(sandbox.directory.path, 0o755)
         let drop = geteuid() == 0 ? "/usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups " : ""
@@ -14,8 +14,8 @@ import Testing
             "/bin/sh", ["-c", script, builtProduct("sealctl")], environment: sandbox.environment)
     }
 
-    /// Waits until the program itself runs, and then until its /proc entries are root's: that is what the kernel does
-    /// with a process that has hidden its memory.
+    /// Waits until the program itself runs, and then until its /proc entries belong to root, which is the kernel's
+    /// reaction to a process that has hidden its memory.
     private func isHidden(_ child: ChildProcess) throws -> Bool {
         var status = stat()
         for _ in 0..<3000 {

@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Pipes, links and other things in the place of a file that holds a secret.
+/// Tests of pipes, links and other files in the place of a file with a secret.
 @Suite(.timeLimit(.minutes(5))) struct SecretSourceTests {
-    /// Runs commands side by side, each of which may take the whole time limit of a silent pipe.
+    /// Runs commands concurrently, each of which may take the whole time limit of a silent pipe.
     private func statuses(_ sandbox: Sandbox, _ commands: [String]) throws -> [String] {
         let jobs = commands.enumerated().map { index, command in
             "(\(command)) > out\(index) 2> err\(index) < /dev/null; echo $? > status\(index)"
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// What lies at the usual place is no input that somebody stated: doctor and audit go on, and say what is there.
+    /// A file in the usual place is not a stated input, so doctor and audit continue and report it.
     @Test(arguments: ["get a", "put b x", "doctor", "audit"])
     func aPipeInPlaceOfTheKeyFileBlocksNothing(command: String) throws {
         let sandbox = try Sandbox.initialised()
@@ -80,7 +80,7 @@ import Testing
         try sandbox.succeed(["list", "--passphrase-file", "-"], input: Array("correct horse\n".utf8))
     }
 
-    /// One person's keyboard composes, the other one's does not.
+    /// One person's keyboard composes characters, and the other's does not.
     @Test func theSamePassphraseInAnotherFormOpensTheVault() throws {
         let sandbox = try Sandbox()
         try sandbox.file("composed", Array("Schl\u{FC}ssel\u{A0}\u{E9}".utf8))

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Files of the project, found from this file's place in the sources.
+/// Files of the project, located relative to this source file.
 enum SourceText {
     private static let root =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")

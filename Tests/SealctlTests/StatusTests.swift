@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a person may type wrong, and the status that it has to end with.
+/// A mistake of a user, and the expected exit status.
 struct Mistake: Sendable, CustomTestStringConvertible {
     let what: String
     let arguments: [String]
@@ -92,7 +92,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 
     private static let uses = [["init"], ["get", "a"], ["put", "a", "-"], ["list"], ["encrypt", "-o", "out"]]
 
-    /// To this user it is missing; to one who has never opened it there is none.
+    /// A user who has opened the vault gets "missing". For a user who has never opened it, it does not exist.
     static let lostVault = uses.flatMap { words in
         ([(44, "true"), (78, "rm -r ../groups/Places")] as [(Int32, String)]).map { status, forget in
             Mistake(what: "a lost vault beside sealed records, \(words[0])", arguments: words, status: status) {
@@ -103,7 +103,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What is no file, in the place of a vault or of a record.
+    /// Files of another kind in the place of a vault or of a record.
     static let misplaced = Planted.allCases.flatMap { planted in
         [["get", "a"], ["list"], ["init"], ["encrypt", "-o", "out"]].map {
             Mistake(what: "a \(planted) as vault, \($0[0])", arguments: $0, status: 78) { try planted.plant($0.vault) }
@@ -117,7 +117,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What may stand where a file should.
+/// The kinds of files that may be in the place of a regular file.
 enum Planted: String, CaseIterable, Sendable {
     case fifo, directory, link
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Every code of a store ends with a status that somebody chose for it.
+/// Tests that every code of a store ends with a status that was chosen for it.
 @Suite struct StoreStatusTests {
     private struct Explained: Decodable {
         let code: String
@@ -9,9 +9,9 @@ import Testing
     }
 
     private static let statuses: [String: Int32] = [
-        // No value.
+        // The record has no value.
         "absent": 44, "locked": 36,
-        // Refused on read.
+        // The blob is refused on read.
         "tooLarge": 65, "malformed": 65, "unsupportedFormat": 76, "wrongKind": 65, "wrongGroup": 65, "wrongName": 65,
         "unknownKey": 65, "wrongSuite": 65, "wrongEpoch": 65, "retiredEpoch": 65, "downgraded": 65,
         "wrongCommitment": 65, "tampered": 65,
@@ -26,7 +26,7 @@ import Testing
         // Moving in.
         "sourceUnusable": 66, "sourceMalformed": 65, "sourceChanged": 75, "sourceKept": 74, "verificationFailed": 74,
         "wrongKey": 51, "cipherUnavailable": 71,
-        // The group's set-up.
+        // The group's setup.
         "container": 78, "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
         "vaultMissing": 44, "vaultReplaced": 65, "vaultNotAccepted": 69,
         "wrongPassphrase": 51, "wrongKeyFile": 51, "orphanedBlobs": 78, "keyInUse": 69, "keyNotFound": 44, "vault": 78,
@@ -34,7 +34,7 @@ import Testing
         "notEntitled": 78, "entitlements": 78,
     ]
 
-    /// The codes as the store declares them.
+    /// Returns the codes that the store declares.
     private static func declared() throws -> Set<String> {
         let files = ["StoreError.swift", "StoreError+MovingIn.swift"]
         let lines = try files.flatMap { try SourceText.read("Sources/Core/SealedState/\($0)").split(separator: "\n") }

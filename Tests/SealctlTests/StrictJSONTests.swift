@@ -32,7 +32,7 @@ import Testing
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", text)
         #expect(try sandbox.succeed(["get", "a"]).outputText == text)
-        // Laid out anew for people and for machines, it stays JSON.
+        // The output remains JSON in the layouts for people and for machines.
         try sandbox.succeed(["inspect", "a"])
         let inspected = try sandbox.succeed(["inspect", "a", "--json"])
         #expect(inspected.outputText.split(separator: "\n").count == 1)

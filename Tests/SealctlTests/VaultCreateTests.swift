@@ -31,7 +31,8 @@ import Testing
         ])
         let kinds = try sandbox.slots().map(\.kind).sorted()
         #expect(kinds == ["keyFile", "passphrase", "recipient", "recipient"])
-        // The holder of the public key has not seen it yet; the creator's identity was there, also without a memory.
+        // The holder of the public key has not opened the vault before. The creator's identity opens it without stored
+        // acceptance.
         #expect(try sandbox.sealctl(["vault", "keys", "--identity", "theirs"]).exitCode == 69)
         try sandbox.succeed(["vault", "accept", "--yes", "--identity", "theirs"])
         #expect(try sandbox.shell("rm -r ../groups/Places").exitCode == 0)

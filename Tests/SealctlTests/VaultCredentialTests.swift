@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Every way to say what opens a vault.
+/// Tests of every way to state a vault's credential.
 @Suite struct VaultCredentialTests {
     private static let line = "sealed-key-1 \(String(repeating: "0123456789abcdef", count: 4))\n"
 
@@ -45,7 +45,7 @@ import Testing
         let read = ["vault", "identity", "--recipient", "mine", "--identity-passphrase-file"]
         #expect(try sandbox.succeed(read + ["words"]).outputText == made)
         #expect(try sandbox.sealctl(read + ["others"]).exitCode == 51)
-        // Nobody is there to ask.
+        // No terminal is available for the question.
         let unasked = try sandbox.sealctl(["init", "--identity", "mine", "--no-input", "--json"])
         #expect(unasked.errorText.contains("inputNeeded"))
         let terminal = try PseudoTerminal()
@@ -57,7 +57,7 @@ import Testing
         #expect(doctor.contains("whose passphrase was not asked for"), "\(doctor)")
     }
 
-    /// A pipe gives its contents once: the file is read once, and then the passphrase.
+    /// A pipe passes its contents once, so the file is read once, before the passphrase.
     @Test func aProtectedKeyIsReadFromAPipe() throws {
         let sandbox = try Sandbox()
         try sandbox.file("words", Array("correct horse\n".utf8))
@@ -92,7 +92,7 @@ import Testing
             let result = try child.finish()
             #expect(result.exitCode == status, "\(command): \(result.errorText)")
         }
-        // Nobody is there to ask.
+        // No terminal is available for the question.
         let unasked = try sandbox.shell("cat mine | $S vault keys --identity /dev/fd/5 --no-input --json 5<&0")
         #expect(unasked.errorText.contains("inputNeeded"), "\(unasked.errorText)")
     }
@@ -107,7 +107,7 @@ import Testing
             ["vault", "identity", "--recipient", "--identity-passphrase-file", "words", "safe"]
         ).outputText.dropLast()
         try sandbox.succeed(["vault", "create", "--identity", "other", "--recipient", String(safe)])
-        // It opens what programs open, and nothing else.
+        // The identity opens the class of unattended programs, and no other.
         try sandbox.succeed(["vault", "slot", "add", "--recipient", mine, "--unattended", "--identity", "other"])
         func named(_ identity: String) throws -> [String] {
             let status = try sandbox.shell("SEALCTL_IDENTITY=\(identity) $S vault status --json")
@@ -132,7 +132,7 @@ import Testing
         mkdir(keys, 0o700)
         try sandbox.succeed(["writer", "new", "\(keys)/app.writer"])
         try sandbox.succeed(["writer", "new", "--writer-passphrase-file", "words", "\(keys)/safe.writer"])
-        // A roster of this group would not accept its vault as long as that is not certified.
+        // A roster of this group would not accept its vault until it is certified.
         try Sandbox.initialised().succeed(["roster", "init", "--unprotected", "--team-key", "\(keys)/team"])
         #expect(try sandbox.shell("mv mine '\(keys)/mine'").exitCode == 0)
         #expect(try sandbox.status().unprotectedIdentities == ["\(keys)/mine"])

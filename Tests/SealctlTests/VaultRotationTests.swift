@@ -64,7 +64,7 @@ import Testing
         try sandbox.file("plain", [1, 2, 3])
         try sandbox.succeed(["encrypt", "-o", "sealed", "plain"])
         try sandbox.succeed(["vault", "rotate"])
-        // A file of the old key that comes back into the container.
+        // A file under the old key returns to the container.
         try sandbox.shell("cp sealed '\(sandbox.container)/sealed'")
         let refused = try sandbox.sealctl(["vault", "destroy-key", first, "--json"])
         #expect(refused.exitCode == 69)
@@ -84,7 +84,7 @@ import Testing
         let sandbox = try Sandbox()
         let target = ["--access-group", Sandbox.accessGroup]
         try sandbox.succeed(["vault", "create"] + target)
-        // Named as an app group it may have a container that is away for now.
+        // With `--group`, the container may be unavailable temporarily.
         #expect(try sandbox.sealctl(["vault", "rotate", "--group", Sandbox.accessGroup]).exitCode == 44)
         try sandbox.succeed(["vault", "rotate"] + target)
         let keys = try sandbox.keys(target)

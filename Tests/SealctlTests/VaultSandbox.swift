@@ -2,25 +2,26 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Vaults of a sandbox, and what opens them.
+/// The vaults of a sandbox and their credentials.
 extension Sandbox {
     static let accessGroup = "ABCDE12345.com.example.app"
     static let passphrase = "correct horse battery staple"
 
     var accessVault: String { path("groups/Vaults/\(Self.accessGroup)/vault") }
 
-    /// One with a vault that opens with the passphrase in `files/pass`; `files/other` and `files/wrong` hold others.
+    /// Creates a sandbox with a vault that opens with the passphrase in `files/pass`. `files/other` and `files/wrong`
+    /// contain other passphrases.
     static func withPassphrase() throws -> Sandbox {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("\(passphrase)\n".utf8))
         try sandbox.file("other", Array("another one\n".utf8))
         try sandbox.file("wrong", Array("wrong\n".utf8))
-        // At the least costs: tests derive often.
+        // The costs are the lowest, because tests derive often.
         try sandbox.succeed(["vault", "create", "--passphrase-file", "pass", "--unlock-time", "1ms"])
         return sandbox
     }
 
-    /// Makes an identity in the test's working directory and answers its recipient.
+    /// Creates an identity in the test's working directory and returns its recipient.
     func identity(_ name: String) throws -> String {
         let shown = try succeed(["vault", "identity", name]).outputText
         return String(shown.dropLast())
@@ -38,17 +39,17 @@ extension Sandbox {
         try decode([MachineKey].self, succeed(["vault", "keys", "--json"] + options).output)
     }
 
-    /// Runs a body with the vault unlocked; nothing stays in the keyring of whoever runs the tests.
+    /// Runs a body with the vault unlocked, and locks it afterwards, so that no key remains in the tests' keyring.
     func unlocked(_ options: [String], _ body: () throws -> Void) throws {
         defer { _ = try? sealctl(["vault", "lock", "--everything"]) }
         try succeed(["vault", "unlock"] + options)
         try body()
     }
 
-    /// Whether unlocked keys can be kept here.
+    /// True if unlocked keys can be kept on this machine.
     static let canUnlock = (try? withPassphrase().status().unlockPlace) != nil
 
-    /// Every file below the groups' home with its bytes.
+    /// Returns every file below the groups' home with its bytes.
     func everyFile() throws -> [String: [UInt8]] {
         let names = try shell("cd '\(path("groups"))' 2>/dev/null && find . -type f").outputText.split(separator: "\n")
         return try Dictionary(
@@ -70,7 +71,7 @@ struct MachineKey: Decodable, Equatable {
     let state: String
 }
 
-/// What `vault status --json` answers.
+/// The output of `vault status --json`.
 struct MachineStatus: Decodable {
     struct Unlocked: Decodable {
         let unlocked: Bool

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Two users of one unix group, each with a key of their own, and a third one.
+/// Tests with two users of one unix group, each with a separate key, and a third user.
 @Suite(.enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs several users"))
 struct VaultSharingTests {
-    /// A user's shell in which `$S` is sealctl; the identity is `$HOME/key`.
+    /// Runs a user's shell script, in which `$S` is sealctl and the identity is `$HOME/key`.
     private func shell(_ sandbox: Sandbox, as user: Int, inGroup: Bool = true, _ script: String) throws -> ChildResult {
         let home = sandbox.path("home\(user)")
         if !SystemFile.exists(home) {
@@ -51,7 +51,7 @@ struct VaultSharingTests {
         }
     }
 
-    /// Nothing of one user is in the shared home, where the other one could not use it.
+    /// The shared home contains no private file of one user, which the other user could not use.
     @Test func eachUserKeepsTheirOwnStateWithoutAVariable() throws {
         let sandbox = try shared()
         let put = try shell(sandbox, as: 60_001, "echo '{}' | $S put a - --identity $HOME/key")
@@ -74,7 +74,7 @@ struct VaultSharingTests {
         #expect(!SystemFile.exists(sandbox.path("groups/Watermarks")))
     }
 
-    // member:  ............ renames the home ........... makes a new one ......
+    // member:  ............ renames the home ........... creates a new one ...
     // user:    init, put .................... missing ................. missing
     @Test func aMemberWhoCanRenameTheHomeTakesNoMemoryAway() throws {
         let sandbox = try Sandbox()
@@ -108,7 +108,7 @@ struct VaultSharingTests {
         #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
     }
 
-    // A directory above the home is made writable for others after the vault was made, and private again.
+    // After the vault was created, a directory above the home becomes writable for others, and then private again.
     @Test func aMemoryInTheHomeCountsWhateverTheModesAboveItAre() throws {
         let sandbox = try Sandbox()
         chmod(sandbox.directory.path, 0o755)
@@ -122,7 +122,7 @@ struct VaultSharingTests {
         #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
     }
 
-    // As in a volume that belongs to a unix group, for a user whose home directory cannot be written.
+    // As in a volume that belongs to a unix group, for a user whose home directory is not writable.
     @Test func aHomeThatOthersCanRenameIsBetterThanNoMemory() throws {
         let sandbox = try Sandbox()
         chmod(sandbox.directory.path, 0o755)
@@ -133,7 +133,7 @@ struct VaultSharingTests {
         #expect(made.exitCode == 44 && made.outputText.contains(#""availability":"missing""#), "\(made.errorText)")
     }
 
-    /// `sudo` and `setpriv` may leave another user's variables in place.
+    /// `sudo` and `setpriv` may leave another user's variables in the environment.
     @Test func anotherUsersHomeIsNotUsed() throws {
         let sandbox = try shared()
         let home = sandbox.path("home60001")
@@ -146,7 +146,7 @@ struct VaultSharingTests {
         #expect(SystemFile.exists("\(state)/sealed-groups/Watermarks"))
     }
 
-    /// The override stays.
+    /// The override remains in force.
     @Test func aStatedHomeOfTheUserIsUsed() throws {
         let sandbox = try shared()
         let result = try shell(
@@ -178,17 +178,17 @@ struct VaultSharingTests {
         #expect(try shell(sandbox, as: 60_002, "$S vault keys --identity $HOME/key").exitCode == 51)
     }
 
-    // 60001 ada: makes the vault, rekeys.    60002 bob: accepts, adds a key file, is removed.
-    // 60004 eve: accepts, stays.             Each has a home, an identity, watermarks and places of their own.
+    // 60001 ada: creates the vault, rekeys.  60002 bob: accepts, adds a key file, is removed.
+    // 60004 eve: accepts, remains.           Each has a separate home, identity, watermarks and places.
     @Test func aSharedVaultThroughAWholeMembership() throws {
         let sandbox = try shared()
         let recipient = try shell(sandbox, as: 60_004, "$S vault identity $HOME/key").outputText.dropLast()
         try succeed(sandbox, 60_001, "$S vault slot add --identity $HOME/key --recipient \(recipient)")
         try succeed(sandbox, 60_004, "$S vault accept --identity $HOME/key --fingerprint \(Self.fingerprint)")
-        // A slot that bob adds for an unattended program of his.
+        // Bob adds a slot for an unattended program of his.
         try succeed(sandbox, 60_002, "umask 077; $S vault slot add --new-default-key-file --identity $HOME/key")
 
-        // Items of both classes by each, values in files of their own included.
+        // Each user has items of both classes, including values in separate files.
         let large = String(repeating: "x", count: 1000)
         for user in [60_001, 60_002, 60_004] {
             try succeed(sandbox, user, "echo -n low\(user) | $S vault add -s s -a low\(user) --identity $HOME/key")
@@ -208,7 +208,7 @@ struct VaultSharingTests {
         try succeed(sandbox, 60_001, "echo 2 | $S put r - --identity $HOME/key")
         #expect(try shell(sandbox, as: 60_004, "$S get r --identity $HOME/key").outputText == "2\n")
 
-        // Programs that are running: bob's with his key file.
+        // The running programs are bob's, with his key file.
         let bob = try probe(sandbox, 60_002, "low60001")
         let again = try probe(sandbox, 60_002, "low60001")
         #expect(try answer(of: again) == "\("low60001".utf8.count)")
@@ -223,7 +223,7 @@ struct VaultSharingTests {
         #expect(try shell(sandbox, as: 60_002, "$S vault list --identity $HOME/key").exitCode == 51)
         #expect(try shell(sandbox, as: 60_002, "$S vault list").exitCode != 0)
 
-        // The others go on, and what they saw before stays seen.
+        // The other users continue, and their accepted states remain.
         for user in [60_004, 60_001] {
             for account in ["high60002", "high60004"] {
                 #expect(try find(sandbox, user, account) == large + account.dropFirst(4))
@@ -243,7 +243,7 @@ struct VaultSharingTests {
             let refused = try shell(sandbox, as: user, "$S vault list --json --identity $HOME/key")
             #expect(refused.exitCode == 65 && refused.errorText.contains("rolledBack"), "\(refused.errorText)")
         }
-        // Bob has not seen the rekey: the old copy is the vault that he knew.
+        // Bob has not seen the rekey, so the old copy is the vault that he knows.
         #expect(try find(sandbox, 60_002, "low60001") == "low60001")
         for (leaf, bytes) in zip(Self.leaves, new) {
             try replace(sandbox.path("groups/Vaults/\(Sandbox.group)/\(leaf)"), with: bytes)
@@ -266,7 +266,8 @@ struct VaultSharingTests {
         try succeed(sandbox, user, "$S vault find -s s -a \(account) -w --identity $HOME/key").outputText
     }
 
-    /// A program of a user that has opened the vault with their default key file, and reads an item when it is told to.
+    /// Starts a program of a user that has opened the vault with the default key file, and that reads an item on
+    /// request.
     private func probe(_ sandbox: Sandbox, _ user: Int, _ account: String) throws -> ChildProcess {
         let child = try UnixUser(uid: UInt32(user), gid: UInt32(user), groups: [1]).start(
             "sealed-probe", ["vault-item", sandbox.path("groups"), Sandbox.group, "read", "s", account],
@@ -285,7 +286,7 @@ struct VaultSharingTests {
         return line
     }
 
-    /// As any member who can write the directory does it; owner and mode stay.
+    /// Replaces a file as any member with write permission for the directory can. Owner and mode remain the same.
     private func replace(_ path: String, with bytes: [UInt8]) throws {
         var status = stat()
         try #require(stat(path, &status) == 0)
@@ -294,7 +295,7 @@ struct VaultSharingTests {
         #expect(rename(path + ".planted", path) == 0)
     }
 
-    /// For one who knows the vault the answer is not how to make another one, and for nobody to close the directory to all.
+    /// A user who knows the vault must not be advised to create another one, and no user to close the directory to all.
     @Test func anEmptiedSharedVaultIsMissingOrWantsToBeShared() throws {
         let sandbox = try shared()
         let directory = sandbox.path("groups/Vaults/group.com.example.app")

@@ -85,7 +85,7 @@ import Testing
         }
         let codes = try results.map { try $0.get().exitCode }
         #expect(codes.filter { $0 == 0 }.count == 1, "\(codes)")
-        // Too late to open it, or too late to replace the slot.
+        // The vault no longer opens, or the slot was already replaced.
         #expect(codes.allSatisfy { [0, 44, 51].contains($0) }, "\(codes)")
         for (name, code) in zip(names, codes) {
             #expect(try sandbox.sealctl(["vault", "keys", "--passphrase-file", name]).exitCode == (code == 0 ? 0 : 51))

@@ -69,7 +69,7 @@ struct VaultUnlockTests {
         #expect(try sandbox.sealctl(["vault", "keys"]).exitCode == 36)
         try sandbox.unlocked(["--passphrase-file", "pass"]) {
             try sandbox.succeed(["vault", "keys"])
-            // No program opens this vault by itself, so a lock closes both classes.
+            // No program opens this vault without a person, so a lock closes both classes.
             let report = try decode(MachineLock.self, sandbox.succeed(["vault", "lock", "--json"]).output)
             #expect(report.everything && !report.isAfterFirstUnlockOpen && !report.hasUnattendedSlots)
             #expect(try sandbox.status().availability == "locked")
@@ -92,7 +92,7 @@ struct VaultUnlockTests {
         }
     }
 
-    /// What `vault lock --json` answers.
+    /// The output of `vault lock --json`.
     private struct MachineLock: Decodable {
         let everything: Bool
         let whenUnlocked: MachineStatus.Unlocked
@@ -131,7 +131,7 @@ struct VaultUnlockTests {
     @Test func aTimeLimitEndsTheUnlocking() throws {
         let sandbox = try Sandbox.withPassphrase()
         try sandbox.unlocked(["--for", "1s", "--passphrase-file", "pass"]) {
-            // The end is what is waited for; how long it takes is not asserted.
+            // The loop waits for the end of the unlock. Its duration is not asserted.
             while try sandbox.status().whenUnlocked.unlocked { usleep(100_000) }
             #expect(try sandbox.status().availability == "ready")
         }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Without what was accepted before an older blob passes: that must not happen silently.
+/// Tests that the loss of accepted states, without which an older blob passes, is reported.
 @Suite struct WatermarkWarningTests {
     private func damaged() throws -> Sandbox {
         let sandbox = try Sandbox.initialised()
@@ -42,7 +42,7 @@ import Testing
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         #expect(try sandbox.succeed(command).errors.isEmpty)
-        // Another user's, or another home's, first contact; the note of it lies with the vault.
+        // For another user or another home this is the first contact. Its mark is stored with the vault.
         try sandbox.shell("rm -r ../groups/Watermarks ../groups/Vaults/*/.marks.*")
         #expect(try sandbox.succeed(command).errors.isEmpty)
     }

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Every form of the report, one suite: the same findings, whatever stands in them.
+/// Tests of every format of the report with the same findings, which contain arbitrary text.
 @Suite struct AuditFormatTests {
     static let formats = ["table", "json", "jsonl", "sarif", "junit", "csv", "html"]
 
-    /// A second reader of each format, in Python.
+    /// The path of a second reader of each format, in Python.
     private static let checker =
         #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures/sarif/check.py"
 
@@ -37,7 +37,7 @@ import Testing
         #expect(try sandbox.sealctl(arguments + ["-o", "-"]).output == printed.output)
     }
 
-    /// JSON is what the other forms are made from: nothing may get lost on the way.
+    /// The other formats are generated from JSON, so nothing may be lost in it.
     @Test(arguments: [ReportCase.empty, .usual, .hostile])
     func jsonReadsBackToTheSame(report: ReportCase) throws {
         let sandbox = try Sandbox()
@@ -99,7 +99,7 @@ import Testing
         #expect(!result.output.contains(0x1B))
     }
 
-    /// Values of a real container: what was planted is in no report, not even its beginning.
+    /// Planted values of a real container must not appear in any report, not even their beginning.
     @Test(arguments: formats)
     func noReportHoldsAValue(format: String) throws {
         let sandbox = try Sandbox.initialised()
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-/// What a code host reads, as far as these tests look.
+/// The parts of a SARIF report that these tests read.
 private struct MachineSARIF: Decodable {
     struct Base: Decodable { let uri: String }
     struct Text: Decodable { let text: String }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Ignore files, baselines and the key of their fingerprints.
+/// Tests of ignore files, baselines and the key of their fingerprints.
 @Suite struct AuditKnownFindingTests {
     private struct Report: Decodable {
         struct Finding: Decodable {
@@ -49,7 +49,7 @@ import Testing
         #expect(try Self.audit(sandbox, ["--fingerprint-key", "other.key"]).findings.map(\.fingerprint) != first)
     }
 
-    /// An audit goes on without.
+    /// The audit continues without fingerprints.
     @Test func withoutAPlaceForTheKeyThereAreNoFingerprints() throws {
         let sandbox = try Self.sandbox()
         try sandbox.file("file", [])
@@ -119,7 +119,7 @@ import Testing
         #expect(try shell("umask 077; \"$S\" audit -f json . > audit.json").exitCode == 0)
     }
 
-    /// Its name alone makes no file the audit's.
+    /// The name alone does not make a file the audit's own.
     @Test func aFileThatIsOnlyNamedSoIsAFinding() throws {
         let sandbox = try Self.sandbox()
         try sandbox.directory.directory("files/tree/inner")

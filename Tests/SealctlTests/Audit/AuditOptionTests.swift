@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the audit's options do, and how it ends.
+/// Tests of the audit's options and exit statuses.
 @Suite struct AuditOptionTests {
     private static func sandbox(_ report: HandReport = .usual) throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -30,10 +30,10 @@ import Testing
         #expect(result.exitCode == status)
     }
 
-    /// What is left out of the list because it is too much still counts.
+    /// Findings that are not listed because of the limit still count.
     @Test func unlistedFindingsCount() throws {
         var report = HandReport()
-        // Not the check's usual severity, which is medium.
+        // This is not the check's usual severity, which is medium.
         report.omissions.unlisted = [.init(severity: "low", count: 1)]
         let sandbox = try Self.sandbox(report)
         #expect(try sandbox.sealctl(["audit", "--from", "report.json"]).exitCode == 1)
@@ -43,7 +43,7 @@ import Testing
         #expect(counts.counts["low"] == 1 && !counts.isClean)
     }
 
-    /// One note, made by the audit; the grid counts them as well.
+    /// The audit writes one note, and the grid counts the findings as well.
     @Test func aLimitIsToldOnce() throws {
         let sandbox = try Sandbox()
         try sandbox.directory.directory("files/tree")
@@ -154,6 +154,6 @@ private struct MachineCounts: Decodable {
 }
 
 extension String {
-    /// How often a text occurs in it.
+    /// Returns the number of occurrences of a text.
     func components(of text: String) -> Int { ranges(of: text).count }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The page in a real browser: its script runs under its own policy, and it can be looked at in every form.
+/// Tests of the page in a real browser: its script runs under its own policy, and screenshots show every form.
 @Suite(.enabled(if: Browser.path != nil, "no chromium is installed"), .serialized)
 struct AuditPageTests {
     private static func page(_ report: HandReport) throws -> Browser {
@@ -18,7 +18,7 @@ struct AuditPageTests {
         #expect(document.contains("<form class=\"filter\" id=\"filter\">"), "the filter is still hidden")
     }
 
-    /// A file name that got through would run now.
+    /// A file name that was not escaped would run here.
     @Test func nothingElseRuns() throws {
         let browser = try Self.page(.hostile)
         let document = try browser.document("page.html")
@@ -36,7 +36,7 @@ struct AuditPageTests {
         let image = try SystemFile.read(browser.sandbox.path("files/\(name).png"))
         #expect(image.starts(with: [0x89, 0x50, 0x4E, 0x47]))
         #expect(Self.width(of: image) == Int(size.prefix { $0 != "," }))
-        // An empty page of that size is a tenth of that.
+        // An empty page of that size has a tenth of these bytes.
         #expect(image.count > 30_000)
     }
 
@@ -56,11 +56,11 @@ struct Browser {
         SystemFile.exists($0)
     }
 
-    /// Where the page lies, and everything that the browser writes.
+    /// The directory of the page and of everything that the browser writes.
     let sandbox: Sandbox
     private var directory: String { sandbox.path("files") }
 
-    /// The page's document after its script has run.
+    /// Returns the page's document after its script has run.
     func document(_ page: String) throws -> String { try run(["--dump-dom"], page).outputText }
 
     @discardableResult

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A report that no audit made: what formats do with anything that could ever stand in one.
+/// A report that no audit wrote, to test formats with any possible content.
 struct HandReport: Encodable {
     struct Location: Encodable {
         var line: Int?
@@ -35,7 +35,7 @@ struct HandReport: Encodable {
         var mode: String? = "0600"
         var record: String?
         var verdict: Verdict?
-        /// Nil for all of it.
+        /// The stored size; `nil` for the whole size.
         var storedSize: Int?
         var isPlaintext = false
 
@@ -43,7 +43,7 @@ struct HandReport: Encodable {
             case path, kind, size, storedSize, isPlaintext, mode, record, verdict
         }
 
-        /// A null where nothing is known, as in every report.
+        /// Encodes unknown values as null, as in every report.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(path, forKey: .path)
@@ -83,7 +83,7 @@ struct HandReport: Encodable {
     func json() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
 }
 
-/// The reports that every format has to cope with.
+/// The reports that every format must handle.
 enum ReportCase: String, CaseIterable, Sendable {
     case empty, usual, hostile, many
 
@@ -130,7 +130,7 @@ extension HandReport {
         return report
     }
 
-    /// Names and texts that mean something to some reader of some format.
+    /// Names and texts with a special meaning in some format.
     static let hostileTexts = [
         "<script>alert(1)</script>", "</style><img src=x onerror=alert(1)>", "\" onmouseover=\"alert(1)",
         "it's 'quoted'",

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whose configuration is believed.
+/// Tests of the required owner of a configuration.
 @Suite struct ConfigurationOwnerTests {
     private func configured(_ text: String) throws -> (Sandbox, String) {
         let sandbox = try Sandbox.initialised()
@@ -26,14 +26,14 @@ import Testing
         #expect(try decode(MachineError.self, result.errors).code == "wrongOwner")
     }
 
-    /// People keep such files elsewhere and link to them.
+    /// Users store such files elsewhere and link to them.
     @Test func aLinkIsFollowed() throws {
         let (sandbox, _) = try configured(#"{"gruop":"x"}"#)
         try sandbox.directory.link("files/link", to: "config.json")
         #expect(try sandbox.shell("SEALCTL_CONFIG=link $S list").exitCode == 78)
     }
 
-    /// A pipe would block every command.
+    /// A blocking pipe would stop every command.
     @Test func aPipeDoesNotBlock() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.directory.fifo("files/pipe")

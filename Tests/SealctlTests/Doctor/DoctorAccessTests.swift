@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What keeps an ordinary user from writing is found before a write fails.
+/// Tests that problems which prevent an ordinary user from writing are found before a write fails.
 @Suite(.enabled(if: ChildProcess.canRunUnprivileged, "setpriv")) struct DoctorAccessTests {
-    /// The checks that fail.
+    /// Returns the ids of the failed checks.
     private func failures(_ prepare: (Sandbox) throws -> Void) throws -> [String] {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")

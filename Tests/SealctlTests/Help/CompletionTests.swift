@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The scripts for shells, run by the shells.
+/// Tests of the completion scripts, run by the shells.
 @Suite struct CompletionTests {
-    /// What bash does for the last of the words.
+    /// The completion of the last word by bash.
     private static let completeLine = """
         eval "$("$S" --generate-completion-script bash)"
         export PATH="${S%/*}:$PATH"
@@ -39,7 +39,7 @@ import Testing
         #expect(try bash(sandbox, words).contains(expected))
     }
 
-    /// Another member of the group chooses the names of files: bash would run what stands in them.
+    /// Another member of the group chooses the names of files, and bash would execute code in them.
     @Test(.enabled(if: has("bash"), "bash"), arguments: ["get", "delete", "history", "explain"])
     func aNameIsNotRun(command: String) throws {
         let sandbox = try Sandbox.initialised()

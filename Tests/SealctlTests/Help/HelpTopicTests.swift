@@ -22,7 +22,7 @@ import Testing
         #expect(try SourceText.read("docs/sealctl.md").contains("`\(topic)`"))
     }
 
-    /// Commands go before topics, so that no topic hides a command's help.
+    /// Commands take precedence over topics, so a topic must not hide a command's help.
     @Test func noTopicIsACommand() throws {
         #expect(Set(Self.topics).isDisjoint(with: HelpTests.commands))
     }
@@ -36,7 +36,7 @@ import Testing
         #expect(told.count > 10 && told == rows)
     }
 
-    /// The names of settings in the source, and in everything that tells people of them.
+    /// The names of settings in the source must appear in all documents and help texts about them.
     @Test(arguments: ["docs/configuration.md", "docs/sealctl.conf.5"])
     func everySettingIsInTheDocument(path: String) throws {
         let document = try SourceText.read(path)

@@ -5,10 +5,10 @@ import Testing
 /// A sandbox with a runtime directory in memory, and editors that are small shell scripts.
 final class EditSandbox: Sendable {
     let sandbox: Sandbox
-    /// In memory, this test's alone.
+    /// A directory in memory that only this test uses.
     let runtime: String
 
-    /// Whether this machine has a place in memory that everybody may use.
+    /// True if this machine has a directory in memory that all users may use.
     static let hasMemory: Bool = {
         var facts = stat()
         return stat("/dev/shm", &facts) == 0 && facts.st_mode & S_ISVTX != 0
@@ -23,7 +23,7 @@ final class EditSandbox: Sendable {
 
     deinit { _ = try? ChildProcess.run("/bin/rm", ["-rf", runtime]) }
 
-    /// Makes an editor of a shell script, in which `$1` is the file and `$S` is sealctl; its path.
+    /// Creates an editor from a shell script, in which `$1` is the file and `$S` is sealctl, and returns its path.
     @discardableResult
     func editor(_ script: String, _ name: String = "editor") throws -> String {
         let path = try sandbox.file(name, Array("#!/bin/sh\n\(script)\n".utf8))
@@ -58,7 +58,7 @@ final class EditSandbox: Sendable {
         try ChildProcess("sealctl", ["edit"] + arguments, environment: variables, directory: sandbox.path("files"))
     }
 
-    /// The same with a terminal to ask on.
+    /// Starts the same with a terminal for questions.
     func start(on terminal: PseudoTerminal, _ arguments: [String] = ["a"]) throws -> ChildProcess {
         try ChildProcess(
             "/bin/sh",
@@ -68,6 +68,6 @@ final class EditSandbox: Sendable {
 
     func value(_ name: String = "a") throws -> String { try sandbox.succeed(["get", name]).outputText }
 
-    /// Everything that lies in memory.
+    /// Returns the names of all files in memory.
     func remains() throws -> [String] { try SystemFile.names(runtime) }
 }

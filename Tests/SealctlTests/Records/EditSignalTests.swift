@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// However an edit ends, no plaintext is left in memory.
+/// Tests that no plaintext is left in memory after any end of an edit.
 @Suite(.enabled(if: EditSandbox.hasMemory), .timeLimit(.minutes(10))) struct EditSignalTests {
-    /// An edit whose editor shows that it runs, and waits.
+    /// Starts an edit whose editor reports its start and waits.
     private func waiting(_ it: EditSandbox, _ script: String = "exec sleep 600") throws -> ChildProcess {
         try it.editor("echo editing; \(script)")
         let child = try it.start()
@@ -40,14 +40,14 @@ import Testing
         #expect(try it.remains().count == 2)
         try it.editor(":")
         #expect(try it.edit().exitCode == 0)
-        // The one that is in use stays.
+        // The directory in use remains.
         #expect(try it.remains().count == 1)
         running.child.kill(SIGTERM)
         #expect(try running.child.finish().status == .signalled(SIGTERM))
         #expect(try it.remains().isEmpty)
     }
 
-    /// Ctrl-C reaches both: the editor decides what it means to it.
+    /// Ctrl-C reaches both processes, and the editor decides on its own reaction.
     @Test(.enabled(if: PseudoTerminal.canControl), arguments: [true, false])
     func controlCIsTheEditorsOwnAffair(listens: Bool) throws {
         let it = try EditSandbox()
@@ -70,7 +70,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    /// A shell between, and what it has started, end as well.
+    /// A shell in between and its child processes end as well.
     @Test func whatTheEditorHasStartedEndsWithIt() throws {
         let it = try EditSandbox()
         try it.editor("sh -c 'trap \"\" TERM; echo $$ > pid; echo editing; while :; do sleep 1; done'; :")
@@ -79,12 +79,12 @@ import Testing
         child.kill(SIGTERM)
         #expect(try child.finish().status == .signalled(SIGTERM))
         #expect(try it.remains().isEmpty)
-        // One whose parent has gone stays a zombie where nobody reaps it.
+        // A process without a parent remains a zombie if no process reaps it.
         let state = try it.sandbox.shell("grep ^State: /proc/$(cat pid)/status").outputText
         #expect(state.isEmpty || state.contains("Z"))
     }
 
-    /// Ctrl-Z stops both, and the shell continues both, or ends them.
+    /// Ctrl-Z stops both processes, and the shell continues or ends both.
     @Test(
         .enabled(if: PseudoTerminal.canControl && access("/bin/bash", X_OK) == 0),
         arguments: [("touch go; fg", "ended 0", #"{"a":2}"#), ("kill %1; fg", "ended 143", #"{"a":1}"#)])
@@ -102,7 +102,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    /// An editor that is stopped alone hears nothing: what is typed is for us then.
+    /// If the editor alone is stopped it receives nothing, so Ctrl-C ends the edit.
     @Test(.enabled(if: PseudoTerminal.canControl))
     func controlCEndsAStoppedEditor() throws {
         let it = try EditSandbox()
@@ -123,7 +123,7 @@ import Testing
 }
 
 extension EditSandbox {
-    /// An edit that is under way.
+    /// A running edit.
     struct Running {
         let child: ChildProcess
 

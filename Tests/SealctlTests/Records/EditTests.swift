@@ -23,7 +23,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    /// One line is laid out and sealed as one line again; everything else stays byte for byte.
+    /// A single line is laid out and sealed as a single line again. Other text is sealed byte for byte.
     @Test(arguments: [
         (#"{"a":[1,{}]}"#, "{\n  \"a\": [\n    1,\n    {}\n  ]\n}\n", #"{"a":[2,{}]}"#),
         ("{ \"a\":1,\n\"b\" : 1}", "{ \"a\":1,\n\"b\" : 1}\n", "{ \"a\":2,\n\"b\" : 1}"),
@@ -59,7 +59,7 @@ import Testing
         let disk = it.sandbox.path("home")
         try #require(try it.edit(["a"], ["XDG_RUNTIME_DIR": disk]).exitCode == 0)
         let seen = String(decoding: try SystemFile.read(it.sandbox.path("files/seen")), as: UTF8.self)
-        // The sandbox itself may lie in memory.
+        // The sandbox itself may be in memory.
         #expect(seen.hasPrefix("/dev/shm/sealctl-edit.") || seen.hasPrefix(disk))
     }
 
@@ -99,7 +99,7 @@ import Testing
         try it.editor(script)
         let result = try it.edit(["a", "--json"])
         #expect(result.exitCode == status)
-        // The shell may have said something before.
+        // The shell may have printed a message before.
         let last = try #require(result.errors.split(separator: UInt8(ascii: "\n")).last)
         #expect(try decode(MachineError.self, Array(last)).code == code)
         #expect(try it.value() == #"{"a":1}"#)
@@ -131,11 +131,11 @@ import Testing
         #expect(!SystemFile.exists(it.sandbox.path("files/ran")))
     }
 
-    // The editor   | somebody else
+    // The editor   | another writer
     // opens 1      |
     //              | put: 2
     // saves        |
-    // conflict: the edit stays in memory, and the record is theirs
+    // conflict: the edit is kept in memory, and the other writer's value remains
     @Test func anEditThatComesTooLateIsKeptInMemory() throws {
         let it = try EditSandbox()
         try it.editor("printf '{\"a\":7}' | $S put a - > /dev/null; sed -i s/1/2/ \"$1\"")
@@ -149,7 +149,7 @@ import Testing
         #expect(error.message.contains(path))
         #expect(try SystemFile.read(path) == Array("{\n  \"a\": 2\n}\n".utf8))
         #expect(try SystemFile.mode(path) == 0o600)
-        // The next edit takes it for no leftover.
+        // The next edit does not treat it as a leftover.
         try it.editor(":")
         #expect(try it.edit().exitCode == 0)
         #expect(SystemFile.exists(path))

@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Which program edits, how it is run, and what it is kept from.
+/// Tests of the choice of the editor, of its invocation, and of its restrictions.
 @Suite(.enabled(if: EditSandbox.hasMemory), .timeLimit(.minutes(10))) struct EditorTests {
-    /// Whether vi(1) is vim here.
+    /// True if vi(1) is vim on this machine.
     static let hasVim: Bool = {
         guard let path = realpath("/usr/bin/vi", nil) else { return false }
         defer { free(path) }
@@ -25,7 +25,7 @@ import Testing
         #expect(try it.edit(["a"], ["VISUAL": " \t "]).outputText == "a sequence 2\n")
     }
 
-    /// Under all its names, vim is told to keep nothing.
+    /// Under each of its names, vim gets the options that disable its own files.
     @Test(arguments: [
         ("vim", "FILE -u x", "-n -i NONE -u x"), ("nvim", "LANG=C FILE", "-n -i NONE"),
         ("vi", "'FILE'", "-n -i NONE"), ("view", "env A=b FILE", "-n -i NONE"),
@@ -40,7 +40,7 @@ import Testing
         #expect(seen == (options.isEmpty ? "" : options + " "))
     }
 
-    /// A name that leads to another program gets no options of vim.
+    /// A name that resolves to another program gets no options of vim.
     @Test func whatALinkLeadsToDecides() throws {
         let it = try EditSandbox()
         try it.editor("echo $# > seen", "busybox")
@@ -60,7 +60,7 @@ import Testing
         #expect(try it.sandbox.shell("grep -rl xyzzy \"$HOME\" .").outputText.isEmpty)
     }
 
-    /// A limit on files stands for a full place: both fail in the same write.
+    /// A limit on file sizes replaces a full file system: both fail in the same write.
     @Test func whereThereIsNoRoomNoOptionIsNamedThatItHasNot() throws {
         let it = try EditSandbox("[\"" + String(repeating: "x", count: 400_000) + "\"]")
         try it.editor("touch ran")
@@ -74,12 +74,12 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    // The editor          | somebody else
+    // The editor          | another writer
     // opens 1 (version 3, |
     // ends in an hour)    |
     //                     | put: 2
     // saves: kept         |
-    // the command of the hint seals it, as it would have been, and wipes it
+    // the command of the hint seals it with the same options, and wipes it
     @Test func theCommandThatAKeptEditNamesWorks() throws {
         let it = try EditSandbox()
         try it.sandbox.put("a", #"{"a":1}"#, ["--schema-version", "3", "--expires-in", "1h"])
@@ -102,7 +102,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    /// Nobody who has written since is written over.
+    /// The command does not overwrite a later write.
     @Test func aKeptEditGoesOverNoThirdWrite() throws {
         let it = try EditSandbox()
         try it.editor("printf '{\"a\":7}' | $S put a - > /dev/null; sed -i s/1/2/ \"$1\"")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `history --json` answers.
+/// The output of `history --json`.
 private struct MachineHistory: Decodable {
     struct Event: Decodable {
         let event: String

@@ -17,7 +17,7 @@ import Testing
         #expect(rows[1][7] == "current" && rows[1][6] == "after-first-unlock" && rows[2][4] == "never")
         #expect(rows[1][4].hasSuffix("Z") && rows[1][4].contains("T"))
         #expect(rows[3][7].hasPrefix("refused:") && rows[4][7] == "refused:invalidName")
-        // Aligned: each column begins, or ends, where its title does.
+        // Each column begins, or ends, at the position of its title.
         let state = try #require(lines[0].firstRange(of: "STATE")).lowerBound.utf16Offset(in: lines[0])
         #expect(lines[1].dropFirst(state).hasPrefix("current"))
     }

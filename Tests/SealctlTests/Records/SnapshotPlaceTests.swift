@@ -2,13 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where a snapshot may go, what ends it, and what it says of what it could not copy.
+/// Tests of a snapshot's place, of its interruption, and of its reports about files that it could not copy.
 @Suite(.timeLimit(.minutes(10))) struct SnapshotPlaceTests {
     private func manifest(_ sandbox: Sandbox, _ directory: String) throws -> MachineManifest {
         try decode(MachineManifest.self, SystemFile.read(sandbox.path("files/\(directory)/manifest.json")))
     }
 
-    /// Opening a pipe would wait for whoever reads it.
+    /// Opening a pipe would wait for its reader.
     @Test(arguments: ["mkfifo p.tar", "ln -s nowhere p.tar", "mkdir p.tar", "mkfifo q; ln -s q p.tar"])
     func whateverHasItsNameIsLeftAlone(script: String) throws {
         let sandbox = try Sandbox.initialised()
@@ -25,14 +25,14 @@ import Testing
         #expect(try SystemFile.names(sandbox.path("files/real")).sorted() == ["d", "x.tar"])
     }
 
-    // snapshot                   | reader of the pipe
-    // writes until it is full    | has read one byte, and rests
+    // snapshot                      | reader of the pipe
+    // writes until the pipe is full | has read one byte, and pauses
     // TERM: ends at once
     @Test(arguments: ["TERM", "INT", "HUP"])
     func aSignalEndsACopyThatNobodyReads(signal: String) throws {
         let sandbox = try Sandbox.initialised()
         try SystemFile.write(sandbox.container + "/plain", noise(3_000_000))
-        // sh starts what runs in the background with SIGINT ignored: env undoes that.
+        // sh starts background processes with SIGINT ignored, and env undoes that.
         let result = try sandbox.shell(
             """
             mkfifo p; exec 3<>p

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `snapshot --json` answers.
+/// The output of `snapshot --json`.
 struct MachineSnapshot: Decodable {
     struct LeftOut: Decodable {
         let path: String
@@ -18,7 +18,7 @@ struct MachineSnapshot: Decodable {
     let leftOut: [LeftOut]
 }
 
-/// `manifest.json`, as far as these tests look.
+/// The parts of `manifest.json` that these tests read.
 struct MachineManifest: Decodable {
     struct File: Decodable {
         let path: String
@@ -143,7 +143,7 @@ struct MachineManifest: Decodable {
         #expect(try !decode(MachineSnapshot.self, result.output).isVerified)
         #expect(try decode(MachineWarning.self, result.errors).warning == "snapshotUnverified")
         #expect(try manifest(sandbox, "d").files.map(\.seal) == ["unverified"])
-        // What was stated has to open it.
+        // A stated credential must open the vault.
         #expect(try sandbox.sealctl(["snapshot", "-o", "e", "--key-file", "none"]).exitCode != 0)
         #expect(try sandbox.sealctl(["snapshot", "-o", "e", "--key-file", sandbox.path("key")]).exitCode == 0)
     }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A line of `watch --json`, as far as these tests look.
+/// The parts of a line of `watch --json` that these tests read.
 private struct MachineChange: Decodable {
     let time: String
     let name: String
@@ -46,7 +46,7 @@ private struct MachineChange: Decodable {
         let child = try sandbox.start(["watch", "a", "--json"])
         #expect(try change(child).sequence == 2)
         try SystemFile.write(sandbox.record("a"), old)
-        // Written in place: before it is whole it is cut short.
+        // The file is written in place, so it is truncated before it is whole.
         var refused = try change(child)
         while refused.code == "malformed" { refused = try change(child) }
         #expect(refused.event == "refused" && refused.code == "replayed" && refused.sequence == nil)
@@ -76,7 +76,7 @@ private struct MachineChange: Decodable {
         try sandbox.put("other", "1")
         try sandbox.put("z", "1")
         #expect(try change(child).name == "z")
-        // By itself.
+        // The child ends by itself.
         #expect(try child.finish().status == .exited(0))
     }
 
@@ -85,7 +85,7 @@ private struct MachineChange: Decodable {
         try sandbox.put("a", "1")
         let child = try sandbox.start(["watch", "--count", "2", "--changes-only", "--json"])
         var sequence: UInt64?
-        // It has begun at the first line; until then there may be changes before its beginning.
+        // The watch has begun at the first line. Earlier changes may precede its beginning.
         while sequence == nil {
             try sandbox.put("a", "1")
             let line = try? child.readLine(timeLimit: .seconds(5))

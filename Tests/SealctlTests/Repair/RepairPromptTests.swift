@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `repair` asks before it does anything.
+/// Tests of the questions that `repair` asks before it acts.
 @Suite struct RepairPromptTests {
-    /// A container whose lock file was lost.
+    /// Creates a container whose lock file is missing.
     private func damaged() throws -> Sandbox {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
@@ -45,7 +45,7 @@ import Testing
         #expect(try decode(MachineError.self, last).hint.contains("--yes"))
     }
 
-    /// A live writer's file stays, however old: it is locked.
+    /// The file of a live writer is locked and remains, at any age.
     @Test func aHeldTemporaryStays() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `repair` removes, and what it leaves, beside writers and without rights.
+/// Tests of the files that `repair` removes or keeps, with concurrent writers and without permissions.
 @Suite struct RepairRemovalTests {
     private func initialised() throws -> (Sandbox, String) {
         let sandbox = try Sandbox.initialised()
@@ -15,7 +15,7 @@ import Testing
         try sandbox.shell("touch -d '2 hours ago' '\(path)'")
     }
 
-    /// Who holds the record's lock may be about to give that very name to its value.
+    /// The holder of the record's lock may be about to rename a value to that name.
     @Test func aRecordsLockIsRespected() throws {
         let (sandbox, records) = try initialised()
         try makeOld(sandbox, "\(records)/.a.sealed.new")
@@ -55,7 +55,7 @@ import Testing
         #expect(result.exitCode == 0, "\(result.outputText)")
     }
 
-    /// Everything in the sandbox is then that user's.
+    /// Runs a command as an ordinary user, who owns everything in the sandbox then.
     private func asOrdinaryUser(_ sandbox: Sandbox, _ arguments: [String]) throws -> ChildResult {
         if geteuid() == 0 {
             try sandbox.shell("chown -R 65534:65534 '\(sandbox.directory.path)'")

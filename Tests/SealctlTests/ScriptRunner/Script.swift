@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// One case of a script file: commands, and what has to come of each.
+/// One case of a script file: commands, and the expected results of each.
 struct Script: Sendable, CustomTestStringConvertible {
     let file: String
     let title: String
-    /// Run first; they have to succeed.
+    /// The commands that run first. They must succeed.
     let preparation: [String]
     let steps: [ScriptStep]
 
@@ -18,11 +18,11 @@ struct ScriptStep: Sendable {
     var output: [String] = []
     var errors: [String] = []
     var status: Int32 = 0
-    /// The code of the error object on standard error, where the script names one.
+    /// The code of the error object on standard error, if the script states one.
     var code: String?
 }
 
-/// A line that is none of a script's.
+/// An invalid line of a script.
 struct ScriptFault: Error, CustomStringConvertible {
     let description: String
 }

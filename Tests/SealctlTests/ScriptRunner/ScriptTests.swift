@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// A file that cannot be read shows in `everyFileIsAScript()`.
+    /// All cases. An unreadable file is reported by `everyFileIsAScript()`.
     static let all = (try? load()) ?? []
 
     @Test func everyFileIsAScript() throws {
@@ -49,7 +49,7 @@ import Testing
 }
 
 extension Sandbox {
-    /// Runs a line of a script, with sealctl on its path.
+    /// Runs a line of a script, with sealctl in `PATH`.
     fileprivate func script(_ command: String) throws -> ChildResult {
         let folder = builtProduct("sealctl").split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")

@@ -1,4 +1,4 @@
-/// What a script expects of a stream: lines with `[..]` for any part, and `...` for any lines.
+/// The expected text of a stream in a script. `[..]` matches any part of a line, and `...` any lines.
 struct ScriptText {
     private let lines: [String]
     private let endsWithLineFeed: Bool
@@ -26,7 +26,7 @@ struct ScriptText {
         return match(expected.dropFirst(), actual.dropFirst())
     }
 
-    /// Whether a line has the parts between the wildcards, in their order.
+    /// Returns `true` if a line contains the parts between the wildcards, in their order.
     private static func isMatch(_ pattern: String, _ line: String) -> Bool {
         let parts = pattern.split(separator: "[..]", omittingEmptySubsequences: false)
         guard parts.count > 1 else { return pattern == line }
