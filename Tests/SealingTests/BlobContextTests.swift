@@ -12,7 +12,7 @@ import Testing
         #expect(Set(places.map(\.groupTag)).count == 2)
     }
 
-    /// Without the length prefixes these would be one place.
+    /// Without the length prefixes the two places would be equal.
     @Test func groupAndNameDoNotRunIntoEachOther() {
         let one = BlobContext(group: "group.a", kind: .record, name: "bc")
         let other = BlobContext(group: "group.ab", kind: .record, name: "c")

@@ -12,7 +12,8 @@ import Testing
         }
     }
 
-    /// Random bytes in every field, one in four of them with a known preamble: what parses is what was read, bit by bit.
+    /// Random bytes in every field, a quarter of them with a known preamble. Parsed headers write back to the same
+    /// bits.
     @Test func whateverParsesWritesBackToTheSameBytes() throws {
         var random = SeededGenerator(seed: 2)
         var parsed = 0
@@ -25,7 +26,7 @@ import Testing
             parsed += 1
             #expect(header.encoded == bytes)
         }
-        // A test of nothing would pass as well.
+        // The test would also pass if nothing parsed.
         #expect(parsed > 5000 && parsed < 20_000)
     }
 
@@ -47,7 +48,7 @@ import Testing
         #expect(BlobReading.whole.read(vector.blob, of: vector).code == "unknownKey")
     }
 
-    /// Any header a writer may make: consistent, as `docs/format.md`, section 3, wants it.
+    /// Returns a random header that a writer may create: consistent, as `docs/format.md`, section 3, requires.
     private func randomHeader(_ random: inout SeededGenerator) throws -> BlobHeader {
         var header = try BlobHeader(parsing: try BlobVector(named: "good-record-raw").blob)
         let kinds: [BlobKind] = [.record, .record, .stream, .vault]

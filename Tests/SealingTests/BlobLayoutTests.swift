@@ -13,7 +13,7 @@ import Testing
         #expect(plan.plaintextSize == size)
     }
 
-    /// Every sealed size is either the size of exactly one plaintext size, or refused.
+    /// Every sealed size either corresponds to exactly one plaintext size, or is refused.
     @Test func sealedSizesAndPlaintextSizesMatchOneToOne() {
         var next = 0
         for sealed in 0..<3 * 65_552 {
@@ -25,7 +25,7 @@ import Testing
         #expect(next == 3 * 65_536)
     }
 
-    /// 2^32 chunks of 65,552 bytes, and not a byte more.
+    /// The limit is 2^32 chunks of 65,552 bytes, to the byte.
     @Test func aBlobHasAtMost4294967296Chunks() throws {
         let most = 4_294_967_296 * 65_552
         #expect(BlobLayout.blobSize(plaintextSize: 1 << 48) == 176 + most)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// As a reader and a writer of streams meet it, which do not know the size.
+    /// This is the case of readers and writers of streams, which do not know the size.
     @Test func aBatchEndsWithinThoseChunks() {
         func fits(_ first: UInt64, _ chunks: Int) -> Bool {
             Batch(count: 1, firstChunk: first, isLast: true).fits(chunks)

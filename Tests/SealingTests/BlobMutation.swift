@@ -1,7 +1,7 @@
 import Sealing
 import TestSupport
 
-/// One random change of a blob that knows where its fields and chunks are.
+/// One random change of a blob, based on the places of its fields and chunks.
 enum BlobMutation: CaseIterable {
     case flipBit, setByte, setField, copyField, cut, append, swapChunks, doubleChunk, dropChunk, takeChunk, zeroRun
 
@@ -35,7 +35,7 @@ enum BlobMutation: CaseIterable {
     private static func change(
         _ blob: inout [UInt8], _ random: inout SeededGenerator, _ body: (UInt8, UInt8) -> UInt8
     ) {
-        // The header is small beside large contents: half of the changes go there.
+        // The header is small compared with large contents, so half of the changes apply to it.
         let end = Bool.random(using: &random) ? min(blob.count, BlobLayout.headerSize) : blob.count
         if end == 0 { return }
         let place = Int.random(in: 0..<end, using: &random)

@@ -2,7 +2,7 @@ import CryptoPrimitives
 import Sealing
 import Testing
 
-/// The ways that this library reads a blob to its end; all of them must come to the same answer.
+/// The ways of this library to read a whole blob. All of them must return the same result.
 enum BlobReading: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case whole, streamWithOneWorker, streamWithThreeWorkers, range
 
@@ -10,7 +10,7 @@ enum BlobReading: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     struct Answer {
         var result: Result<[UInt8], SealingError>
-        /// What was handed on before the end was seen; only streams do.
+        /// The plaintext that was released before the end was read. Only streams release early.
         var releasedEarly: [UInt8] = []
 
         var code: String {
@@ -70,7 +70,7 @@ enum BlobReading: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The refusal itself, where nothing else can fail.
+/// Returns the refusal of a stream that cannot fail otherwise.
 func sealingError(_ failure: StreamFailure<Never>) -> SealingError {
     switch failure {
     case .sealing(let error): error

@@ -15,12 +15,12 @@ struct BlobVector: Sendable, CustomTestStringConvertible {
     var limit: Int? { entry.reader.limit }
     var key: SealingKey { keys.key }
     var testDescription: String { name }
-    /// The manifest says "ok", or the code of a refusal.
+    /// True for the result "ok" in the manifest, instead of the code of a refusal.
     var isGood: Bool { entry.expected.result == "ok" }
 
     /// Reads the blob that an entry describes.
     ///
-    /// - Parameter folder: Where the file of a generated stream is, in place of the vectors' folder.
+    /// - Parameter folder: The folder of a generated stream, instead of the vectors' folder.
     init(_ entry: Entry, in folder: String = Self.folder) throws {
         let kinds: [String: BlobKind] = ["record": .record, "stream": .stream, "vault": .vault]
         let reader = entry.reader
@@ -35,7 +35,7 @@ struct BlobVector: Sendable, CustomTestStringConvertible {
 
     init(named name: String) throws { try self.init(try #require(Self.entries.first { $0.name == name })) }
 
-    /// Whether that is the plaintext the vector promises.
+    /// Returns `true` if this is the plaintext that the vector states.
     func promises(_ plaintext: [UInt8]) -> Bool {
         guard isGood, let promised = entry.expected.plaintext, plaintext.count == promised.size else { return false }
         return promised.hex.map { plaintext.withUnsafeBytes { $0.hexadecimal } == $0 } ?? true
@@ -43,7 +43,7 @@ struct BlobVector: Sendable, CustomTestStringConvertible {
 
     static let folder = VectorManifest.folder
 
-    /// All entries. An unreadable manifest gives none, which `BlobVectorTests` reports.
+    /// All entries. An unreadable manifest has no entries, which `BlobVectorTests` reports.
     static let entries: [Entry] = VectorManifest.entries("blob")
 
     /// All vectors that have a file.
@@ -98,10 +98,10 @@ struct ReaderKeys: SealingKeySource {
     func sealingKey(for id: KeyID) -> SealingKey? { key.sealingKey(for: id) }
 }
 
-/// The absolute path of something in this repository.
+/// Returns the absolute path of a file in this repository.
 func repositoryPath(_ relative: String, file: String = #filePath) -> String {
     file.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/" + relative
 }
 
-/// Whether the long forms were asked for (`make fuzz`).
+/// True if the long forms were requested (`make fuzz`).
 let isLongRun = getenv("SEALED_LONG").map { String(cString: $0) == "1" } ?? false

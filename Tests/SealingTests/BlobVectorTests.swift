@@ -21,7 +21,7 @@ import Testing
         let answer = reading.read(vector.blob, of: vector)
         #expect(answer.code == vector.entry.expected.result)
         if case .success(let plaintext) = answer.result { #expect(vector.promises(plaintext)) }
-        // Fewer than 8 chunks are released together, and only where all of them are authentic.
+        // Fewer than 8 chunks are released together, and only if all of them are authentic.
         if !vector.isGood { #expect(answer.releasedEarly.isEmpty) }
     }
 
@@ -29,7 +29,7 @@ import Testing
     func aHeaderAloneIsVerifiedLikeTheWholeBlob(vector: BlobVector) {
         let rule = vector.entry.expected.rule ?? ""
         let isBehindTheHeader = ["R1", "R17", "R18", "R23", "R24", "R25"].contains(rule)
-        // Its second fault is one of the header's.
+        // The blob's second fault is in the header.
         if isBehindTheHeader && vector.entry.faults != nil && rule != "R23" { return }
         let isFine = vector.isGood || isBehindTheHeader
         let header = Array(vector.blob.prefix(BlobLayout.headerSize))
@@ -61,7 +61,8 @@ import Testing
         #expect(BlobReading.whole.read(vector.blob, context: other, key: vector.key).code == "wrongGroup")
     }
 
-    /// Streams beyond 256 chunks, made from a seed: what is released early is a prefix of what may be released.
+    /// Streams of more than 256 chunks, made from a seed. The plaintext that is released early is a prefix of the
+    /// permitted plaintext.
     @Test func generatedStreamsComeToTheExpectedResult() throws {
         let entries = BlobVector.entries.filter { $0.file == nil }
         #expect(entries.count >= 4)

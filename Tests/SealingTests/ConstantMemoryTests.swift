@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConstantMemoryTests {
-    /// 256 MiB are sealed and opened at once by one process, which never holds 32 MiB. The list of a digest has 128 KiB.
+    /// One process seals and opens 256 MiB at the same time, and never holds 32 MiB. The list of a digest has 128 KiB.
     @Test(arguments: [1, 2, 4], [[], ["digest"]])
     func aStreamsSizeCostsNoMemory(workers: Int, digest: [String]) throws {
         let result = try ChildProcess.run("sealed-probe", ["stream-memory", "256", "\(workers)"] + digest)

@@ -1,7 +1,7 @@
 import Testing
 
-/// Expects two byte arrays to be the same. On megabytes `#expect(one == other)` would search for the shortest edit script
-/// when it fails, and not come back.
+/// Expects two byte arrays to be equal. For megabytes, a failing `#expect(one == other)` would search for the shortest
+/// edit script and not return.
 func expectSame(_ found: [UInt8], _ expected: some Collection<UInt8>, sourceLocation: SourceLocation = #_sourceLocation)
 {
     let expected = Array(expected)

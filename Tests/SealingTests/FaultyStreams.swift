@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a faulty source or sink throws.
+/// The error of a faulty source or sink.
 struct TestFailure: Error, Equatable {}
 
-/// A source that fails once after so many bytes, and would go on afterwards.
+/// A source that fails once after this number of bytes, and continues afterwards.
 final class FaultySource: Sendable {
     private struct State {
         var position = 0
@@ -85,7 +85,7 @@ func expectOutput(
     }
 }
 
-/// A stream with a fixed salt, sealed at once, to compare with.
+/// A stream with a fixed salt, sealed in one step, for comparison.
 struct SeededStream {
     static let context = BlobContext(group: "group.com.example.app", kind: .stream, name: "")
     static let salt = Salt(bytes: Bytes32(filling: { $0.copyBytes(from: 0..<32) }))
@@ -101,7 +101,7 @@ struct SeededStream {
         blob = plaintext.withRawBytes { BlobSealer.seal($0, as: description, key: key, fixedSalt: Self.salt) }
     }
 
-    /// Bytes that are different in every chunk.
+    /// Returns bytes that differ in every chunk.
     static func plaintext(_ size: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             var random = SeededGenerator(seed: 1)

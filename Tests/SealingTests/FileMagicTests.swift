@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `docs/sealedstate.magic`, by which file(1) names the project's files.
+/// Tests of `docs/sealedstate.magic`, by which file(1) identifies the project's files.
 @Suite(.enabled(if: FileMagic.program != nil, "file(1) is not installed"))
 struct FileMagicTests {
     @Test(arguments: [

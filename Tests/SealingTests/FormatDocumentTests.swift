@@ -3,14 +3,15 @@ import Sealing
 import TestSupport
 import Testing
 
-/// The document, the vectors, the second reader and the generator say the same.
+/// Tests that the document, the vectors, the second reader and the generator agree.
 @Suite struct FormatDocumentTests {
     private static let reader = BlobVector.folder + "/reader.py"
 
     @Test func aReaderWrittenFromTheDocumentAgreesOnEveryVector() throws {
         let result = try ChildProcess.run(Python.path, ["-B", Self.reader])
         #expect(result.status == .exited(0), "\(result.outputText)\(result.errorText)")
-        // libsodium is there: this library is linked with it. Nothing but the manifest's form may be passed over.
+        // libsodium is available, because this library is linked with it. The reader may skip only the manifest's
+        // schema.
         #expect(result.outputText.contains("blob: \(BlobVector.entries.count) vectors, 0 not as expected"))
         for section in Self.sections {
             let count = VectorManifest.entries(section, as: AnyVector.self).count
@@ -59,7 +60,7 @@ import Testing
         #expect(result.outputText.contains("good-record-raw: SHA-256"))
     }
 
-    /// The vectors in a folder of their own, without the generated streams.
+    /// Creates a copy of the vectors in a separate folder, without the generated streams.
     private func copyOfTheManifest(_ change: (String) -> String) throws -> TemporaryDirectory {
         let folder = try TemporaryDirectory()
         try folder.directory("blobs")
@@ -73,7 +74,7 @@ import Testing
         return folder
     }
 
-    /// `make vectors` gives the files that are there, byte by byte, and removes what does not belong to them.
+    /// `make vectors` writes the same files, byte for byte, and removes other ones.
     @Test func regeneratingGivesTheSameFiles() throws {
         let folder = try TemporaryDirectory()
         let sections = ["blobs"] + Self.sections.filter { $0 != "tokenDigest" }
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    /// The document's last section without white space, so that a value may run over lines.
+    /// Returns the document's last section without white space, so that a value may extend over several lines.
     private func workedExample() throws -> String {
         let text = String(decoding: try SystemFile.read(repositoryPath("docs/format.md")), as: UTF8.self)
         let section = try #require(text.split(separator: "## 9. Worked example").last)

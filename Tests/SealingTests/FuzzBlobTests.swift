@@ -2,8 +2,8 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Random, structure-aware changes of the good vectors: nothing crashes, and nothing opens but the original.
-/// 5,000 of them; 500,000 with `SEALED_LONG=1` (`make fuzz`). A failure names its seed.
+/// Tests with random, structure-aware changes of the good vectors: nothing crashes, and only the original opens. There
+/// are 5,000 changes, or 500,000 with `SEALED_LONG=1` (`make fuzz`). A failure states its seed.
 @Suite struct FuzzBlobTests {
     private static let rounds = isLongRun ? 500 : 5
 
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Bytes that never were a blob, with and without the preamble of one.
+    /// Bytes that were never a blob, with and without a blob's preamble.
     @Test(arguments: 0..<rounds)
     func noiseIsRefused(round: Int) {
         guard let vector = BlobVector.good.first else { return }

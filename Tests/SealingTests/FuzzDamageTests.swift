@@ -1,10 +1,11 @@
 import Sealing
 import Testing
 
-/// Every good vector, damaged in every way that one bit, one cut or one addition can: refused, and nothing released.
+/// Tests that every good vector is refused, and nothing is released, after each damage by one bit, one cut or one
+/// addition.
 ///
-/// Contents of up to 4 KiB are damaged bit by bit and cut byte by byte. Larger ones are sampled; with `SEALED_LONG=1`
-/// (`make fuzz`) the reader of whole blobs sees all of it.
+/// Contents of up to 4 KiB are damaged bit by bit and cut byte by byte. Larger contents are sampled; with
+/// `SEALED_LONG=1` (`make fuzz`) the reader of whole blobs reads all variants.
 @Suite struct FuzzDamageTests {
     @Test(arguments: BlobVector.good)
     func everyFlippedBitOfAHeaderIsRefused(vector: BlobVector) {
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    /// Threads for every bit would cost more than they can find.
+    /// The readings without threads. Threads for every bit would cost more than they could find.
     private static let withoutThreads = BlobReading.allCases.filter { $0 != .streamWithThreeWorkers }
 
     private func isSmall(_ vector: BlobVector) -> Bool { vector.blob.count <= 4096 }

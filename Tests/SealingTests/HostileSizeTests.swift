@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The header is refused before a stream's buffers are made.
+    /// The header is refused before a stream's buffers are allocated.
     @Test func aStreamWithAnUnverifiedHeaderAllocatesNoBuffers() async {
         await #expect(processExitsWith: .success) {
             let refused = BlobVector.all.filter { vector in
@@ -44,7 +44,7 @@ import Testing
         let vector = try BlobVector(named: "good-record-two-chunks")
         #expect(code(vector, limit: vector.blob.count) == "ok")
         for limit in [vector.blob.count - 1, 176, 0, -1] { #expect(code(vector, limit: limit) == "tooLarge") }
-        // Not even whether it is a blob at all.
+        // The blob's size is checked before anything else.
         let noise = [UInt8](repeating: 0, count: 100)
         #expect(BlobReading.whole.read(noise, context: vector.context, key: vector.key, limit: 99).code == "tooLarge")
     }
@@ -64,7 +64,7 @@ private func codes(of blob: [UInt8], _ vector: BlobVector) -> [String] {
 
 /// Lets this process allocate that much more and nothing beyond it; false when the limit does not bite.
 private func limitMemory(toAnother bytes: Int) -> Bool {
-    // What was freed before must not serve a request that the limit is to refuse: with no more to be had, use it up.
+    // Freed memory must not serve a request that the limit is to refuse, so it is used up first.
     guard setDataLimit(4096) else { return false }
     for size in [bytes, bytes / 2, bytes / 4, 65_536] { while malloc(size) != nil {} }
     guard let used = dataSize(), setDataLimit(used + bytes) else { return false }

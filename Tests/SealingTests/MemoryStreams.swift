@@ -17,7 +17,7 @@ final class MemorySource: Sendable {
     }
 }
 
-/// A stream sink that keeps everything.
+/// A stream sink that keeps all bytes.
 final class MemorySink: Sendable {
     private let storage = Mutex<[UInt8]>([])
 

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func signedBlobWithoutRoomForItsTrailerIsMalformed() throws {
-        // The sealer refuses to make one, so the size is that of another blob.
+        // The sealer refuses to create such a blob, so the size comes from another blob.
         var blob = seal([UInt8](repeating: 0, count: 80), description())
         blob.removeLast()
         #expect(code(blob) == .malformed)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Sealing
 
-/// A stream whose contents a record vouches for, and what a holder of the group's keys who is not the record's writer can
-/// make of it.
+/// A stream whose contents a record certifies, and the forgeries of a holder of the group's keys who is not the
+/// record's writer.
 struct VouchedStream {
     static let context = BlobContext(group: "group.com.example.app", kind: .stream, name: "photo/1")
 
@@ -25,7 +25,7 @@ struct VouchedStream {
         blob = sink.bytes
     }
 
-    /// The digest and the plaintext as the document has them, computed here.
+    /// Returns the digest and the plaintext according to the document, computed here.
     static func documented(_ contents: [UInt8]) -> (digest: StreamDigest, plaintext: [UInt8]) {
         let list = stride(from: 0, to: contents.count, by: 65_536).flatMap { start in
             BLAKE2b.hash(
@@ -41,7 +41,7 @@ struct VouchedStream {
     /// The whole plaintext: contents and list.
     var plaintext: [UInt8] { Self.documented(contents).plaintext }
 
-    /// Another plaintext under the same key, behind the same header with its commitment.
+    /// Returns another plaintext under the same key, after the same header with its commitment.
     func resealed(_ plaintext: [UInt8]) -> [UInt8] {
         let other = plaintext.withRawBytes {
             BlobSealer.seal(
@@ -51,7 +51,8 @@ struct VouchedStream {
         return other
     }
 
-    /// The stream with other bytes from an offset of the plaintext on: the chunks that have none of them stay as they are.
+    /// Returns the stream with other bytes from an offset of the plaintext on. Chunks without these bytes remain
+    /// unchanged.
     func replacing(at offset: Int, with bytes: [UInt8]) -> [UInt8] {
         var plaintext = plaintext
         plaintext.replaceSubrange(offset..<offset + bytes.count, with: bytes)
@@ -67,7 +68,7 @@ struct VouchedStream {
             readAt: { offset, buffer in buffer.copyBytes(from: blob[offset..<offset + buffer.count]) })
     }
 
-    /// What is released by a reader that reads from the beginning to the end, and the refusal.
+    /// Opens the stream from the beginning to the end, and returns the released plaintext and the refusal.
     func open(
         _ blob: [UInt8]? = nil, digest: StreamDigest? = nil, workers: Int = 2
     ) -> (released: [UInt8], code: SealingError.Code?) {
@@ -80,7 +81,7 @@ struct VouchedStream {
         return (sink.bytes, code)
     }
 
-    /// Expects that no way to read the whole stream takes it.
+    /// Expects that every way to read the whole stream refuses it.
     func expectRefused(
         _ blob: [UInt8]? = nil, digest: StreamDigest? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -95,7 +96,7 @@ struct VouchedStream {
     }
 }
 
-/// The code of the refusal; nil where nothing was refused.
+/// Returns the code of the refusal, or `nil`.
 func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Code? {
     do throws(StreamFailure<Never>) {
         try body()
@@ -106,7 +107,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
 @Suite struct StreamDigestTests {
     private static let chunk = BlobLayout.chunkSize
     private static let group = 8 * chunk
-    /// Around chunks, around groups of chunks, and where the list begins or ends with a chunk.
+    /// Sizes around chunks, around groups of chunks, and with a list that begins or ends at a chunk's boundary.
     private static let sizes = [
         0, 1, 65_503, 65_504, 65_505, 65_535, 65_536, 65_537, 3 * chunk + 1000, group - 256, group - 255, group,
         group + 1, 2 * group, 2 * group + 70_000,
@@ -132,7 +133,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         #expect(digest.plaintextSize == plaintext.count)
     }
 
-    /// Neither the end of whole chunks nor a group of chunks that has nothing but list comes out as a call without bytes.
+    /// The end of whole chunks, or a group of chunks that contains only the list, must not cause a call without bytes.
     @Test(arguments: [0, 5, group, group + 5, 8 * chunk - 100], [1, 3])
     func sinksAreNotCalledWithoutBytes(size: Int, workers: Int) throws {
         let contents = SeededStream.plaintext(size)
@@ -168,7 +169,8 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         expectSame(sink.bytes, stream.contents)
     }
 
-    /// Of a stream of four chunks of contents each is sealed anew with other contents: key, header and commitment are right.
+    /// In a stream of four chunks of contents each chunk is sealed again with other contents. Key, header and
+    /// commitment are correct.
     @Test(arguments: 0..<4)
     func foreignChunkIsRefusedWhereItIsRead(foreign: Int) throws {
         let stream = try VouchedStream(3 * Self.chunk + 1000)
@@ -195,7 +197,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         stream.expectRefused(stream.replacing(at: 0, with: other))
     }
 
-    /// The list is as its contents are, and they are not those of the record.
+    /// The list matches its contents, but these are not the contents of the record.
     @Test(arguments: [1, 65_536, 65_537])
     func anotherStreamOfTheSameSizeIsRefused(size: Int) throws {
         let stream = try VouchedStream(size)
@@ -211,7 +213,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         for offset in [size, size + 31, plaintext.count - 1] {
             let blob = stream.replacing(at: offset, with: [plaintext[offset] ^ 1])
             stream.expectRefused(blob)
-            // A range reader does not even begin.
+            // A range reader refuses the stream at once.
             #expect(refusal { () throws(StreamFailure<Never>) in _ = try stream.reader(blob) } == .tampered)
         }
     }
@@ -247,7 +249,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         stream.expectRefused(digest: StreamDigest(contentsSize: UInt64(size), listHash: .zero))
     }
 
-    /// The digest is of contents that are the whole plaintext of another stream, its list included.
+    /// The digest covers contents that are the whole plaintext of another stream, including its list.
     @Test func listIsNotTakenForContents() throws {
         let stream = try VouchedStream(Self.chunk)
         let whole = VouchedStream.documented(stream.plaintext)
@@ -318,7 +320,7 @@ func refusal(_ body: () throws(StreamFailure<Never>) -> Void) -> SealingError.Co
         #expect(source.readsAfterFailure == 0)
     }
 
-    /// The sink gets the header, one group, then the rest of the contents with the list: each call may fail.
+    /// The sink gets the header, one group, then the rest of the contents with the list. Each call may fail.
     @Test(arguments: [1, 3], 0..<3)
     func failingSinkComesOutAsOutputAndIsNotAskedAgain(workers: Int, failsAt: Int) throws {
         let contents = SeededStream.plaintext(Self.group + 5)

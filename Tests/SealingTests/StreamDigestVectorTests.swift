@@ -3,7 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// An entry of the section `streamDigest` of `Fixtures/vectors/manifest.json`, made by the second implementation.
+/// An entry of the section `streamDigest` of `Fixtures/vectors/manifest.json`, written by the second implementation.
 struct StreamDigestVector: Decodable, Sendable, CustomTestStringConvertible {
     struct Reader: Decodable, Sendable {
         struct Digest: Decodable, Sendable {
@@ -55,7 +55,7 @@ struct StreamDigestVector: Decodable, Sendable, CustomTestStringConvertible {
         input = try VectorFile(from: decoder)
     }
 
-    /// All entries. An unreadable manifest gives none, which `StreamDigestVectorTests` reports.
+    /// All entries. An unreadable manifest has no entries, which `StreamDigestVectorTests` reports.
     static let all: [StreamDigestVector] = VectorManifest.entries("streamDigest")
 
     var context: BlobContext { BlobContext(group: reader.group, kind: .stream, name: reader.name) }
@@ -126,7 +126,7 @@ struct StreamDigestVector: Decodable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The library seals the same bytes from the same salt, and comes to the same digest.
+    /// The library seals the same bytes with the same salt and returns the same digest.
     @Test(arguments: StreamDigestVector.all.filter(\.isGood))
     func goodStreamIsWhatTheLibrarySeals(vector: StreamDigestVector) throws {
         let (blob, keys) = (try vector.blob(), try vector.keys())

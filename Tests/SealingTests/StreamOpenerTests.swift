@@ -2,7 +2,7 @@ import CryptoPrimitives
 import Sealing
 import Testing
 
-/// A stream of 20 chunks: groups of 8, 8 and 4 on their way through the pipeline.
+/// Tests with a stream of 20 chunks, which pass through the pipeline in groups of 8, 8 and 4.
 @Suite struct StreamOpenerTests {
     private static let chunk = BlobLayout.sealedChunkSize
     private let plaintext = SeededStream.plaintext(20 * BlobLayout.chunkSize)
@@ -10,7 +10,7 @@ import Testing
 
     init() throws { sealed = try SeededStream(plaintext) }
 
-    /// Cut anywhere: what comes out is the groups of chunks that something followed, whatever the number of workers.
+    /// A cut stream releases the groups of chunks that precede other chunks, with any number of workers.
     @Test(arguments: [1, 3])
     func aCutStreamReleasesItsAuthenticPrefixOnly(workers: Int) {
         let edges: [Int] = (0...20).flatMap { index in [-1, 0, 16, 99].map { index * Self.chunk + $0 } }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Two faults: the one that comes first in the stream is reported, not the one that a thread came upon first.
+    /// With two faults the first one in the stream is reported, even if a thread finds the other one earlier.
     @Test(arguments: [1, 3])
     func theFirstFaultOfTheStreamIsReported(workers: Int) {
         for _ in 0..<60 {

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// The size comes from a directory entry: whatever it says, it is a refusal or a failing read.
+    /// The size comes from a directory entry. Any wrong value leads to a refusal or a failing read.
     @Test(arguments: [Int.min, -1, 0, 1, 176, Int.max - 1, Int.max])
     func aSizeThatIsNotTheBlobsIsRefused(blobSize: Int) {
         let blob = sealed.blob

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StreamSealerTests {
     private static let group = 8 * BlobLayout.chunkSize
 
-    /// Sizes around chunks and groups of chunks, in pieces as odd as a pipe's.
+    /// Sizes around chunks and groups of chunks, in pieces of odd sizes, as from a pipe.
     @Test(
         arguments: [0, 1, 65_535, 65_536, 65_537, group - 1, group, group + 1, 2 * group, 2 * group + 65_536],
         [1, 2, 3])
@@ -31,7 +31,7 @@ import Testing
         expectSame(sink.bytes, stream.blob)
     }
 
-    /// The source fails once and would go on: what it gives then must not be sealed as if nothing were missing.
+    /// The source fails once and then continues. Its later bytes must not be sealed as if none were missing.
     @Test(arguments: [1, 3], [0, 1, group, group + 1, 2 * group + 70_000])
     func aFailingSourceComesOutAsInputAndIsNotReadOn(workers: Int, failsAfter: Int) throws {
         let plaintext = SeededStream.plaintext(6 * Self.group)
@@ -65,7 +65,7 @@ import Testing
         expectSame(sink.bytes, stream.blob.prefix(sink.bytes.count))
     }
 
-    /// 2^32 chunks are the most: the stream begins shortly before, so that the test need not seal 256 TiB.
+    /// The limit is 2^32 chunks. The stream begins shortly before it, so that the test need not seal 256 TiB.
     @Test(arguments: [1, 3])
     func moreChunksThanABlobHasAreTooLarge(workers: Int) throws {
         let first = UInt64(BlobLayout.maximumChunkCount) - 2
