@@ -31,7 +31,8 @@ import Testing
         #expect(Set(hashes).count == hashes.count)
     }
 
-    /// A `Personalization` is a literal, so the one published string is written here and compared with the file's.
+    /// Returns the personalization of a vector. A `Personalization` is a literal, so the only published string is
+    /// written here and compared with the file's.
     private func personalization(_ vector: Vector) throws -> Personalization? {
         if vector.personal.bytes.isEmpty { return nil }
         let published = Personalization("5126fb2a37400d2a")

@@ -6,7 +6,7 @@ struct CryptoVectors<Vector: Decodable & Sendable>: Decodable, Sendable {
     let source: String
     let vectors: [Vector]
 
-    /// Reads the file; a test over no vectors at all would pass, so `all` is never empty.
+    /// Reads the file. The result is never empty, because a test without vectors would pass.
     static func load(_ name: String, file: String = #filePath) throws -> [Vector] {
         let vectors = try JSONDecoder().decode(Self.self, from: cryptoFixture(name, file: file)).vectors
         guard !vectors.isEmpty else { throw EmptyFixture() }
@@ -16,13 +16,13 @@ struct CryptoVectors<Vector: Decodable & Sendable>: Decodable, Sendable {
 
 struct EmptyFixture: Error {}
 
-/// The bytes of a file of `Fixtures/vectors/crypto`.
+/// Returns the bytes of a file of `Fixtures/vectors/crypto`.
 func cryptoFixture(_ name: String, file: String = #filePath) throws -> Data {
     let root = file.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     return Data(try SystemFile.read("\(root)/Fixtures/vectors/crypto/\(name).json"))
 }
 
-/// Bytes that are written as hexadecimal text in JSON.
+/// Bytes as hexadecimal text in JSON.
 struct Hex: Decodable, Sendable {
     let bytes: [UInt8]
 

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct PersonalizationTests {
-    /// Two uses of one key with one string would be one use: a value made for the first would do for the second.
+    /// Two uses of one key with the same string would be interchangeable: a value of the first would be accepted for
+    /// the second.
     @Test func everyStringInTheSourcesIsUsedOnceAndHas16Bytes() throws {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         var strings: [String] = []
@@ -13,7 +14,7 @@ import Testing
         #expect(Set(strings).count == strings.count, "\(strings.sorted())")
     }
 
-    /// The register of the strings is a document: one that is missing there may be chosen twice.
+    /// The document is the register of the strings. A missing string may be chosen twice.
     @Test func everyStringInTheSourcesIsInTheDocument() throws {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         let document = String(decoding: try SystemFile.read("\(root)/docs/personalization.md"), as: UTF8.self)

@@ -2,8 +2,8 @@ import CryptoPrimitives
 import Glibc
 import Testing
 
-/// Looks at stack memory that was given back. That is no access Swift allows a program to rely on, so each test looks
-/// in a process of its own, and a control shows that what is not wiped is seen.
+/// Tests that inspect stack memory after its release. Swift does not permit programs to rely on this, so each test runs
+/// in a separate process, and a control shows that unwiped bytes are found.
 @Suite struct ScratchMemoryTests {
     struct Refusal: Error {}
 
@@ -46,11 +46,11 @@ import Testing
 private let size = 1024
 private let secret: UInt8 = 0xa7
 
-/// The longest row of the secret's bytes that is still where it was after `allocate` has given its memory back. Chance may
-/// leave single bytes of that value.
+/// Returns the longest run of the secret's bytes that remains in place after `allocate` has released its memory. Single
+/// bytes may have that value by chance.
 ///
-/// The second of two looks counts: the first call of a function goes through the dynamic linker, which writes over more
-/// of the stack than the memory that is looked for.
+/// Only the second of two inspections counts: the first call of a function runs the dynamic linker, which overwrites
+/// more of the stack than the inspected memory.
 private func remains(_ allocate: ((UnsafeMutableRawBufferPointer) -> Void) -> Void) -> Int {
     _ = longestRow(allocate)
     return longestRow(allocate)

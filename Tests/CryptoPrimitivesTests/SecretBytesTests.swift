@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What would end or disturb the tests happens in a process of its own.
+/// Tests of `SecretBytes`. Operations that would end or disturb the tests run in a separate process.
 @Suite struct SecretBytesTests {
     struct Refusal: Error, Equatable {}
 
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// More than any address space.
+    /// A size beyond any address space.
     private static let impossible = 1 << 48
 
     @Test func missingMemoryIsAnErrorOfWhoCanThrowIt() {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// The control of the three above: the same calls without the misuse end well.
+    /// The control of the three tests above: the same calls without the misuse succeed.
     @Test func properUseEndsWell() async {
         await #expect(processExitsWith: .success) {
             let secret = SecretBytes.random(count: 4096)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Freed twice, the second one would end the process; not at all, and the mappings would pile up.
+    /// A double free would end the process, and without a free the mappings would accumulate.
     @Test func memoryIsFreedOnceWhetherOrNotFillThrows() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<8 { _ = SecretBytes.random(count: 32) }
@@ -134,20 +134,20 @@ import Testing
     }
 }
 
-/// What it holds; only a test may take it out.
+/// Returns a copy of the contents, which only a test may do.
 func copied(_ secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
-/// How many mappings this process has.
+/// Returns the number of mappings of this process.
 private func mappings() -> Int { (try? SystemFile.read("/proc/self/maps"))?.count { $0 == 10 } ?? .max }
 
-/// A secret that an array can hold.
+/// A secret that an array can contain.
 private final class Part: Sendable {
     private let secret: SecretBytes
     init(_ secret: consuming SecretBytes) { self.secret = secret }
     var bytes: [UInt8] { copied(secret) }
 }
 
-/// Secrets of 32 bytes in one region; each holds its number.
+/// Returns secrets of 32 bytes in one region, each of which contains its number.
 private func parts(of count: Int) -> [Part] {
     let region = SecretRegion(
         SecretBytes(count: 32 * count) { memory in

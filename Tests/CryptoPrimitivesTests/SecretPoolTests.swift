@@ -6,7 +6,7 @@ import Testing
 @Suite struct SecretPoolTests {
     struct Refusal: Error, Equatable {}
 
-    /// Fills a loan with a secret; answers where it lay.
+    /// Fills a loan with a secret and returns its address.
     @discardableResult
     private func use(_ pool: SecretPool, count: Int) -> UInt {
         pool.withBytes(count: count, filling: write) { bytes in
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Whether a loan that nobody writes to holds zeros; and where it lies.
+    /// Returns `true` if an unwritten loan contains zeros, and its address.
     private func look(_ pool: SecretPool, count: Int) -> (isZero: Bool, address: UInt) {
         pool.withBytes(count: count, filling: { _ in }, { ($0.allSatisfy { $0 == 0 }, address($0)) })
     }
@@ -46,7 +46,7 @@ import Testing
         #expect(look(pool, count: 4096).isZero)
     }
 
-    /// The page is still mapped while it is idle; looking there is for a test alone, in a process of its own.
+    /// The idle page is still mapped. Only a test in a separate process may read it.
     @Test func itIsWipedWhenItComesBackAndNotOnlyWhenItIsLentAgain() async {
         await #expect(processExitsWith: .success) {
             let pool = SecretPool(keeping: 1)
